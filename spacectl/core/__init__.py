@@ -1,0 +1,1 @@
+"""Contracts that every layer shares: errors, labels, arrays, trajectories, laws, studies."""

@@ -1,0 +1,56 @@
+"""The three ways a call can fail, and the sentence a failure is told in.
+
+A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`,
+which keeps whatever was finished before it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "unknown_name"]
+
+
+class SpacectlError(Exception):
+    """Base of everything that spacectl raises on purpose."""
+
+
+class ModelError(SpacectlError, ValueError):
+    """A description or an argument that cannot be right; the message names the part and the cure."""
+
+
+class ShapeError(ModelError):
+    """An array whose shape does not fit what it describes."""
+
+
+class SolverError(SpacectlError, RuntimeError):
+    """A numerical method that could not finish.
+
+    Parameters
+    ----------
+    message : str
+        What failed, where, and the usual cure.
+    partial : object, optional
+        What was finished before the failure (for example a `Simulation` up to that time).
+    """
+
+    def __init__(self, message: str, partial: Any = None):
+        super().__init__(message)
+        self.partial = partial
+
+
+def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:
+    """Say that `name` is no `kind`, which names there are, and which one was probably meant.
+
+    Examples
+    --------
+    >>> unknown_name("joint", "elbw", ("elbow", "wrist"))
+    "unknown joint 'elbw'; did you mean 'elbow'? There are: elbow, wrist"
+    """
+    names = [str(item) for item in allowed]
+    close = difflib.get_close_matches(str(name), names, n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else "."
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
+    return f"unknown {kind} '{name}'{hint} There are: {listed}"

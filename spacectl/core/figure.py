@@ -1,0 +1,76 @@
+"""Figures as data: what is drawn, with labels and units, without saying by which library.
+
+A study returns these; `reports` draws them (matplotlib for papers, interactive pages later).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.core.array import as_array
+from spacectl.core.errors import ModelError, ShapeError
+
+__all__ = ["Band", "Figure", "Line", "Panel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One curve: x and y of equal length, a label, and a style ("solid", "dashed", "dotted", "markers")."""
+
+    x: Any
+    y: Any
+    label: str = ""
+    style: str = "solid"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", as_array(self.x, None, f"line '{self.label}': x"))
+        object.__setattr__(self, "y", as_array(self.y, None, f"line '{self.label}': y"))
+        if self.x.shape != self.y.shape or len(self.x.shape) != 1:
+            raise ShapeError(f"line '{self.label}': x has shape {self.x.shape}, y {self.y.shape}; expected equal lengths")
+        if self.style not in ("solid", "dashed", "dotted", "markers"):
+            raise ModelError(f"line '{self.label}': style {self.style!r}, expected solid, dashed, dotted or markers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """A horizontal limit band from `low` to `high`; what lies outside is not allowed."""
+
+    low: float
+    high: float
+    label: str = "limit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One pair of axes. `unit` is the SI unit of y; `reports` may show radians as degrees."""
+
+    lines: tuple[Line, ...]
+    y_label: str
+    unit: str = ""
+    x_label: str = "time"
+    x_unit: str = "s"
+    title: str = ""
+    bands: tuple[Band, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+    equal_axes: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", tuple(self.lines))
+        object.__setattr__(self, "bands", tuple(self.bands))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Panels stacked over a common x axis, with the sentence that says what to see."""
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "panels", tuple(self.panels))
+        if not self.name.replace("_", "").replace("-", "").isalnum():
+            raise ModelError(f"figure name {self.name!r}: use letters, digits, - and _ (it becomes a file name)")

@@ -1,0 +1,1 @@
+"""Frozen descriptions of systems: bodies, joints, actuators, sensors, environments."""

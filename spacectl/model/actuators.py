@@ -1,0 +1,195 @@
+"""Actuators: each is one named input u of the equations, with limits that belong to the plant.
+
+A joint actuator acts on a speed of a joint; a body actuator applies a force or a torque along a direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spacectl.core.array import Array, as_array, as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.model.description import Number, always, check_name, direction, set_field, unless_trivial
+
+__all__ = ["ACTUATORS", "Actuator", "BodyForce", "BodyTorque", "JointForce", "JointTorque", "ReactionWheel", "Thruster"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actuator:
+    """Base: a name and limits.
+
+    Parameters
+    ----------
+    name : str
+        Name of the input.
+    limit : float or (low, high), optional
+        Bound of the input in `unit`; a single number means plus and minus that. None: no limit.
+    """
+
+    name: str = ""
+    limit: Any = None
+    unit: ClassVar[str] = "N"
+
+    def __post_init__(self) -> None:
+        if self.name:
+            check_name(self.name, type(self).__name__)
+        if self.limit is not None:
+            set_field(self, "limit", self._bounds(self.limit))
+
+    @property
+    def _what(self) -> str:
+        return f"actuator '{self.input_name}'"
+
+    @property
+    def input_name(self) -> str:
+        """Name of the input u."""
+        if not self.name:
+            raise ModelError(f"{type(self).__name__}: give it a name, such as name='jet'")
+        return self.name
+
+    def _bounds(self, limit: Any) -> Array:
+        bounds = as_array(limit, None, f"{self._what}: limit")
+        pair = np.array([-float(bounds), float(bounds)]) if bounds.shape == () else np.asarray(bounds)
+        if pair.shape != (2,) or not pair[0] < pair[1]:
+            raise ModelError(f"{self._what}: limit is {limit!r}, expected a positive number or (low, high) with low < high")
+        return Array(pair)
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {} if self.limit is None else {"limit": always(self.limit)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTorque(Actuator):
+    """Torque between the two sides of a joint, positive on the child.
+
+    Parameters
+    ----------
+    joint : str
+        The joint's name.
+    component : str
+        For a joint with several speeds, which one: ``"wx"``, ``"angle_dot"``, ... as in the speed's name.
+    """
+
+    joint: str
+    component: str = ""
+    unit: ClassVar[str] = "N m"
+
+    @property
+    def input_name(self) -> str:
+        """The actuator's own name, or the joint's (with the component)."""
+        return self.name or (f"{self.joint}.{self.component}" if self.component else self.joint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointForce(JointTorque):
+    """Force along a sliding speed of a joint, positive on the child."""
+
+    unit: ClassVar[str] = "N"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyForce(Actuator):
+    """Force at a point of a body.
+
+    Parameters
+    ----------
+    on : str
+        Body, or ``"body.frame"``.
+    at : vector, shape (3,)
+        Point in the axes of that frame [m].
+    direction : vector or "x", "-y", ...
+        Unit direction.
+    axes : {"body", "world"}
+        Axes in which the direction is fixed.
+    """
+
+    on: str
+    direction: Any = "x"
+    at: Any = (0.0, 0.0, 0.0)
+    axes: str = "body"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "direction", direction(self.direction, f"{self._what}: direction"))
+        set_field(self, "at", as_array(self.at, (3,), f"{self._what}: at"))
+        if self.axes not in ("body", "world"):
+            raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        own = {"direction": unless_trivial(self.direction, 0.0, 1.0, -1.0), "at": unless_trivial(self.at)}
+        return {**super().numbers(), **own}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyTorque(Actuator):
+    """Torque on a body about a direction fixed in body or world axes."""
+
+    on: str
+    direction: Any = "z"
+    axes: str = "body"
+    unit: ClassVar[str] = "N m"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "direction", direction(self.direction, f"{self._what}: direction"))
+        if self.axes not in ("body", "world"):
+            raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {**super().numbers(), "direction": unless_trivial(self.direction, 0.0, 1.0, -1.0)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thruster(BodyForce):
+    """A body-fixed jet: it pushes along `direction` only (a single limit means 0 to that thrust)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.axes != "body":
+            raise ModelError(f"{self._what}: a thruster is fixed in its body; use BodyForce for axes='world'")
+
+    def _bounds(self, limit: Any) -> Array:
+        bounds = as_array(limit, None, f"{self._what}: limit")
+        pair = (0.0, float(bounds)) if bounds.shape == () else limit
+        return super()._bounds(pair)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReactionWheel(Actuator):
+    """A wheel on a body. Input: motor torque on the wheel (the body feels the opposite) [N m].
+
+    It adds a coordinate (the wheel's angle relative to its body, named after the wheel) and its rate, so that stored
+    momentum and gyroscopic torques are exact.
+
+    Parameters
+    ----------
+    on : str
+        Body, or ``"body.frame"``.
+    axis : unit vector or "x", ...
+        Spin axis in that frame.
+    inertia : float
+        About the spin axis [kg m^2]. The body's own inertia includes the wheel's mass and transverse inertia.
+    """
+
+    on: str
+    axis: Any = "z"
+    inertia: float
+    unit: ClassVar[str] = "N m"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
+        set_field(self, "inertia", as_scalar(self.inertia, f"{self._what}: inertia"))
+        if self.inertia <= 0.0:
+            raise ModelError(f"{self._what}: inertia is {self.inertia:g} kg m^2, expected a positive number")
+
+
+ACTUATORS: dict[str, type[Actuator]] = {
+    kind.__name__: kind for kind in (JointTorque, JointForce, BodyForce, BodyTorque, Thruster, ReactionWheel)
+}

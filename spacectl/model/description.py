@@ -1,0 +1,90 @@
+"""What all descriptions share: converting and checking fields, and the numbers that become run-time parameters.
+
+A part of a model lists its numbers as `Number`s; the equations see them as symbols under the same keys. `fixed`
+marks the entries that are structure (exact zeros and ones, see `core.parameters`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import Array, as_array
+from spacectl.core.errors import ModelError
+from spacectl.spatial.rotation import AXES, rotation_from_quaternion
+
+__all__ = ["Number", "always", "check_name", "direction", "placement_number", "rotation_matrix", "set_field", "unless_trivial"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value (scalar or array) and which of its entries are structure."""
+
+    value: Array
+    fixed: tuple[bool, ...]
+
+
+def always(value: Any) -> Number:
+    """A number that may always change at run time."""
+    array = Array(value)
+    return Number(array, (False,) * array.size)
+
+
+def unless_trivial(value: Any, *trivial: float) -> Number:
+    """A number whose entries equal to one of `trivial` (default 0) are structure."""
+    array = Array(value)
+    return Number(array, tuple(float(entry) in (trivial or (0.0,)) for entry in np.asarray(array).reshape(-1)))
+
+
+def placement_number(value: Any) -> Number:
+    """A rotation matrix or a direction: entries 0, 1 and -1 are structure when the whole is axis-aligned."""
+    array = Array(value)
+    aligned = bool(np.all(np.isin(np.asarray(array), (0.0, 1.0, -1.0))))
+    return Number(array, (aligned,) * array.size) if aligned else unless_trivial(array)
+
+
+def set_field(owner: Any, name: str, value: Any) -> None:
+    """Assign a converted value to a field of a frozen dataclass, in its ``__post_init__``."""
+    object.__setattr__(owner, name, value)
+
+
+def check_name(name: Any, what: str) -> None:
+    """Names are identifiers, so that they can stand in expressions, file names and tables."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{what}: name is {name!r}; give every one a name, such as name='arm'")
+    if "." in name or name.strip() != name:
+        raise ModelError(f"{what}: name {name!r} may not contain '.' or outer blanks; '.' separates a body from its frame")
+    if name in ("world", "orbit"):
+        raise ModelError(f"{what}: the name '{name}' belongs to the root frame; choose another")
+
+
+def direction(value: Any, what: str) -> Array:
+    """A unit vector from ``"x"``, ``"-y"``, ... or three numbers of norm 1."""
+    if isinstance(value, str):
+        sign, letter = (-1.0, value[1:]) if value.startswith("-") else (1.0, value)
+        if letter not in AXES:
+            raise ModelError(f"{what} is '{value}', expected x, y, z, -x, -y, -z or a unit vector")
+        return Array(sign * np.array(AXES[letter]))
+    array = as_array(value, (3,), what)
+    length = float(np.linalg.norm(array))
+    if abs(length - 1.0) > 1e-9:
+        raise ModelError(f"{what} has norm {length:.6g}, expected 1; pass axis / norm(axis)")
+    return array
+
+
+def rotation_matrix(value: Any, what: str) -> Array:
+    """A rotation matrix from None (identity), a 3 x 3 matrix or a scalar-first unit quaternion."""
+    if value is None:
+        return Array(np.eye(3))
+    array = as_array(value, None, what)
+    if array.shape == (4,):
+        if abs(float(np.linalg.norm(array)) - 1.0) > 1e-9:
+            raise ModelError(f"{what}: quaternion has norm {np.linalg.norm(array):.6g}, expected 1 (scalar first)")
+        return Array(rotation_from_quaternion(np.asarray(array)))
+    array = as_array(value, (3, 3), what)
+    R = np.asarray(array)
+    if np.max(np.abs(R @ R.T - np.eye(3))) > 1e-9 or np.linalg.det(R) < 0.0:
+        raise ModelError(f"{what}: not a rotation matrix (R R' differs from 1, or det R = -1); use rotation_about(axis, angle)")
+    return array

@@ -1,0 +1,163 @@
+"""Systems as TOML or JSON files, both ways. Files come from outside: only known types and fields are accepted.
+
+A description is a table with a ``type`` and its fields; fields at their default are left out. Arrays with more than
+`LARGE` entries go to ``.npy`` files beside the document and carry their sha256.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tomli_w
+
+from spacectl.core.array import Array
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.model.actuators import ACTUATORS
+from spacectl.model.environment import ENVIRONMENTS
+from spacectl.model.joints import JOINTS
+from spacectl.model.rigid import Frame, RigidBody
+from spacectl.model.sensors import SENSORS
+from spacectl.model.system import Part, System
+
+__all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
+
+LARGE = 256
+KINDS: dict[str, type] = {
+    "System": System, "Part": Part, "RigidBody": RigidBody, "Frame": Frame, **JOINTS, **ACTUATORS, **SENSORS, **ENVIRONMENTS,
+}  # fmt: skip
+
+
+def save_system(system: System, path: str | Path) -> Path:
+    """Write `system` to a ``.toml`` or ``.json`` file; returns the path."""
+    path = Path(path)
+    document = system_to_dict(system, beside=path)
+    if path.suffix == ".toml":
+        path.write_bytes(tomli_w.dumps(document).encode())
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(document, indent=2) + "\n")
+    else:
+        raise ModelError(f"'{path.name}': expected a file name that ends in .toml or .json")
+    return path
+
+
+def load_system(path: str | Path) -> System:
+    """Read a system from a ``.toml`` or ``.json`` file.
+
+    Raises
+    ------
+    ModelError
+        With the place in the file, for anything that is not a valid description.
+    """
+    path = Path(path)
+    try:
+        if path.suffix == ".toml":
+            document = tomllib.loads(path.read_text(encoding="utf-8"))
+        elif path.suffix == ".json":
+            document = json.loads(path.read_text(encoding="utf-8"))
+        else:
+            raise ModelError(f"'{path.name}': expected a file name that ends in .toml or .json")
+    except OSError as error:
+        raise ModelError(f"'{path}': cannot be read ({error.strerror}); check the path") from error
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"'{path}': not valid {path.suffix[1:].upper()} ({error})") from error
+    return system_from_dict(document, beside=path)
+
+
+def system_to_dict(system: System, *, beside: Path | None = None) -> dict[str, Any]:
+    """`system` as plain tables; large arrays are written beside the file `beside`, if given."""
+    document: dict[str, Any] = _encode(system, "system", beside)
+    return document
+
+
+def system_from_dict(document: Any, *, beside: Path | None = None) -> System:
+    """The system that plain tables describe."""
+    system = _decode(document, "system", beside)
+    if not isinstance(system, System):
+        raise ModelError(f"system: the document describes a {type(system).__name__}; expected type = 'System'")
+    return system
+
+
+def _encode(value: Any, place: str, beside: Path | None) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kind = type(value).__name__
+        if KINDS.get(kind) is not type(value):
+            raise ModelError(f"{place}: a {kind} cannot be written to a file")
+        table = {"type": kind}
+        for item in dataclasses.fields(value):
+            entry = getattr(value, item.name)
+            if entry is not None and not _is_default(item, entry):
+                table[item.name] = _encode(entry, f"{place}.{item.name}", beside)
+        return table
+    if isinstance(value, Array):
+        return value.tolist() if beside is None or value.size <= LARGE else _write_array(value, place, beside)
+    if isinstance(value, tuple):
+        return [_encode(item, f"{place}[{i}]", beside) for i, item in enumerate(value)]
+    if callable(value):
+        raise ModelError(f"{place}: a Python function cannot be written to a file; keep this system in a script")
+    return value
+
+
+def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:
+    default = item.default
+    if default is dataclasses.MISSING:
+        return False
+    if isinstance(entry, Array):
+        if default is None:  # an omitted rotation
+            return entry == Array(np.eye(3))
+        return not isinstance(default, str) and entry == Array(default)
+    return bool(entry == default)
+
+
+def _decode(value: Any, place: str, beside: Path | None) -> Any:
+    if isinstance(value, list):
+        return [_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"file", "sha256"}:
+        return _read_array(value, place, beside)
+    if "type" not in value:
+        raise ModelError(f"{place}: a table without 'type'; expected one of {', '.join(KINDS)}")
+    kind = KINDS.get(value["type"]) if isinstance(value["type"], str) else None
+    if kind is None:
+        raise ModelError(f"{place}: {unknown_name('type', value['type'], KINDS)}")
+    known = {item.name for item in dataclasses.fields(kind)}
+    for key in value:
+        if key != "type" and key not in known:
+            raise ModelError(f"{place}: {unknown_name('field', key, sorted(known))} of {kind.__name__}")
+    fields = {key: _decode(entry, f"{place}.{key}", beside) for key, entry in value.items() if key != "type"}
+    body = [fields.pop("body")] if kind is Part and "body" in fields else []
+    try:
+        return kind(*body, **fields)
+    except ModelError as error:
+        raise ModelError(f"{place}: {error}") from error
+    except TypeError as error:
+        required = [
+            item.name
+            for item in dataclasses.fields(kind)
+            if item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
+        ]
+        raise ModelError(f"{place}: cannot make a {kind.__name__} ({error}); it needs {', '.join(required)}") from error
+
+
+def _write_array(value: Array, place: str, beside: Path) -> dict[str, str]:
+    name = f"{beside.stem}.{value.sha256()[:16]}.npy"
+    np.save(beside.with_name(name), np.asarray(value), allow_pickle=False)
+    return {"file": name, "sha256": value.sha256()}
+
+
+def _read_array(value: dict[str, Any], place: str, beside: Path | None) -> Array:
+    name = str(value["file"])
+    if beside is None or Path(name).name != name:
+        raise ModelError(f"{place}: array file '{name}' must lie beside the document, without a folder in its name")
+    try:
+        array = Array(np.load(beside.with_name(name), allow_pickle=False))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{place}: array file '{name}' cannot be read ({error})") from error
+    if array.sha256() != value["sha256"]:
+        raise ModelError(f"{place}: array file '{name}' has changed (sha256 differs); save the system again")
+    return array

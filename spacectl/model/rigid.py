@@ -1,0 +1,157 @@
+"""Rigid bodies: mass, centre of mass, inertia, and named frames for attaching things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import Array, as_array, as_scalar
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.model.description import Number, always, check_name, direction, rotation_matrix, set_field, unless_trivial
+from spacectl.spatial.backend import matrix, outer
+
+__all__ = ["Frame", "RigidBody", "Rotor"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A named frame fixed in a body, addressed as ``"body.frame"``.
+
+    Parameters
+    ----------
+    name : str
+        Name within the body.
+    at : vector, shape (3,)
+        Origin in body axes [m].
+    rotation : matrix (3, 3) or quaternion (4,), optional
+        ``R_BF``; identity if omitted.
+    """
+
+    name: str
+    at: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "frame")
+        set_field(self, "at", as_array(self.at, (3,), f"frame '{self.name}': at"))
+        set_field(self, "rotation", rotation_matrix(self.rotation, f"frame '{self.name}': rotation"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RigidBody:
+    """A rigid body.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the system.
+    mass : float
+        Mass [kg], positive.
+    inertia : (3,), (6,) or (3, 3)
+        Inertia about the centre of mass, body axes [kg m^2]: the diagonal, or (xx, yy, zz, xy, xz, yz) where xy is
+        the matrix entry (minus the product of inertia integral), or the matrix.
+    com : vector, shape (3,)
+        Centre of mass in body axes [m].
+    frames : tuple of Frame
+        Places to attach parts, actuators and sensors.
+
+    Examples
+    --------
+    >>> RigidBody(name="link", mass=2.0, inertia=(0.1, 0.1, 0.01), com=(0.5, 0.0, 0.0)).mass
+    2.0
+    """
+
+    name: str
+    mass: float
+    inertia: Any
+    com: Any = (0.0, 0.0, 0.0)
+    frames: tuple[Frame, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "body")
+        what = f"body '{self.name}'"
+        set_field(self, "mass", as_scalar(self.mass, f"{what}: mass"))
+        if self.mass <= 0.0:
+            raise ModelError(f"{what}: mass is {self.mass:g} kg, expected a positive number")
+        set_field(self, "inertia", Array(_inertia_matrix(self.inertia, what)))
+        set_field(self, "com", as_array(self.com, (3,), f"{what}: com"))
+        set_field(self, "frames", tuple(self.frames))
+        names = [frame.name for frame in self.frames]
+        if len(set(names)) != len(names):
+            raise ModelError(f"{what}: two frames have the same name; rename one of {sorted(names)}")
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers: mass, com, inertia (xx, yy, zz, xy, xz, yz) and the frames."""
+        I = np.asarray(self.inertia)
+        products = unless_trivial([I[0, 1], I[0, 2], I[1, 2]])
+        inertia = Number(
+            Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed)
+        )
+        frames = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
+        return {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia, **frames}
+
+    def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """Mass, centre of mass and inertia about it, from the numbers `n` (symbols or floats)."""
+        i = n["inertia"]
+        I_C = matrix([[i[0], i[3], i[4]], [i[3], i[1], i[5]], [i[4], i[5], i[2]]])
+        return n["mass"], n["com"], I_C
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rotor:
+    """The spinning part of a wheel or motor: inertia about its spin axis only.
+
+    Mass and transverse inertia of the real rotor belong to the body that carries it; what remains is
+    ``T = 1/2 J (omega_axis + spin)^2``. Used by `ReactionWheel`.
+    """
+
+    name: str
+    axis: Any
+    spin_inertia: float
+
+    def __post_init__(self) -> None:
+        set_field(self, "axis", direction(self.axis, f"rotor '{self.name}': axis"))
+        set_field(self, "spin_inertia", as_scalar(self.spin_inertia, f"rotor '{self.name}': inertia"))
+        if self.spin_inertia <= 0.0:
+            raise ModelError(f"rotor '{self.name}': inertia is {self.spin_inertia:g} kg m^2, expected a positive number")
+
+    frames = ()
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {"spin_inertia": always(self.spin_inertia), "spin_axis": unless_trivial(self.axis, 0.0, 1.0, -1.0)}
+
+    def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """No mass, and J a a'."""
+        axis = n["spin_axis"]
+        return 0.0, axis * 0.0, n["spin_inertia"] * outer(axis, axis)
+
+
+def _inertia_matrix(value: Any, what: str) -> np.ndarray:
+    """The inertia matrix from its short forms, after the physical checks."""
+    array = as_array(value, None, f"{what}: inertia")
+    if array.shape == (3,):
+        I = np.diag(np.asarray(array))
+    elif array.shape == (6,):
+        xx, yy, zz, xy, xz, yz = array
+        I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    elif array.shape == (3, 3):
+        I = np.array(array)
+    else:
+        raise ShapeError(f"{what}: inertia has shape {array.shape}, expected (3,), (6,) or (3, 3)")
+    scale = float(np.max(np.abs(I)))
+    if np.max(np.abs(I - I.T)) > 1e-9 * scale:
+        raise ModelError(f"{what}: inertia is not symmetric; pass (I + I') / 2 if that is only rounding")
+    principal = np.linalg.eigvalsh(I)
+    if principal[0] < -1e-9 * scale:
+        raise ModelError(f"{what}: inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments are not negative")
+    if principal[0] + principal[1] < principal[2] - 1e-9 * scale:
+        moments = ", ".join(f"{moment:.6g}" for moment in principal)
+        raise ModelError(
+            f"{what}: principal moments {moments} kg m^2 break the triangle inequality (the largest may not exceed the "
+            "sum of the others); check units, and that the inertia is about the centre of mass"
+        )
+    return 0.5 * (I + I.T)

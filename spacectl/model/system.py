@@ -1,0 +1,208 @@
+"""`System` and `Part`: a tree of bodies with its environment, actuators and sensors, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from spacectl.core.array import as_array
+from spacectl.core.errors import ModelError
+from spacectl.core.parameters import Parameters
+from spacectl.core.provenance import content_hash
+from spacectl.model.actuators import Actuator, ReactionWheel
+from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
+from spacectl.model.environment import Environment, FreeSpace
+from spacectl.model.joints import Fixed, Joint, Revolute
+from spacectl.model.rigid import RigidBody, Rotor
+from spacectl.model.sensors import Sensor
+from spacectl.model.validate import order_parts, validate_system
+
+__all__ = ["Part", "System"]
+
+Body = RigidBody | Rotor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A body and how it is attached.
+
+    Parameters
+    ----------
+    body : RigidBody
+        The body.
+    on : str
+        What it is attached to: ``"world"`` (``"orbit"``), a body, or ``"body.frame"``.
+    at, rotation : vector and rotation, optional
+        Placement of the joint's frame J on the parent side.
+    joint : Joint
+        Default: `Fixed`.
+    child_at, child_rotation : vector and rotation, optional
+        Placement of the joint's frame F in the body's own frame (child side).
+
+    Examples
+    --------
+    >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    >>> Part(link, on="world", joint=Revolute(axis="y")).joint_name
+    'link'
+    """
+
+    body: Body = field(kw_only=False)
+    on: str = "world"
+    at: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+    joint: Joint = field(default_factory=Fixed)
+    child_at: Any = (0.0, 0.0, 0.0)
+    child_rotation: Any = None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.body, "mass_properties"):
+            raise ModelError(f"part: expected a body such as RigidBody(...), got {self.body!r}")
+        what = f"part '{self.body.name}'"
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"{what}: joint is {self.joint!r}, expected a joint such as Revolute(axis='z')")
+        if not isinstance(self.on, str) or not self.on:
+            raise ModelError(f"{what}: on is {self.on!r}, expected 'world', a body or 'body.frame'")
+        for name in ("at", "child_at"):
+            set_field(self, name, as_array(getattr(self, name), (3,), f"{what}: {name}"))
+        for name in ("rotation", "child_rotation"):
+            set_field(self, name, rotation_matrix(getattr(self, name), f"{what}: {name}"))
+
+    @property
+    def name(self) -> str:
+        """The body's name."""
+        return self.body.name
+
+    @property
+    def joint_name(self) -> str:
+        """The joint's name, by default the body's."""
+        return self.joint.name or self.body.name
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers of body, placement and joint."""
+        placement = {
+            "at": unless_trivial(self.at),
+            "rotation": placement_number(self.rotation),
+            "child_at": unless_trivial(self.child_at),
+            "child_rotation": placement_number(self.child_rotation),
+        }
+        return {**self.body.numbers(), **placement, **self.joint.numbers()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A mechanical system as data.
+
+    Parameters
+    ----------
+    name : str
+        For reports.
+    parts : tuple of Part
+        In any order; parents are found by name.
+    environment : Environment
+        Default: `FreeSpace`.
+    actuators : tuple of Actuator
+        In the order of the inputs u.
+    sensors : tuple of Sensor
+        In the order of the outputs y.
+
+    Raises
+    ------
+    ModelError
+        For an unknown parent, a cycle, duplicate names, an unknown actuator joint, and so on.
+
+    Examples
+    --------
+    >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0))
+    >>> pendulum = System(name="pendulum", parts=(Part(link, joint=Revolute(name="hinge", axis="y")),))
+    >>> pendulum.parameters().get("link.mass")
+    array(1.)
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+    environment: Environment = field(default_factory=FreeSpace)
+    actuators: tuple[Actuator, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"system: name is {self.name!r}, expected a text such as 'retrieval arm'")
+        for name in ("parts", "actuators", "sensors"):
+            set_field(self, name, tuple(getattr(self, name)))
+        validate_system(self)
+
+    @cached_property
+    def tree(self) -> tuple[Part, ...]:
+        """All parts, parents before children, with the rotors of reaction wheels behind them."""
+        wheels = tuple(
+            Part(
+                Rotor(name=wheel.input_name, axis=wheel.axis, spin_inertia=wheel.inertia),
+                on=wheel.on,
+                joint=Revolute(name=wheel.input_name, axis=wheel.axis),
+            )
+            for wheel in self.actuators
+            if isinstance(wheel, ReactionWheel)
+        )
+        return order_parts(self.parts + wheels, self.environment.root_names)
+
+    def part(self, name: str) -> Part:
+        """The part with the named body."""
+        found = [part for part in self.tree if part.name == name]
+        if not found:
+            raise ModelError(f"system '{self.name}': no body named '{name}'; there are {[part.name for part in self.tree]}")
+        return found[0]
+
+    def numbers(self) -> dict[str, Number]:
+        """All numbers by name: ``"upper.mass"``, ``"shoulder.limit"``, ``"environment.rate"``."""
+        groups: list[tuple[str, dict[str, Number]]] = [("environment", self.environment.numbers())]
+        groups += [(part.name, part.numbers()) for part in self.tree]
+        groups += [(item.input_name, item.numbers()) for item in self.actuators]
+        groups += [(sensor.name, sensor.numbers()) for sensor in self.sensors]
+        numbers: dict[str, Number] = {}
+        for owner, group in groups:
+            for key, number in group.items():
+                name = f"{owner}.{key}"
+                if name in numbers:
+                    raise ModelError(f"system '{self.name}': two things own a number called '{name}'; rename '{owner}' in one place")
+                numbers[name] = number
+        return numbers
+
+    def parameters(self, *, vary: tuple[str, ...] = ()) -> Parameters:
+        """The run-time parameters p, with the numbers named in `vary` freed from structure."""
+        numbers = self.numbers()
+        flat: list[float] = []
+        fixed: list[bool] = []
+        for name, number in numbers.items():
+            flat += [float(entry) for entry in number.value[...].reshape(-1)]
+            fixed += [flag and name not in vary for flag in number.fixed]
+        parameters = Parameters(
+            names=tuple(numbers), shapes=tuple(number.value.shape for number in numbers.values()), values=flat, fixed=tuple(fixed)
+        )
+        for name in vary:
+            parameters.slice(name)
+        return parameters
+
+    def content_hash(self) -> str:
+        """sha256 of all data; equal data, equal hash."""
+        return content_hash(self)
+
+    def structure_hash(self, *, vary: tuple[str, ...] = ()) -> str:
+        """sha256 of what decides the form of the equations: topology, joint kinds, what is exactly zero."""
+        p = self.parameters(vary=vary)
+        structural = [value for value, flag in zip(p.values, p.fixed, strict=True) if flag]
+        parts = [
+            (part.name, part.on, type(part.body).__name__, type(part.joint).__name__, part.joint_name, getattr(part.joint, "normal", ""))
+            for part in self.tree
+        ]
+        frames = [[(frame.name, frame.rotation) for frame in part.body.frames] for part in self.tree]
+        actuators = [
+            [type(a).__name__, a.input_name, *(str(getattr(a, key, "")) for key in ("joint", "component", "on", "axes"))]
+            for a in self.actuators
+        ]
+        sensors = [(type(s).__name__, s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
+        return content_hash(
+            [parts, frames, actuators, sensors, type(self.environment).__name__, p.names, p.shapes, list(p.fixed), structural]
+        )
+
+

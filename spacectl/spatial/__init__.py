@@ -1,0 +1,1 @@
+"""Rotations, twists, wrenches and inertias: one formula for numbers (numpy) and for symbols (CasADi)."""

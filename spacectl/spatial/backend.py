@@ -1,0 +1,102 @@
+"""The few operations in which numpy and CasADi differ, so that every formula is written once.
+
+Vectors are numpy arrays of shape (3,) or CasADi columns (3, 1); matrices are two-dimensional in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+__all__ = ["constant", "cos", "cross", "dot", "eye", "is_symbolic", "matrix", "outer", "sin", "skew", "sqrt", "stack", "transpose", "vector", "zeros"]
+
+_SYMBOLIC = (ca.SX, ca.MX, ca.DM)
+
+
+def is_symbolic(*items: Any) -> bool:
+    """True if any item is a CasADi object."""
+    return any(isinstance(item, _SYMBOLIC) for item in items)
+
+
+def vector(*entries: Any) -> Any:
+    """A vector from scalars."""
+    return ca.vertcat(*entries) if is_symbolic(*entries) else np.array(entries, dtype=np.result_type(float, *entries))
+
+
+def matrix(rows: Any) -> Any:
+    """A matrix from rows of scalars."""
+    if is_symbolic(*(entry for row in rows for entry in row)):
+        return ca.vertcat(*[ca.horzcat(*row) for row in rows])
+    return np.array(rows, dtype=np.result_type(float, *(entry for row in rows for entry in row)))
+
+
+def constant(values: Any, like: Any) -> Any:
+    """Numbers as a vector or matrix of the kind of `like`."""
+    return ca.SX(ca.DM(values)) if is_symbolic(like) else np.asarray(values, dtype=float)
+
+
+def stack(*vectors: Any) -> Any:
+    """Vectors one below the other."""
+    return ca.vertcat(*vectors) if is_symbolic(*vectors) else np.concatenate(vectors)
+
+
+def zeros(n: int, like: Any) -> Any:
+    """A zero vector of the kind of `like`."""
+    return ca.SX.zeros(n) if is_symbolic(like) else np.zeros(n)
+
+
+def eye(n: int, like: Any) -> Any:
+    """The unit matrix of the kind of `like`."""
+    return ca.SX(ca.DM.eye(n)) if is_symbolic(like) else np.eye(n)
+
+
+def transpose(a: Any) -> Any:
+    """Transpose of a matrix."""
+    return a.T
+
+
+def sin(a: Any) -> Any:
+    """Sine."""
+    return ca.sin(a) if is_symbolic(a) else np.sin(a)
+
+
+def cos(a: Any) -> Any:
+    """Cosine."""
+    return ca.cos(a) if is_symbolic(a) else np.cos(a)
+
+
+def sqrt(a: Any) -> Any:
+    """Square root."""
+    return ca.sqrt(a) if is_symbolic(a) else np.sqrt(a)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Scalar product of two vectors of any length."""
+    total = a[0] * b[0]
+    for i in range(1, a.shape[0]):
+        total = total + a[i] * b[i]
+    return total
+
+
+def cross(a: Any, b: Any) -> Any:
+    """Vector product a x b.
+
+    Examples
+    --------
+    >>> cross(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+    array([0., 0., 1.])
+    """
+    return vector(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def skew(a: Any) -> Any:
+    """The matrix a~ with a~ b = a x b."""
+    zero = a[0] * 0.0 if not is_symbolic(a) else 0.0
+    return matrix([[zero, -a[2], a[1]], [a[2], zero, -a[0]], [-a[1], a[0], zero]])
+
+
+def outer(a: Any, b: Any) -> Any:
+    """The matrix a b'."""
+    return matrix([[a[i] * b[j] for j in range(3)] for i in range(3)])

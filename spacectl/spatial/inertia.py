@@ -1,0 +1,73 @@
+"""Inertia of a rigid body, or of several seen as one, about a frame's origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.spatial.backend import cross, dot, eye, outer, skew, stack
+from spacectl.spatial.motion import Placement
+
+__all__ = ["Inertia"]
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Mass, first moment and inertia about the origin O of a frame, in its axes.
+
+    Parameters
+    ----------
+    mass : scalar
+        Mass [kg].
+    first : vector, shape (3,)
+        Mass times position of the centre of mass [kg m].
+    I_O : matrix, shape (3, 3)
+        Inertia about O [kg m^2].
+    """
+
+    mass: Any
+    first: Any
+    I_O: Any
+
+    @staticmethod
+    def from_centre(mass: Any, com: Any, I_C: Any) -> Inertia:
+        """From mass, centre of mass and the inertia about it: ``I_O = I_C + m (c'c 1 - c c')``."""
+        shift = dot(com, com) * eye(3, com) - outer(com, com)
+        return Inertia(mass, mass * com, I_C + mass * shift)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(self.mass + other.mass, self.first + other.first, self.I_O + other.I_O)
+
+    def __matmul__(self, twist: Any) -> Any:
+        """Momentum (angular about O, linear) of the twist."""
+        omega, v = twist[0:3], twist[3:6]
+        return stack(self.I_O @ omega + cross(self.first, v), self.mass * v - cross(self.first, omega))
+
+    def seen_from(self, X_AB: Placement) -> Inertia:
+        """The same body (given about B's origin) about A's origin, in A's axes.
+
+        ``I_A = R I_B R' - (p~ h~ + h~ p~) - m p~ p~`` with h the turned first moment.
+        """
+        h = X_AB.R @ self.first
+        p = X_AB.p
+        ph = outer(p, h)
+        shift = (2.0 * dot(p, h) + self.mass * dot(p, p)) * eye(3, h) - ph - ph.T - self.mass * outer(p, p)
+        return Inertia(self.mass, h + self.mass * p, X_AB.R @ self.I_O @ X_AB.R.T + shift)
+
+    def matrix(self) -> Any:
+        """The 6 x 6 matrix, rotation before translation."""
+        h = skew(self.first)
+        like = self.first
+        rows_top = stack_columns(self.I_O, h)
+        rows_bottom = stack_columns(-h, self.mass * eye(3, like))
+        return stack_rows(rows_top, rows_bottom)
+
+
+def stack_columns(a: Any, b: Any) -> Any:
+    """Matrices side by side."""
+    return stack_rows(a.T, b.T).T
+
+
+def stack_rows(a: Any, b: Any) -> Any:
+    """Matrices one above the other."""
+    return stack(a, b)

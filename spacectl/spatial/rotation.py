@@ -1,0 +1,181 @@
+"""Rotation matrices, quaternions and modified Rodrigues parameters.
+
+``R_AB`` takes components in B to components in A. Quaternions are scalar first and describe the same rotation,
+``R_AB = rotation_from_quaternion(q_AB)``. Attitude errors are right-multiplicative (body axes).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import as_array
+from spacectl.core.errors import ModelError
+from spacectl.spatial.backend import cos, cross, dot, eye, is_symbolic, matrix, outer, sin, skew, sqrt, stack, vector
+
+__all__ = [
+    "AXES",
+    "axis_rotation",
+    "mrp_from_quaternion",
+    "mrp_rate",
+    "quaternion_conjugate",
+    "quaternion_from_mrp",
+    "quaternion_from_rotation",
+    "quaternion_product",
+    "quaternion_rate",
+    "rotation_about",
+    "rotation_from_mrp",
+    "rotation_from_quaternion",
+    "rotation_vector",
+]
+
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def axis_rotation(axis: Any, angle: Any) -> Any:
+    """Rotation by `angle` about the unit vector `axis` (Rodrigues).
+
+    ``R = cos(a) 1 + sin(a) n~ + (1 - cos(a)) n n'``
+
+    Parameters
+    ----------
+    axis : vector, shape (3,)
+        Unit vector, the same in both frames.
+    angle : scalar
+        Angle [rad].
+
+    Returns
+    -------
+    R_AB : matrix, shape (3, 3)
+
+    Examples
+    --------
+    >>> axis_rotation(np.array([0.0, 0.0, 1.0]), np.pi / 2).round(12) + 0.0
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    c, s = cos(angle), sin(angle)
+    n = axis
+    if is_symbolic(angle) and not is_symbolic(n):
+        n = [float(value) for value in n]  # plain floats let structural zeros vanish from the expression
+    k = 1.0 - c
+    return matrix(
+        [
+            [c + k * (n[0] * n[0]), k * (n[0] * n[1]) - s * n[2], k * (n[0] * n[2]) + s * n[1]],
+            [k * (n[0] * n[1]) + s * n[2], c + k * (n[1] * n[1]), k * (n[1] * n[2]) - s * n[0]],
+            [k * (n[0] * n[2]) - s * n[1], k * (n[1] * n[2]) + s * n[0], c + k * (n[2] * n[2])],
+        ]
+    )
+
+
+def rotation_about(axis: str | tuple[float, float, float], angle: float) -> np.ndarray:
+    """Rotation matrix about ``"x"``, ``"y"``, ``"z"`` or a unit vector, for use in descriptions.
+
+    Multiples of 90 degrees about a named axis are exact (entries 0 and 1).
+
+    Examples
+    --------
+    >>> rotation_about("z", np.pi / 2)[0, 1]
+    np.float64(-1.0)
+    """
+    if isinstance(axis, str):
+        if axis not in AXES:
+            raise ModelError(f"rotation axis '{axis}': expected x, y, z or a unit vector")
+        axis = AXES[axis]
+    n = np.asarray(as_array(axis, (3,), "rotation axis"))
+    if abs(np.linalg.norm(n) - 1.0) > 1e-9:
+        raise ModelError(f"rotation axis has norm {np.linalg.norm(n):.6g}, expected 1; pass axis / norm(axis)")
+    R = axis_rotation(n, float(angle))
+    quarter_turns = float(angle) / (np.pi / 2)
+    return np.round(R) + 0.0 if abs(quarter_turns - round(quarter_turns)) < 1e-12 and np.max(n) == 1.0 else R
+
+
+def rotation_from_quaternion(quaternion: Any) -> Any:
+    """Rotation matrix of a scalar-first quaternion; any nonzero norm is allowed (the formula divides by it).
+
+    ``R = 1 + 2 (w e~ + e~ e~) / |q|^2``
+    """
+    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    s = 2.0 / dot(quaternion, quaternion)
+    sx, sy, sz = s * x, s * y, s * z
+    return matrix(
+        [
+            [1.0 - (sy * y + sz * z), sx * y - sz * w, sx * z + sy * w],
+            [sx * y + sz * w, 1.0 - (sx * x + sz * z), sy * z - sx * w],
+            [sx * z - sy * w, sy * z + sx * w, 1.0 - (sx * x + sy * y)],
+        ]
+    )
+
+
+def quaternion_product(a: Any, b: Any) -> Any:
+    """Quaternion of ``R(a) R(b)``."""
+    return stack(
+        vector(a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]),
+        a[0] * b[1:4] + b[0] * a[1:4] + cross(a[1:4], b[1:4]),
+    )
+
+
+def quaternion_conjugate(a: Any) -> Any:
+    """Quaternion of the inverse rotation (for unit norm)."""
+    return vector(a[0], -a[1], -a[2], -a[3])
+
+
+def quaternion_rate(quaternion: Any, omega: Any) -> Any:
+    """Rate of ``q_AB`` for the angular velocity ``omega_AB_B``: ``q_dot = 1/2 q (0, omega)``. It keeps the norm."""
+    w, e = quaternion[0], quaternion[1:4]
+    return 0.5 * stack(vector(-dot(e, omega)), w * omega + cross(e, omega))
+
+
+def quaternion_from_rotation(R: Any) -> np.ndarray:
+    """Unit quaternion (scalar part not negative) of a numeric rotation matrix; stable for every angle."""
+    R = np.asarray(R, dtype=float)
+    squares = np.array([1.0 + np.trace(R), *(1.0 + 2.0 * R[i, i] - np.trace(R) for i in range(3))])
+    k = int(np.argmax(squares))
+    q = np.empty(4)
+    if k == 0:
+        q[0] = squares[0]
+        q[1:] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    else:
+        i, j, m = k - 1, k % 3, (k + 1) % 3
+        q[0] = R[m, j] - R[j, m]
+        q[1 + i], q[1 + j], q[1 + m] = squares[k], R[i, j] + R[j, i], R[i, m] + R[m, i]
+    q /= np.linalg.norm(q)
+    return q if q[0] >= 0.0 else -q
+
+
+def rotation_vector(R: Any) -> np.ndarray:
+    """Rotation vector (axis times angle, angle in [0, pi]) of a numeric rotation matrix."""
+    q = quaternion_from_rotation(R)
+    s = np.linalg.norm(q[1:])
+    if s < 1e-300:
+        return np.zeros(3)
+    return q[1:] / s * (2.0 * np.arctan2(s, q[0]))
+
+
+def mrp_from_quaternion(q: Any) -> Any:
+    """Modified Rodrigues parameters ``e / (1 + w)`` of a unit quaternion."""
+    return q[1:4] / (1.0 + q[0])
+
+
+def quaternion_from_mrp(sigma: Any) -> Any:
+    """Unit quaternion of modified Rodrigues parameters."""
+    s2 = dot(sigma, sigma)
+    return stack(vector(1.0 - s2), 2.0 * sigma) / (1.0 + s2)
+
+
+def rotation_from_mrp(sigma: Any) -> Any:
+    """Rotation matrix ``R_AB`` of modified Rodrigues parameters."""
+    return rotation_from_quaternion(quaternion_from_mrp(sigma))
+
+
+def mrp_rate(sigma: Any, omega: Any) -> Any:
+    """Rate of the parameters for ``omega_AB_B``: ``1/4 ((1 - s's) 1 + 2 s~ + 2 s s') omega``."""
+    B = (1.0 - dot(sigma, sigma)) * eye(3, sigma) + 2.0 * skew(sigma) + 2.0 * outer(sigma, sigma)
+    return 0.25 * (B @ omega)
+
+
+def norm(a: Any) -> Any:
+    """Euclidean norm."""
+    return sqrt(dot(a, a))
