@@ -1,0 +1,327 @@
+"""`EquationsOfMotion`: what every formulation produces and everything downstream starts from.
+
+It carries names, labels and parameters, numeric calls, and the named CasADi functions behind them, each built when
+it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.array import as_array
+from spacectl.core.errors import ModelError, ShapeError, unknown_name
+from spacectl.core.labels import Labels
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.evaluate import Evaluator
+from spacectl.model.system import System
+
+__all__ = ["EquationLabels", "EquationsOfMotion", "LazyFunctions"]
+
+
+class LazyFunctions(Mapping[str, ca.Function]):
+    """Named CasADi functions, each built on first use."""
+
+    def __init__(self, builders: Mapping[str, Callable[[], ca.Function]]):
+        self._builders = dict(builders)
+        self._built: dict[str, ca.Function] = {}
+
+    def __getitem__(self, name: str) -> ca.Function:
+        if name not in self._built:
+            if name not in self._builders:
+                raise ModelError(unknown_name("function", name, self._builders))
+            self._built[name] = self._builders[name]()
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._builders)
+
+    def __len__(self) -> int:
+        return len(self._builders)
+
+
+@dataclass(frozen=True)
+class EquationLabels:
+    """Names and units of coordinates q, speeds v, inputs u and outputs y."""
+
+    q: Labels
+    v: Labels
+    u: Labels
+    y: Labels
+
+    @cached_property
+    def x(self) -> Labels:
+        """The state (q, v)."""
+        return Labels(self.q.names + self.v.names, self.q.units + self.v.units, "state")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EquationsOfMotion:
+    """Equations of motion of a system in one formulation.
+
+    ``q_dot = W(t, q) v + X(t, q)`` and ``M(t, q) v_dot + h(t, q, v) = B_tau(t, q) u``; the state is x = (q, v).
+
+    Parameters
+    ----------
+    system : System
+        What they describe.
+    formulation : str
+        How they were formed.
+    labels : EquationLabels
+        Names and units.
+    parameters : Parameters
+        The run-time numbers p; every call takes ``p=None`` for the system's own.
+    functions : mapping of str to casadi.Function
+        Named functions with named arguments.
+    quaternions : tuple of int
+        First index, in x, of each unit quaternion.
+    x_rest : array, shape (n_x,)
+        The reference state (unit quaternions, else zero).
+    rebuild : callable and its arguments
+        How another process can form the same equations.
+    stats : mapping
+        Why this formulation, sizes.
+    """
+
+    system: System
+    formulation: str
+    labels: EquationLabels
+    parameters: Parameters
+    functions: Mapping[str, ca.Function]
+    quaternions: tuple[int, ...]
+    x_rest: Any
+    structure_hash: str
+    rebuild: tuple[Any, ...]
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.rebuild
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of q."""
+        return self.labels.q.names
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of v."""
+        return self.labels.v.names
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of x = (q, v)."""
+        return self.labels.x.names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of u."""
+        return self.labels.u.names
+
+    @property
+    def outputs_names(self) -> tuple[str, ...]:
+        """Names of y."""
+        return self.labels.y.names
+
+    @property
+    def n_q(self) -> int:
+        """Number of coordinates."""
+        return len(self.labels.q)
+
+    @property
+    def n_v(self) -> int:
+        """Number of speeds."""
+        return len(self.labels.v)
+
+    @property
+    def n_x(self) -> int:
+        """Number of states."""
+        return self.n_q + self.n_v
+
+    @property
+    def n_u(self) -> int:
+        """Number of inputs."""
+        return len(self.labels.u)
+
+    @property
+    def n_y(self) -> int:
+        """Number of outputs."""
+        return len(self.labels.y)
+
+    @property
+    def p(self) -> np.ndarray:
+        """The system's own numbers, shape (n_p,)."""
+        return np.array(self.parameters.values)
+
+    def parameters_of(self, system: System) -> np.ndarray:
+        """The vector p of another system of the same structure, for use with these equations."""
+        other = system.parameters(vary=tuple(self.stats.get("vary", ())))
+        if other.names != self.parameters.names or other.shapes != self.parameters.shapes:
+            raise ModelError(f"system '{system.name}' has another structure than '{self.system.name}'; form its own equations")
+        return self.parameters.check(other.values)
+
+    def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
+        low, high = np.full(self.n_u, -np.inf), np.full(self.n_u, np.inf)
+        for i, name in enumerate(self.inputs):
+            if f"{name}.limit" in self.parameters.names:
+                low[i], high[i] = self.parameters.get(f"{name}.limit", p)
+        return low, high
+
+    def state(self, base: Any = None, /, **named: float) -> np.ndarray:
+        """A state x, shape (n_x,), from named coordinates and speeds; the others are at rest (or as in `base`).
+
+        Names with a dot are passed as ``**{"base.x": 1.0}``.
+        """
+        x = self.labels.x.vector(named, default=np.asarray(self.x_rest if base is None else base))
+        for k in self.quaternions:
+            length = float(np.linalg.norm(x[k : k + 4]))
+            if not length > 0.0:
+                raise ModelError(f"quaternion '{self.states[k]}' has norm 0; give the four entries of a unit quaternion")
+            x[k : k + 4] /= length
+        return x
+
+    def named(self, x: Any) -> dict[str, float]:
+        """The state as a dictionary."""
+        return self.labels.x.named(x)
+
+    def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
+        """Numeric results of a named function; `p` is appended as its last argument."""
+        return self._evaluator(function)(*arguments, self._p if p is None else self.parameters.check(p))
+
+    def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Rate of the state, shape (n_x,)."""
+        return self._finite("x_dot", self.call("x_dot", t, x, u, p=p)[0].reshape(-1), t)
+
+    def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,)."""
+        return self._finite("v_dot", self.call("v_dot", t, q, v, u, p=p)[0].reshape(-1), t)
+
+    def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """M, shape (n_v, n_v)."""
+        return self.call("mass_matrix", t, q, p=p)[0]
+
+    def bias(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
+        """h, shape (n_v,)."""
+        return self.call("bias", t, q, v, p=p)[0].reshape(-1)
+
+    def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """B_tau, shape (n_v, n_u)."""
+        return self.call("input_map", t, q, p=p)[0]
+
+    def energy(self, t: float, q: Any, v: Any, p: Any = None) -> float:
+        """Kinetic plus potential energy [J]; in a circular orbit the Jacobi integral."""
+        kinetic, potential = self.call("energy", t, q, v, p=p)
+        return float(kinetic[0, 0] + potential[0, 0])
+
+    def momentum(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
+        """Momentum, shape (6,): angular about the root's origin, then linear; root axes, inertial velocities."""
+        return self.call("momentum", t, q, v, p=p)[0].reshape(-1)
+
+    def center_of_mass(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """Centre of mass, root axes, shape (3,)."""
+        return self.call("center_of_mass", t, q, p=p)[0].reshape(-1)
+
+    def reactions(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Wrench that each joint passes to its body, shape (n_parts, 6): moment, force about frame F in F axes.
+
+        Rows are in the order of ``system.tree``; actuator torques at the joint are included.
+        """
+        v_dot = self.v_dot(t, q, v, u, p)
+        return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
+
+    def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
+        """Constraint residuals g; empty for a tree."""
+        return self.call("residual", t, q, v, p=p)[0].reshape(-1)
+
+    def outputs(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Outputs y, shape (n_y,)."""
+        return self.call("outputs", t, x, u, p=p)[0].reshape(-1)
+
+    def placements(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """Placements of the bodies in the root, shape (n_parts, 12): R_NB by rows, then position."""
+        return self.call("placements", t, q, p=p)[0]
+
+    def jacobian(self, function: str, output: str, argument: str, *arguments: Any, p: Any = None) -> np.ndarray:
+        """Exact Jacobian of a named function's output by one of its arguments.
+
+        Examples
+        --------
+        ``eom.jacobian("x_dot", "x_dot", "x", t, x, u)`` has shape (n_x, n_x).
+        """
+        key = f"{function}:{output}:{argument}"
+        if key not in self._jacobians:
+            f = self.functions[function]
+            for name, known in ((output, f.name_out()), (argument, f.name_in())):
+                if name not in known:
+                    raise ModelError(f"jacobian of '{function}': {unknown_name('argument', name, known)}")
+            g = f.factory(f"jac_{function}", f.name_in(), [f"jac:{output}:{argument}"])
+            x = [ca.MX.sym(name, *g.size_in(i)) for i, name in enumerate(g.name_in())]
+            self._jacobians[key] = Evaluator(ca.Function(g.name(), x, [ca.densify(g(*x))], g.name_in(), ["jac"]))
+        return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
+
+    def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
+        """A named function over a grid: time first, then the function's first output.
+
+        Works for every function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n, n_x), u (n, n_u).
+        """
+        times, states = np.asarray(t, dtype=float).reshape(-1), np.asarray(x, dtype=float)
+        if states.shape != (times.size, self.n_x):
+            raise ShapeError(f"along: x has shape {states.shape}, expected ({times.size}, {self.n_x}): time comes first")
+        inputs = np.zeros((times.size, self.n_u)) if u is None else np.asarray(u, dtype=float)
+        known = {"t": times[:, None], "x": states, "q": states[:, : self.n_q], "v": states[:, self.n_q :], "u": inputs}
+        f = self.functions[function]
+        rows = [known[name] for name in f.name_in()[:-1]]
+        vector = self._p if p is None else self.parameters.check(p)
+        evaluate = self._evaluator(function)
+        values = [evaluate(*(row[i] for row in rows), vector) for i in range(times.size)]
+        first = [sum(item) if function == "energy" else item[0] for item in values]
+        stacked = np.array(first)
+        return stacked[:, :, 0] if stacked.shape[2] == 1 else stacked
+
+    @cached_property
+    def _p(self) -> np.ndarray:
+        return np.array(self.parameters.values)
+
+    @cached_property
+    def _evaluators(self) -> dict[str, Evaluator]:
+        return {}
+
+    @cached_property
+    def _jacobians(self) -> dict[str, Evaluator]:
+        return {}
+
+    def _evaluator(self, function: str) -> Evaluator:
+        if function not in self._evaluators:
+            self._evaluators[function] = Evaluator(self.functions[function])
+        return self._evaluators[function]
+
+    def _finite(self, what: str, values: np.ndarray, t: float) -> np.ndarray:
+        if np.all(np.isfinite(values)):
+            return values
+        names = self.speeds if what == "v_dot" else self.states
+        bad = names[int(np.flatnonzero(~np.isfinite(values))[0])]
+        raise ModelError(
+            f"{what} at t = {t:g} is not finite (first at '{bad}'): the state or input is not finite, or the mass matrix "
+            "is singular there"
+        )
+
+
+def check_mass_matrix(eom: EquationsOfMotion) -> None:
+    """Raise `ModelError`, naming the speed, if the mass matrix at rest is singular."""
+    M = eom.mass_matrix(0.0, np.asarray(eom.x_rest)[: eom.n_q])
+    as_array(M, None, f"system '{eom.system.name}': mass matrix at rest")
+    if M.size == 0:
+        return
+    scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+    if np.min(np.diag(M)) <= 0.0 or values[0] < 1e-13:
+        k = int(np.argmin(np.diag(M))) if np.min(np.diag(M)) <= 0.0 else int(np.argmax(np.abs(vectors[:, 0])))
+        raise ModelError(
+            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[k]}' (singular mass matrix at rest); "
+            "give the body it moves an inertia or an offset centre of mass"
+        )

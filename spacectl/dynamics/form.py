@@ -1,0 +1,60 @@
+"""`form_equations`: pick a formulation from the table and form the equations of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.dynamics.equations import EquationsOfMotion, check_mass_matrix
+from spacectl.dynamics.formulations.kane import form_kane
+from spacectl.model.system import System
+
+__all__ = ["FORMULATIONS", "form_equations"]
+
+FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {"kane": form_kane}
+
+
+def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str, ...] = ()) -> EquationsOfMotion:
+    """Equations of motion of a system.
+
+    Parameters
+    ----------
+    system : System
+        The description.
+    formulation : str
+        A key of `FORMULATIONS`, or ``"auto"``, which picks one and says why in ``eom.stats["reason"]``.
+    vary : tuple of str
+        Names of numbers whose exact zeros (or ones) shall be run-time parameters too.
+
+    Returns
+    -------
+    EquationsOfMotion
+
+    Raises
+    ------
+    ModelError
+        For an unknown formulation or number, and if nothing has inertia against some speed.
+
+    Examples
+    --------
+    >>> from spacectl.model.library import pendulum
+    >>> eom = form_equations(pendulum())
+    >>> eom.states
+    ('hinge', 'hinge_dot')
+    """
+    if not isinstance(system, System):
+        raise ModelError(f"form_equations: expected a System, got {type(system).__name__}")
+    chosen, reason = ("kane", "a tree without constraints") if formulation == "auto" else (formulation, "asked for")
+    if chosen not in FORMULATIONS:
+        raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
+    rebuild: tuple[Any, ...] = (_form_again, (system, chosen, tuple(vary)))
+    eom = FORMULATIONS[chosen](system, vary=tuple(vary), rebuild=rebuild)
+    check_mass_matrix(eom)
+    return replace(eom, stats={**eom.stats, "reason": reason})
+
+
+def _form_again(system: System, formulation: str, vary: tuple[str, ...]) -> EquationsOfMotion:
+    """How a worker process forms the same equations from the pickled description."""
+    return form_equations(system, formulation=formulation, vary=vary)

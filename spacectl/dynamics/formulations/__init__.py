@@ -1,0 +1,1 @@
+"""The formulations: siblings that turn a `System` into `EquationsOfMotion`, in one table."""

@@ -1,0 +1,87 @@
+"""Outputs y: motion of any point, seen from any frame, in any axes (the `Sensor` descriptions)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from spacectl.core.errors import ModelError
+from spacectl.core.labels import Labels
+from spacectl.dynamics.kinematics import RootMotion, body_motions, frame_in_body
+from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree import ROOT, group
+from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Sensor, Velocity
+from spacectl.spatial.backend import cross, stack
+from spacectl.spatial.motion import Placement
+
+__all__ = ["output_labels", "sensor_values"]
+
+
+def output_labels(sensors: tuple[Sensor, ...]) -> Labels:
+    """Names and units of y."""
+    names = tuple(sensor.name + suffix for sensor in sensors for suffix in sensor.suffixes)
+    units = tuple(sensor.unit for sensor in sensors for _ in sensor.suffixes)
+    return Labels(names, units, "output")
+
+
+def sensor_values(terms: Terms, sensors: tuple[Sensor, ...], *, v_dot: Any | None) -> Any:
+    """y as an expression; `v_dot` is needed by acceleration sensors only.
+
+    Raises
+    ------
+    ModelError
+        If an acceleration is asked for where the accelerations are not known (feedback).
+    """
+    motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
+    values = [_value(terms, motions, sensor, v_dot) for sensor in sensors]
+    return ca.densify(ca.vertcat(*values)) if values else ca.SX(0, 1)
+
+
+def _frame(terms: Terms, motions: list[Any], name: str) -> tuple[Placement, Any]:
+    """Placement of a frame in the root, and the root-relative twist of its body in root axes about its origin."""
+    i, X_BA = frame_in_body(terms.tree, name, terms.numbers, terms.q)
+    if i == ROOT:
+        return X_BA, ca.SX.zeros(6)
+    motion = motions[i]
+    omega = motion.X_NB.R @ motion.twist[0:3]
+    velocity = motion.X_NB.R @ (motion.twist[3:6] + cross(motion.twist[0:3], X_BA.p))
+    return motion.X_NB @ X_BA, stack(omega, velocity)
+
+
+def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) -> Any:
+    X_NP, twist_P = _frame(terms, motions, sensor.on)
+    X_NA, twist_A = _frame(terms, motions, sensor.seen_from)
+    X_NE, _ = _frame(terms, motions, sensor.axes)
+    arm = X_NP.R @ group(terms.numbers, sensor.name)["at"]
+    r = X_NP.p + arm - X_NA.p
+    if isinstance(sensor, Position):
+        return X_NE.R.T @ r
+    if isinstance(sensor, AngularVelocity):
+        return X_NE.R.T @ (twist_P[0:3] - twist_A[0:3])
+    if isinstance(sensor, Attitude):
+        return _mrp(X_NA.R.T @ X_NP.R)
+    velocity = twist_P[3:6] + cross(twist_P[0:3], arm) - twist_A[3:6] - cross(twist_A[0:3], r)
+    if isinstance(sensor, Velocity):
+        return X_NE.R.T @ velocity
+    if isinstance(sensor, Acceleration):
+        if v_dot is None:
+            raise ModelError(
+                f"sensor '{sensor.name}': an acceleration depends on the inputs and cannot be fed back without delay; "
+                "use it as an output only"
+            )
+        seen = X_NA.R.T @ velocity  # components in the observer's own axes, so that their rate is what it sees
+        rate = ca.jtimes(seen, terms.q, terms.q_dot) + ca.jtimes(seen, terms.v, v_dot)
+        return X_NE.R.T @ (X_NA.R @ rate)
+    raise ModelError(f"sensor '{sensor.name}': no rule for {type(sensor).__name__}")
+
+
+def _mrp(R: Any) -> Any:
+    """Modified Rodrigues parameters of a rotation matrix, short rotation (angle at most pi).
+
+    With ``c = sqrt(1 + tr R) = 2 cos(angle/2)`` and ``w = vee(R - R')``, ``s = w / (c (c + 2))``; singular at 180
+    degrees only.
+    """
+    c = ca.sqrt(ca.fmax(1.0 + R[0, 0] + R[1, 1] + R[2, 2], 1e-24))
+    w = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+    return w / (c * (c + 2.0))
