@@ -70,7 +70,9 @@ def design_pd(
         if item not in driven:
             raise ModelError(f"PD law '{name}': {unknown_name('joint input with a coordinate', item, driven)}")
     if not chosen:
-        raise ModelError(f"PD law '{name}': system '{eom.system.name}' has no joint actuator; add JointTorque(joint=...)")
+        raise ModelError(
+            f"PD law '{name}': system '{eom.system.name}' has no joint actuator; add JointTorque(joint=...)"
+        )
     gains = {key: _gains(value, len(chosen), f"PD law '{name}': {key}") for key, value in (("kp", kp), ("kd", kd))}
     coordinates = [driven[item] for item in chosen]
     table, ask = _reference(reference, coordinates, name)
@@ -83,10 +85,19 @@ def design_pd(
         ]
 
     labels = Labels(chosen, tuple(eom.labels.u.unit(item) for item in chosen), "input")
-    numbers = {f"{key}.{item}": value for key, values in gains.items() for item, value in zip(chosen, values, strict=True)}
+    numbers = {
+        f"{key}.{item}": value for key, values in gains.items() for item, value in zip(chosen, values, strict=True)
+    }
     notes = {"kind": "PD", "kp": gains["kp"].tolist(), "kd": gains["kd"].tolist()}
     return make_law(
-        rule, name=name, states=eom.labels.x, inputs=labels, parameters=numbers, reference=table, period=period, notes=notes
+        rule,
+        name=name,
+        states=eom.labels.x,
+        inputs=labels,
+        parameters=numbers,
+        reference=table,
+        period=period,
+        notes=notes,
     )
 
 
@@ -124,9 +135,14 @@ def _reference(
         values, rates = reference(t)[:, columns], reference.rate(t)[:, columns]
         if reference.rates is not None:
             rates = np.asarray(reference.rates)[:, columns]
-        names = tuple(f"{item}.reference" for item in coordinates) + tuple(f"{item}.reference_rate" for item in coordinates)
+        names = tuple(f"{item}.reference" for item in coordinates) + tuple(
+            f"{item}.reference_rate" for item in coordinates
+        )
         table = Trajectory(
-            t=t, values=np.hstack([values, rates]), labels=Labels(names, (), "reference"), interpolation=reference.interpolation
+            t=t,
+            values=np.hstack([values, rates]),
+            labels=Labels(names, (), "reference"),
+            interpolation=reference.interpolation,
         )
         return table, lambda s: (s.r[:n], s.r[n:])
     if not callable(reference):
@@ -136,7 +152,9 @@ def _reference(
         items = evaluate_rule(reference, s, f"PD law '{name}': reference")
         column = ca.vertcat(*items) if isinstance(items, (list, tuple)) else ca.SX(items)
         if column.shape != (n, 1):
-            raise ModelError(f"PD law '{name}': the reference gives {column.shape[0]} values, expected {n} ({', '.join(coordinates)})")
+            raise ModelError(
+                f"PD law '{name}': the reference gives {column.shape[0]} values, expected {n} ({', '.join(coordinates)})"
+            )
         return column, ca.jacobian(column, s.t)
 
     return None, ask

@@ -51,7 +51,7 @@ class Array:
         return self._values.size
 
     @property
-    def T(self) -> np.ndarray:  # noqa: N802 - the numpy name
+    def T(self) -> np.ndarray:
         """Transpose (a numpy view)."""
         return self._values.T
 

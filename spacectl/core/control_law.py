@@ -68,7 +68,9 @@ class ControlLaw:
         what = f"law '{self.name}'"
         object.__setattr__(self, "period", as_scalar(self.period, f"{what}: period"))
         if self.period < 0.0:
-            raise ModelError(f"{what}: period is {self.period} s; expected 0 (continuous) or a positive sampling period")
+            raise ModelError(
+                f"{what}: period is {self.period} s; expected 0 (continuous) or a positive sampling period"
+            )
         object.__setattr__(self, "z0", as_array(self.z0, (len(self.memory),), f"{what}: z0"))
         object.__setattr__(self, "p", as_array(self.p, (len(self.parameters),), f"{what}: p"))
         given = (tuple(self.function.name_in()), tuple(self.function.name_out()))
@@ -78,10 +80,16 @@ class ControlLaw:
         sizes = (1, len(self.states), len(self.measurements), len(self.memory), n_r, len(self.parameters))
         for i, (letter, size) in enumerate(zip(LAW_INPUTS, sizes, strict=True)):
             if self.function.numel_in(i) != size:
-                raise ShapeError(f"{what}: function takes {self.function.numel_in(i)} values of {letter}, expected {size}")
-        for i, (letter, size) in enumerate(zip(LAW_OUTPUTS, (len(self.inputs), len(self.memory), len(self.memory)), strict=True)):
+                raise ShapeError(
+                    f"{what}: function takes {self.function.numel_in(i)} values of {letter}, expected {size}"
+                )
+        for i, (letter, size) in enumerate(
+            zip(LAW_OUTPUTS, (len(self.inputs), len(self.memory), len(self.memory)), strict=True)
+        ):
             if self.function.nnz_out(i) != size:
-                raise ShapeError(f"{what}: function gives {self.function.nnz_out(i)} values of {letter}, expected {size} (dense)")
+                raise ShapeError(
+                    f"{what}: function gives {self.function.nnz_out(i)} values of {letter}, expected {size} (dense)"
+                )
 
     @property
     def is_sampled(self) -> bool:

@@ -27,7 +27,9 @@ class Line:
         object.__setattr__(self, "x", as_array(self.x, None, f"line '{self.label}': x"))
         object.__setattr__(self, "y", as_array(self.y, None, f"line '{self.label}': y"))
         if self.x.shape != self.y.shape or len(self.x.shape) != 1:
-            raise ShapeError(f"line '{self.label}': x has shape {self.x.shape}, y {self.y.shape}; expected equal lengths")
+            raise ShapeError(
+                f"line '{self.label}': x has shape {self.x.shape}, y {self.y.shape}; expected equal lengths"
+            )
         if self.style not in ("solid", "dashed", "dotted", "markers"):
             raise ModelError(f"line '{self.label}': style {self.style!r}, expected solid, dashed, dotted or markers")
 

@@ -48,7 +48,7 @@ class Parameters:
     def __len__(self) -> int:
         return self.values.size
 
-    def slice(self, name: str) -> slice:
+    def where(self, name: str) -> slice:
         """Where the entries of `name` lie in p."""
         if name not in self._slices:
             raise ModelError(unknown_name("parameter", name, self.names))
@@ -62,13 +62,13 @@ class Parameters:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of the named parameter."""
-        self.slice(name)
+        self.where(name)
         return self.shapes[self.names.index(name)]
 
     def get(self, name: str, p: Any = None) -> np.ndarray:
         """Value of the named parameter, in its shape."""
         values = np.asarray(self.values if p is None else p, dtype=float)
-        return values[self.slice(name)].reshape(self.shape(name))
+        return values[self.where(name)].reshape(self.shape(name))
 
     def vector(self, changes: Mapping[str, Any] | None = None) -> np.ndarray:
         """The vector p with some named parameters changed.
@@ -80,7 +80,7 @@ class Parameters:
         """
         p = np.array(self.values, dtype=float)
         for name, value in (changes or {}).items():
-            p[self.slice(name)] = as_array(value, self.shape(name), f"parameter '{name}'")[...].reshape(-1)
+            p[self.where(name)] = as_array(value, self.shape(name), f"parameter '{name}'")[...].reshape(-1)
         self.check(p)
         return p
 
@@ -99,6 +99,6 @@ class Parameters:
     def name_of(self, index: int) -> str:
         """Name of the parameter that entry `index` of p belongs to."""
         for name in self.names:
-            if index < self.slice(name).stop:
+            if index < self.where(name).stop:
                 return name
         raise ModelError(f"parameter index {index}: there are only {len(self)} numbers")

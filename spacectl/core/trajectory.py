@@ -67,7 +67,8 @@ class Trajectory:
         if self.interpolation == "cubic":
             rates = np.zeros(values.shape) if t.size == 1 else self.rates
             if rates is None:
-                rates = np.gradient(np.asarray(values), np.asarray(t), axis=0, edge_order=min(2, t.size - 1))
+                order: Literal[1, 2] = 2 if t.size > 2 else 1
+                rates = np.gradient(np.asarray(values), np.asarray(t), axis=0, edge_order=order)
             rates = as_array(rates, values.shape, "trajectory: rates")
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "values", values)

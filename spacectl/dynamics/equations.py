@@ -6,7 +6,7 @@ it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,53 +14,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
-from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.evaluate import Evaluator
+from spacectl.dynamics.functions import EquationLabels
 from spacectl.model.system import System
 
-__all__ = ["EquationLabels", "EquationsOfMotion", "LazyFunctions"]
+__all__ = ["EquationsOfMotion"]
 
 
-class LazyFunctions(Mapping[str, ca.Function]):
-    """Named CasADi functions, each built on first use."""
-
-    def __init__(self, builders: Mapping[str, Callable[[], ca.Function]]):
-        self._builders = dict(builders)
-        self._built: dict[str, ca.Function] = {}
-
-    def __getitem__(self, name: str) -> ca.Function:
-        if name not in self._built:
-            if name not in self._builders:
-                raise ModelError(unknown_name("function", name, self._builders))
-            self._built[name] = self._builders[name]()
-        return self._built[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._builders)
-
-    def __len__(self) -> int:
-        return len(self._builders)
-
-
-@dataclass(frozen=True)
-class EquationLabels:
-    """Names and units of coordinates q, speeds v, inputs u and outputs y."""
-
-    q: Labels
-    v: Labels
-    u: Labels
-    y: Labels
-
-    @cached_property
-    def x(self) -> Labels:
-        """The state (q, v)."""
-        return Labels(self.q.names + self.v.names, self.q.units + self.v.units, "state")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EquationsOfMotion:
     """Equations of motion of a system in one formulation.
 
@@ -101,6 +64,9 @@ class EquationsOfMotion:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.rebuild
+
+    def __repr__(self) -> str:
+        return f"<EquationsOfMotion of '{self.system.name}' by {self.formulation}: {self.n_q} q, {self.n_v} v, {self.n_u} u>"
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -161,7 +127,9 @@ class EquationsOfMotion:
         """The vector p of another system of the same structure, for use with these equations."""
         other = system.parameters(vary=tuple(self.stats.get("vary", ())))
         if other.names != self.parameters.names or other.shapes != self.parameters.shapes:
-            raise ModelError(f"system '{system.name}' has another structure than '{self.system.name}'; form its own equations")
+            raise ModelError(
+                f"system '{system.name}' has another structure than '{self.system.name}'; form its own equations"
+            )
         return self.parameters.check(other.values)
 
     def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -181,7 +149,9 @@ class EquationsOfMotion:
         for k in self.quaternions:
             length = float(np.linalg.norm(x[k : k + 4]))
             if not length > 0.0:
-                raise ModelError(f"quaternion '{self.states[k]}' has norm 0; give the four entries of a unit quaternion")
+                raise ModelError(
+                    f"quaternion '{self.states[k]}' has norm 0; give the four entries of a unit quaternion"
+                )
             x[k : k + 4] /= length
         return x
 
@@ -271,7 +241,9 @@ class EquationsOfMotion:
         """
         times, states = np.asarray(t, dtype=float).reshape(-1), np.asarray(x, dtype=float)
         if states.shape != (times.size, self.n_x):
-            raise ShapeError(f"along: x has shape {states.shape}, expected ({times.size}, {self.n_x}): time comes first")
+            raise ShapeError(
+                f"along: x has shape {states.shape}, expected ({times.size}, {self.n_x}): time comes first"
+            )
         inputs = np.zeros((times.size, self.n_u)) if u is None else np.asarray(u, dtype=float)
         known = {"t": times[:, None], "x": states, "q": states[:, : self.n_q], "v": states[:, self.n_q :], "u": inputs}
         f = self.functions[function]
@@ -308,20 +280,4 @@ class EquationsOfMotion:
         raise ModelError(
             f"{what} at t = {t:g} is not finite (first at '{bad}'): the state or input is not finite, or the mass matrix "
             "is singular there"
-        )
-
-
-def check_mass_matrix(eom: EquationsOfMotion) -> None:
-    """Raise `ModelError`, naming the speed, if the mass matrix at rest is singular."""
-    M = eom.mass_matrix(0.0, np.asarray(eom.x_rest)[: eom.n_q])
-    as_array(M, None, f"system '{eom.system.name}': mass matrix at rest")
-    if M.size == 0:
-        return
-    scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-    if np.min(np.diag(M)) <= 0.0 or values[0] < 1e-13:
-        k = int(np.argmin(np.diag(M))) if np.min(np.diag(M)) <= 0.0 else int(np.argmax(np.abs(vectors[:, 0])))
-        raise ModelError(
-            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[k]}' (singular mass matrix at rest); "
-            "give the body it moves an inertia or an offset centre of mass"
         )

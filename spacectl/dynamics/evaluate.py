@@ -39,16 +39,17 @@ class Evaluator:
 
     def _prepare(self) -> tuple[list[np.ndarray], list[np.ndarray], Callable[[], Any]]:
         f = self.function
+        buffer: Any
         buffer, run = f.buffer()
         arguments = [np.zeros(f.numel_in(i)) for i in range(f.n_in())]
         # CasADi is column-major: a (rows, columns) output is filled as a (columns, rows) C array
         results = [np.zeros((f.size2_out(i), f.size1_out(i))) for i in range(f.n_out())]
-        for i, array in enumerate(arguments):
-            if array.size:
-                buffer.set_arg(i, memoryview(array))
-        for i, array in enumerate(results):
-            if array.size:
-                buffer.set_res(i, memoryview(array.reshape(-1)))
+        for i, argument in enumerate(arguments):
+            if argument.size:
+                buffer.set_arg(i, argument.data)
+        for i, result in enumerate(results):
+            if result.size:
+                buffer.set_res(i, result.reshape(-1).data)
         self._local.ready = (arguments, results, run, buffer)
         return arguments, results, run
 

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.equations import EquationsOfMotion, check_mass_matrix
+from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.model.system import System
 
@@ -51,10 +54,26 @@ def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str
         raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
     rebuild: tuple[Any, ...] = (_form_again, (system, chosen, tuple(vary)))
     eom = FORMULATIONS[chosen](system, vary=tuple(vary), rebuild=rebuild)
-    check_mass_matrix(eom)
+    _check_mass_matrix(eom)
     return replace(eom, stats={**eom.stats, "reason": reason})
 
 
 def _form_again(system: System, formulation: str, vary: tuple[str, ...]) -> EquationsOfMotion:
     """How a worker process forms the same equations from the pickled description."""
     return form_equations(system, formulation=formulation, vary=vary)
+
+
+def _check_mass_matrix(eom: EquationsOfMotion) -> None:
+    """Raise `ModelError`, naming the speed, if the mass matrix at rest is singular."""
+    M = eom.mass_matrix(0.0, np.asarray(eom.x_rest)[: eom.n_q])
+    as_array(M, None, f"system '{eom.system.name}': mass matrix at rest")
+    if M.size == 0:
+        return
+    scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+    if np.min(np.diag(M)) <= 0.0 or values[0] < 1e-13:
+        k = int(np.argmin(np.diag(M))) if np.min(np.diag(M)) <= 0.0 else int(np.argmax(np.abs(vectors[:, 0])))
+        raise ModelError(
+            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[k]}' (singular mass matrix at rest); "
+            "give the body it moves an inertia or an offset centre of mass"
+        )

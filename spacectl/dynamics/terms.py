@@ -49,7 +49,13 @@ class Terms:
     def _symbols(self) -> tuple[Any, Any, Any, Any, Any]:
         tree = self.tree
         sym = ca.SX.sym
-        return sym("t"), sym("q", len(tree.coordinates)), sym("v", len(tree.speeds)), sym("u", len(self.system.actuators)), sym("v_dot", len(tree.speeds))
+        return (
+            sym("t"),
+            sym("q", len(tree.coordinates)),
+            sym("v", len(tree.speeds)),
+            sym("u", len(self.system.actuators)),
+            sym("v_dot", len(tree.speeds)),
+        )
 
     @property
     def t(self) -> Any:
@@ -113,7 +119,9 @@ class Terms:
     @cached_property
     def q_dot(self) -> Any:
         """``W v + X``: rates of the coordinates."""
-        rates = [node.part.joint.q_dot(self.q[node.q], self.v[node.v]) for node in self.tree.nodes if node.part.joint.speeds]
+        rates = [
+            node.part.joint.q_dot(self.q[node.q], self.v[node.v]) for node in self.tree.nodes if node.part.joint.speeds
+        ]
         return ca.vertcat(*rates) if rates else ca.SX(0, 1)
 
     @cached_property
@@ -156,7 +164,7 @@ class Terms:
     def joint_wrenches(self) -> list[Any]:
         """Wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u."""
         accelerations: list[Any] = []
-        for node, step, motion in zip(self.tree.nodes, self.steps, self.motions, strict=True):
+        for node, step in zip(self.tree.nodes, self.steps, strict=True):
             rate = zeros(6, self.q) if node.parent == ROOT else move_twist(step.X_PB, accelerations[node.parent])
             accelerations.append(rate if step.S is None else rate + step.S @ self.v_dot[node.v])
         remainders = [motion.remainder + extra for motion, extra in zip(self.motions, accelerations, strict=True)]
@@ -176,7 +184,9 @@ class Terms:
         """``I A + V x* I V - gravity`` of each body for the given accelerations."""
         environment, n = self.system.environment, group(self.numbers, "environment")
         loads = []
-        for inertia, motion, body, A in zip(self.inertias, self.motions, self.mass_properties, accelerations, strict=True):
+        for inertia, motion, body, A in zip(
+            self.inertias, self.motions, self.mass_properties, accelerations, strict=True
+        ):
             load = inertia @ A + cross_force(motion.twist, inertia @ motion.twist)
             gravity = environment.gravity_wrench(motion.X_NB, body, n)
             loads.append(load if gravity is None else load - gravity)

@@ -83,10 +83,13 @@ class Tree:
 def symbolic_numbers(parameters: Parameters) -> tuple[Any, dict[str, Any]]:
     """The symbol p and its named pieces in their shapes; structural entries are constants in the pieces."""
     p = ca.SX.sym("p", len(parameters))
-    entries = [ca.SX(float(value)) if fixed else p[i] for i, (value, fixed) in enumerate(zip(parameters.values, parameters.fixed, strict=True))]
+    entries = [
+        ca.SX(float(value)) if fixed else p[i]
+        for i, (value, fixed) in enumerate(zip(parameters.values, parameters.fixed, strict=True))
+    ]
     pieces: dict[str, Any] = {}
     for name, shape in zip(parameters.names, parameters.shapes, strict=True):
-        part = entries[parameters.slice(name)]
+        part = entries[parameters.where(name)]
         column = ca.vertcat(*part) if part else ca.SX(0, 1)
         pieces[name] = ca.reshape(column, shape[1], shape[0]).T if len(shape) == 2 else column
     return p, pieces

@@ -54,7 +54,9 @@ class Actuator:
         bounds = as_array(limit, None, f"{self._what}: limit")
         pair = np.array([-float(bounds), float(bounds)]) if bounds.shape == () else np.asarray(bounds)
         if pair.shape != (2,) or not pair[0] < pair[1]:
-            raise ModelError(f"{self._what}: limit is {limit!r}, expected a positive number or (low, high) with low < high")
+            raise ModelError(
+                f"{self._what}: limit is {limit!r}, expected a positive number or (low, high) with low < high"
+            )
         return Array(pair)
 
     def numbers(self) -> dict[str, Number]:

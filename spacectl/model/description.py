@@ -15,7 +15,16 @@ from spacectl.core.array import Array, as_array
 from spacectl.core.errors import ModelError
 from spacectl.spatial.rotation import AXES, rotation_from_quaternion
 
-__all__ = ["Number", "always", "check_name", "direction", "placement_number", "rotation_matrix", "set_field", "unless_trivial"]
+__all__ = [
+    "Number",
+    "always",
+    "check_name",
+    "direction",
+    "placement_number",
+    "rotation_matrix",
+    "set_field",
+    "unless_trivial",
+]
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,9 @@ def check_name(name: Any, what: str) -> None:
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what}: name is {name!r}; give every one a name, such as name='arm'")
     if "." in name or name.strip() != name:
-        raise ModelError(f"{what}: name {name!r} may not contain '.' or outer blanks; '.' separates a body from its frame")
+        raise ModelError(
+            f"{what}: name {name!r} may not contain '.' or outer blanks; '.' separates a body from its frame"
+        )
     if name in ("world", "orbit"):
         raise ModelError(f"{what}: the name '{name}' belongs to the root frame; choose another")
 
@@ -86,5 +97,7 @@ def rotation_matrix(value: Any, what: str) -> Array:
     array = as_array(value, (3, 3), what)
     R = np.asarray(array)
     if np.max(np.abs(R @ R.T - np.eye(3))) > 1e-9 or np.linalg.det(R) < 0.0:
-        raise ModelError(f"{what}: not a rotation matrix (R R' differs from 1, or det R = -1); use rotation_about(axis, angle)")
+        raise ModelError(
+            f"{what}: not a rotation matrix (R R' differs from 1, or det R = -1); use rotation_about(axis, angle)"
+        )
     return array

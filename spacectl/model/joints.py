@@ -19,7 +19,18 @@ from spacectl.spatial.backend import constant, cross, eye, matrix, stack, vector
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import AXES, axis_rotation, quaternion_rate, rotation_from_quaternion
 
-__all__ = ["JOINTS", "Cylindrical", "Fixed", "Free", "Joint", "Planar", "Prismatic", "Revolute", "Spherical", "Universal"]
+__all__ = [
+    "JOINTS",
+    "Cylindrical",
+    "Fixed",
+    "Free",
+    "Joint",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Spherical",
+    "Universal",
+]
 
 Names = tuple[tuple[str, str], ...]  # (suffix, unit) of each coordinate or speed
 
@@ -233,7 +244,9 @@ class Planar(Joint):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.normal not in AXES:
-            raise ModelError(f"{self._what}: normal is {self.normal!r}, expected x, y or z; turn the joint by Part(rotation=...)")
+            raise ModelError(
+                f"{self._what}: normal is {self.normal!r}, expected x, y or z; turn the joint by Part(rotation=...)"
+            )
 
     def _axes(self, q: Any) -> tuple[Any, Any, Any]:
         k = "xyz".index(self.normal)

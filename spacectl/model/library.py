@@ -12,7 +12,15 @@ from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
 from spacectl.spatial.rotation import rotation_about
 
-__all__ = ["LIBRARY", "free_flyer_arm", "orbiting_body", "pendulum", "planar_arm", "spherical_pendulum", "wheel_spacecraft"]
+__all__ = [
+    "LIBRARY",
+    "free_flyer_arm",
+    "orbiting_body",
+    "pendulum",
+    "planar_arm",
+    "spherical_pendulum",
+    "wheel_spacecraft",
+]
 
 
 def pendulum(*, mass: float = 1.0, length: float = 1.0) -> System:
@@ -31,7 +39,9 @@ def spherical_pendulum(*, mass: float = 1.0, length: float = 1.0) -> System:
     """A slender rod on a ball joint under gravity, hanging along -z at rest, with a thin third axis."""
     inertia = mass * length**2 / 12.0
     rod = RigidBody(name="rod", mass=mass, inertia=(inertia, inertia, 0.01 * inertia), com=(0.0, 0.0, -length / 2))
-    return System(name="spherical pendulum", environment=UniformGravity(), parts=(Part(rod, joint=Spherical(name="ball")),))
+    return System(
+        name="spherical pendulum", environment=UniformGravity(), parts=(Part(rod, joint=Spherical(name="ball")),)
+    )
 
 
 def planar_arm(*, lengths: tuple[float, ...] = (1.0, 1.0), mass: float = 1.0) -> System:
@@ -51,17 +61,26 @@ def orbiting_body(*, inertia: tuple[float, float, float] = (80.0, 120.0, 100.0),
     body = RigidBody(name="body", mass=100.0, inertia=inertia)
     torques = tuple(BodyTorque(name=f"torque_{axis}", on="body", direction=axis) for axis in "xyz")
     return System(
-        name="orbiting body", environment=CircularOrbit(rate=rate), parts=(Part(body, joint=Free(name="base")),), actuators=torques
+        name="orbiting body",
+        environment=CircularOrbit(rate=rate),
+        parts=(Part(body, joint=Free(name="base")),),
+        actuators=torques,
     )
 
 
 def wheel_spacecraft() -> System:
     """A spacecraft on its own orbit about the Earth with three wheels, two jets and an offset payload."""
-    bus = RigidBody(name="bus", mass=400.0, inertia=(180.0, 220.0, 160.0, 4.0, -3.0, 2.0), frames=(Frame(name="deck", at=(0.0, 0.0, 0.8)),))
+    bus = RigidBody(
+        name="bus",
+        mass=400.0,
+        inertia=(180.0, 220.0, 160.0, 4.0, -3.0, 2.0),
+        frames=(Frame(name="deck", at=(0.0, 0.0, 0.8)),),
+    )
     payload = RigidBody(name="payload", mass=30.0, inertia=(3.0, 3.0, 1.0), com=(0.0, 0.0, 0.3))
     wheels = tuple(ReactionWheel(name=f"wheel_{axis}", on="bus", axis=axis, inertia=0.05, limit=0.2) for axis in "xyz")
     jets = tuple(
-        Thruster(name=name, on="bus", at=(-0.9, y, 0.0), direction="x", limit=5.0) for name, y in (("jet_left", 0.5), ("jet_right", -0.5))
+        Thruster(name=name, on="bus", at=(-0.9, y, 0.0), direction="x", limit=5.0)
+        for name, y in (("jet_left", 0.5), ("jet_right", -0.5))
     )
     return System(
         name="wheel spacecraft",
@@ -73,7 +92,12 @@ def wheel_spacecraft() -> System:
 
 
 def free_flyer_arm(
-    *, base_mass: float = 500.0, link_mass: float = 20.0, payload_mass: float = 50.0, reach: float = 4.0, torque_limit: float = 200.0
+    *,
+    base_mass: float = 500.0,
+    link_mass: float = 20.0,
+    payload_mass: float = 50.0,
+    reach: float = 4.0,
+    torque_limit: float = 200.0,
 ) -> System:
     """A free-flying base with a seven-joint arm (roll-pitch-roll-pitch-roll-pitch-roll) and a payload at its end.
 
@@ -92,10 +116,17 @@ def free_flyer_arm(
     length = reach / 7.0
     for i in range(7):
         across, along = link_mass * (length**2 / 12.0 + 0.05**2), link_mass * 0.05**2
-        link = RigidBody(name=f"link{i + 1}", mass=link_mass, inertia=(across, across, along), com=(0.0, 0.0, length / 2))
+        link = RigidBody(
+            name=f"link{i + 1}", mass=link_mass, inertia=(across, across, along), com=(0.0, 0.0, length / 2)
+        )
         parts.append(Part(link, on=on, at=at, joint=Revolute(name=f"joint{i + 1}", axis="z" if i % 2 == 0 else "y")))
         on, at = link.name, (0.0, 0.0, length)
-    block = RigidBody(name="payload", mass=payload_mass, inertia=tuple(payload_mass * np.array([0.08, 0.1, 0.06])), com=(0.1, 0.0, 0.2))
+    block = RigidBody(
+        name="payload",
+        mass=payload_mass,
+        inertia=tuple(payload_mass * np.array([0.08, 0.1, 0.06])),
+        com=(0.1, 0.0, 0.2),
+    )
     parts.append(Part(block, on="link7", at=at, rotation=rotation_about("z", np.pi / 2)))
     return System(
         name="free-flyer arm",

@@ -87,9 +87,7 @@ class RigidBody:
         """Run-time numbers: mass, com, inertia (xx, yy, zz, xy, xz, yz) and the frames."""
         I = np.asarray(self.inertia)
         products = unless_trivial([I[0, 1], I[0, 2], I[1, 2]])
-        inertia = Number(
-            Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed)
-        )
+        inertia = Number(Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed))
         frames = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
         return {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia, **frames}
 
@@ -116,7 +114,9 @@ class Rotor:
         set_field(self, "axis", direction(self.axis, f"rotor '{self.name}': axis"))
         set_field(self, "spin_inertia", as_scalar(self.spin_inertia, f"rotor '{self.name}': inertia"))
         if self.spin_inertia <= 0.0:
-            raise ModelError(f"rotor '{self.name}': inertia is {self.spin_inertia:g} kg m^2, expected a positive number")
+            raise ModelError(
+                f"rotor '{self.name}': inertia is {self.spin_inertia:g} kg m^2, expected a positive number"
+            )
 
     frames = ()
 
@@ -147,7 +147,9 @@ def _inertia_matrix(value: Any, what: str) -> np.ndarray:
         raise ModelError(f"{what}: inertia is not symmetric; pass (I + I') / 2 if that is only rounding")
     principal = np.linalg.eigvalsh(I)
     if principal[0] < -1e-9 * scale:
-        raise ModelError(f"{what}: inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments are not negative")
+        raise ModelError(
+            f"{what}: inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments are not negative"
+        )
     if principal[0] + principal[1] < principal[2] - 1e-9 * scale:
         moments = ", ".join(f"{moment:.6g}" for moment in principal)
         raise ModelError(

@@ -150,7 +150,9 @@ class System:
         """The part with the named body."""
         found = [part for part in self.tree if part.name == name]
         if not found:
-            raise ModelError(f"system '{self.name}': no body named '{name}'; there are {[part.name for part in self.tree]}")
+            raise ModelError(
+                f"system '{self.name}': no body named '{name}'; there are {[part.name for part in self.tree]}"
+            )
         return found[0]
 
     def numbers(self) -> dict[str, Number]:
@@ -164,7 +166,9 @@ class System:
             for key, number in group.items():
                 name = f"{owner}.{key}"
                 if name in numbers:
-                    raise ModelError(f"system '{self.name}': two things own a number called '{name}'; rename '{owner}' in one place")
+                    raise ModelError(
+                        f"system '{self.name}': two things own a number called '{name}'; rename '{owner}' in one place"
+                    )
                 numbers[name] = number
         return numbers
 
@@ -177,10 +181,13 @@ class System:
             flat += [float(entry) for entry in number.value[...].reshape(-1)]
             fixed += [flag and name not in vary for flag in number.fixed]
         parameters = Parameters(
-            names=tuple(numbers), shapes=tuple(number.value.shape for number in numbers.values()), values=flat, fixed=tuple(fixed)
+            names=tuple(numbers),
+            shapes=tuple(number.value.shape for number in numbers.values()),
+            values=flat,
+            fixed=tuple(fixed),
         )
         for name in vary:
-            parameters.slice(name)
+            parameters.where(name)
         return parameters
 
     def content_hash(self) -> str:
@@ -192,17 +199,36 @@ class System:
         p = self.parameters(vary=vary)
         structural = [value for value, flag in zip(p.values, p.fixed, strict=True) if flag]
         parts = [
-            (part.name, part.on, type(part.body).__name__, type(part.joint).__name__, part.joint_name, getattr(part.joint, "normal", ""))
+            (
+                part.name,
+                part.on,
+                type(part.body).__name__,
+                type(part.joint).__name__,
+                part.joint_name,
+                getattr(part.joint, "normal", ""),
+            )
             for part in self.tree
         ]
         frames = [[(frame.name, frame.rotation) for frame in part.body.frames] for part in self.tree]
         actuators = [
-            [type(a).__name__, a.input_name, *(str(getattr(a, key, "")) for key in ("joint", "component", "on", "axes"))]
+            [
+                type(a).__name__,
+                a.input_name,
+                *(str(getattr(a, key, "")) for key in ("joint", "component", "on", "axes")),
+            ]
             for a in self.actuators
         ]
         sensors = [(type(s).__name__, s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
         return content_hash(
-            [parts, frames, actuators, sensors, type(self.environment).__name__, p.names, p.shapes, list(p.fixed), structural]
+            [
+                parts,
+                frames,
+                actuators,
+                sensors,
+                type(self.environment).__name__,
+                p.names,
+                p.shapes,
+                list(p.fixed),
+                structural,
+            ]
         )
-
-

@@ -20,7 +20,9 @@ __all__ = ["find_speed", "order_parts", "validate_system"]
 def validate_system(system: System) -> None:
     """Raise `ModelError` for the first thing that cannot be right."""
     if not isinstance(system.environment, Environment):
-        raise ModelError(f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), CircularOrbit(...), ...")
+        raise ModelError(
+            f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), CircularOrbit(...), ..."
+        )
     for part in system.parts:
         if not hasattr(part, "joint_name"):
             raise ModelError(f"system '{system.name}': {part!r} is not a Part; write Part(body, on=..., joint=...)")
@@ -53,9 +55,13 @@ def order_parts(parts: tuple[Part, ...], root_names: tuple[str, ...]) -> tuple[P
         if not ready:
             for part in waiting:
                 if _parent(part) not in bodies:
-                    raise ModelError(f"part '{part.name}': on names an {unknown_name('body', _parent(part), [*root_names, *sorted(bodies)])}")
+                    raise ModelError(
+                        f"part '{part.name}': on names an {unknown_name('body', _parent(part), [*root_names, *sorted(bodies)])}"
+                    )
             chain = " -> ".join(_cycle(waiting))
-            raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
+            raise ModelError(
+                f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)"
+            )
         if len({part.name for part in ready} | set(placed)) < len(ready) + len(placed):
             _unique([*placed, *(part.name for part in ready)], "body")
         placed.update({part.name: part for part in ready})

@@ -10,7 +10,23 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-__all__ = ["constant", "cos", "cross", "dot", "eye", "is_symbolic", "matrix", "outer", "sin", "skew", "sqrt", "stack", "transpose", "vector", "zeros"]
+__all__ = [
+    "constant",
+    "cos",
+    "cross",
+    "dot",
+    "eye",
+    "is_symbolic",
+    "matrix",
+    "outer",
+    "sin",
+    "skew",
+    "sqrt",
+    "stack",
+    "transpose",
+    "vector",
+    "zeros",
+]
 
 _SYMBOLIC = (ca.SX, ca.MX, ca.DM)
 

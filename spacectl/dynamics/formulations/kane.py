@@ -13,7 +13,8 @@ import numpy as np
 
 from spacectl.core.labels import Labels
 from spacectl.dynamics import energy
-from spacectl.dynamics.equations import EquationLabels, EquationsOfMotion, LazyFunctions
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.functions import EquationLabels, LazyFunctions
 from spacectl.dynamics.outputs import output_labels, sensor_values
 from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
