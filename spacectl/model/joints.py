@@ -1,9 +1,4 @@
-"""The eight joint kinds. Each says how its child frame is placed, how it moves, and what its coordinates are called.
-
-A joint connects frame J on the parent to frame F on the child. It gives the placement of F in J, the twist of F
-relative to J in F's axes, ``S(q) v``, and the part of that twist's rate without v_dot, ``S_dot v``. To add a joint,
-write a class like its neighbours and list it in `JOINTS`.
-"""
+"""The eight joint kinds. To add one, write a class like its neighbours and list it in `JOINTS`."""
 
 from __future__ import annotations
 
@@ -14,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.description import Number, check_name, direction, set_field, unless_trivial
-from spacectl.spatial.backend import constant, cross, eye, matrix, stack, vector, zeros
+from spacectl.model.description import Number, direction, set_field
+from spacectl.model.joint import ANGLE, QUATERNION, RATES, Joint, Names, axis_number, columns, unit_vectors
+from spacectl.spatial.backend import constant, cross, eye, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import AXES, axis_rotation, quaternion_rate, rotation_from_quaternion
 
@@ -31,73 +27,6 @@ __all__ = [
     "Spherical",
     "Universal",
 ]
-
-Names = tuple[tuple[str, str], ...]  # (suffix, unit) of each coordinate or speed
-
-ANGLE: Names = (("", "rad"),)
-QUATERNION: Names = ((".qw", "1"), (".qx", "1"), (".qy", "1"), (".qz", "1"))
-RATES: Names = ((".wx", "rad/s"), (".wy", "rad/s"), (".wz", "rad/s"))
-
-
-def _axis_number(axis: Any) -> Number:
-    return unless_trivial(axis, 0.0, 1.0, -1.0)
-
-
-def _columns(*twists: Any) -> Any:
-    """Twists as the columns of a matrix (6, n)."""
-    return matrix([[twist[i] for twist in twists] for i in range(6)])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joint:
-    """Base of all joints: no motion. Subclasses override what they need.
-
-    Parameters
-    ----------
-    name : str
-        Coordinates are named after it; if omitted, after the body.
-    """
-
-    name: str = ""
-
-    coordinates: ClassVar[Names] = ()
-    speeds: ClassVar[Names] = ()
-    quaternion_at: ClassVar[int | None] = None  # first entry of a quaternion in q
-
-    def __post_init__(self) -> None:
-        if self.name:
-            check_name(self.name, f"{type(self).__name__} joint")
-
-    @property
-    def _what(self) -> str:
-        return f"joint '{self.name or '?'}'"
-
-    def numbers(self) -> dict[str, Number]:
-        """Run-time numbers of the joint."""
-        return {}
-
-    def rest(self) -> np.ndarray:
-        """Coordinates of the reference position."""
-        q = np.zeros(len(self.coordinates))
-        if self.quaternion_at is not None:
-            q[self.quaternion_at] = 1.0
-        return q
-
-    def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
-        """Placement of F in J."""
-        return Placement.identity(q)
-
-    def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
-        """S, shape (6, n_v): twist of F relative to J, in F axes, for unit speeds."""
-        raise ModelError(f"{self._what}: a fixed joint has no speeds")
-
-    def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
-        """``S_dot v``, shape (6,)."""
-        return zeros(6, q)
-
-    def q_dot(self, q: Any, v: Any) -> Any:
-        """Rates of the coordinates."""
-        return v
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +47,13 @@ class Revolute(Joint):
         set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
 
     def numbers(self) -> dict[str, Number]:
-        return {"axis": _axis_number(self.axis)}
+        return {"axis": axis_number(self.axis)}
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(axis_rotation(n["axis"], q[0]), zeros(3, q))
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
-        return _columns(stack(n["axis"], zeros(3, q)))
+        return columns(stack(n["axis"], zeros(3, q)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,13 +69,13 @@ class Prismatic(Joint):
         set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
 
     def numbers(self) -> dict[str, Number]:
-        return {"axis": _axis_number(self.axis)}
+        return {"axis": axis_number(self.axis)}
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(eye(3, q), n["axis"] * q[0])
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
-        return _columns(stack(zeros(3, q), n["axis"]))
+        return columns(stack(zeros(3, q), n["axis"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,14 +91,14 @@ class Cylindrical(Joint):
         set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
 
     def numbers(self) -> dict[str, Number]:
-        return {"axis": _axis_number(self.axis)}
+        return {"axis": axis_number(self.axis)}
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(axis_rotation(n["axis"], q[0]), n["axis"] * q[1])
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
         none = zeros(3, q)
-        return _columns(stack(n["axis"], none), stack(none, n["axis"]))
+        return columns(stack(n["axis"], none), stack(none, n["axis"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +122,7 @@ class Universal(Joint):
             raise ModelError(f"{self._what}: its two axes are parallel; a universal joint needs crossing axes")
 
     def numbers(self) -> dict[str, Number]:
-        return {"first": _axis_number(self.first), "second": _axis_number(self.second)}
+        return {"first": axis_number(self.first), "second": axis_number(self.second)}
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         R = axis_rotation(n["first"], q[0]) @ axis_rotation(n["second"], q[1])
@@ -204,7 +133,7 @@ class Universal(Joint):
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
         none = zeros(3, q)
-        return _columns(stack(self._first_in_F(q, n), none), stack(n["second"], none))
+        return columns(stack(self._first_in_F(q, n), none), stack(n["second"], none))
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         turning = cross(self._first_in_F(q, n), n["second"]) * (v[0] * v[1])
@@ -223,7 +152,7 @@ class Spherical(Joint):
         return Placement(rotation_from_quaternion(q), zeros(3, q))
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
-        return _columns(*(stack(column, zeros(3, q)) for column in _unit_vectors(q)))
+        return columns(*(stack(column, zeros(3, q)) for column in unit_vectors(q)))
 
     def q_dot(self, q: Any, v: Any) -> Any:
         return quaternion_rate(q, v)
@@ -260,7 +189,7 @@ class Planar(Joint):
         e1, e2, normal = self._axes(q)
         R_FJ = axis_rotation(normal, q[0]).T
         none = zeros(3, q)
-        return _columns(stack(normal, none), stack(none, R_FJ @ e1), stack(none, R_FJ @ e2))
+        return columns(stack(normal, none), stack(none, R_FJ @ e1), stack(none, R_FJ @ e2))
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         e1, e2, normal = self._axes(q)
@@ -283,9 +212,9 @@ class Free(Joint):
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
         R = rotation_from_quaternion(q[0:4])
         none = zeros(3, q)
-        turning = (stack(column, none) for column in _unit_vectors(q))
+        turning = (stack(column, none) for column in unit_vectors(q))
         moving = (stack(none, vector(R[i, 0], R[i, 1], R[i, 2])) for i in range(3))
-        return _columns(*turning, *moving)
+        return columns(*turning, *moving)
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         velocity = rotation_from_quaternion(q[0:4]).T @ v[3:6]
@@ -293,11 +222,6 @@ class Free(Joint):
 
     def q_dot(self, q: Any, v: Any) -> Any:
         return stack(quaternion_rate(q[0:4], v[0:3]), v[3:6])
-
-
-def _unit_vectors(q: Any) -> tuple[Any, Any, Any]:
-    unit = eye(3, q)
-    return tuple(vector(unit[0, i], unit[1, i], unit[2, i]) for i in range(3))  # type: ignore[return-value]
 
 
 JOINTS: dict[str, type[Joint]] = {
