@@ -11,12 +11,13 @@ import numpy as np
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.model.system import System
 
 __all__ = ["FORMULATIONS", "form_equations"]
 
-FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {"kane": form_kane}
+FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {"kane": form_kane, "articulated": form_articulated}
 
 
 def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str, ...] = ()) -> EquationsOfMotion:
@@ -74,6 +75,6 @@ def _check_mass_matrix(eom: EquationsOfMotion) -> None:
     if np.min(np.diag(M)) <= 0.0 or values[0] < 1e-13:
         k = int(np.argmin(np.diag(M))) if np.min(np.diag(M)) <= 0.0 else int(np.argmax(np.abs(vectors[:, 0])))
         raise ModelError(
-            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[k]}' (singular mass matrix at rest); "
-            "give the body it moves an inertia or an offset centre of mass"
+            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[k]}' (singular mass matrix at "
+            "rest); give the body it moves an inertia or an offset centre of mass"
         )

@@ -28,8 +28,12 @@ __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 
 LARGE = 256
 KINDS: dict[str, type] = {
-    "System": System, "Part": Part, "RigidBody": RigidBody, "Frame": Frame, **JOINTS, **ACTUATORS, **SENSORS, **ENVIRONMENTS,
-}  # fmt: skip
+    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame)},
+    **JOINTS,
+    **ACTUATORS,
+    **SENSORS,
+    **ENVIRONMENTS,
+}
 
 
 def save_system(system: System, path: str | Path) -> Path:

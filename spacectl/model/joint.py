@@ -27,6 +27,7 @@ RATES: Names = ((".wx", "rad/s"), (".wy", "rad/s"), (".wz", "rad/s"))
 
 
 def axis_number(axis: Any) -> Number:
+    """An axis; entries 0, 1 and -1 are structure."""
     return unless_trivial(axis, 0.0, 1.0, -1.0)
 
 

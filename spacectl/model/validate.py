@@ -21,7 +21,7 @@ def validate_system(system: System) -> None:
     """Raise `ModelError` for the first thing that cannot be right."""
     if not isinstance(system.environment, Environment):
         raise ModelError(
-            f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), CircularOrbit(...), ..."
+            f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), UniformGravity(), ..."
         )
     for part in system.parts:
         if not hasattr(part, "joint_name"):
@@ -55,9 +55,8 @@ def order_parts(parts: tuple[Part, ...], root_names: tuple[str, ...]) -> tuple[P
         if not ready:
             for part in waiting:
                 if _parent(part) not in bodies:
-                    raise ModelError(
-                        f"part '{part.name}': on names an {unknown_name('body', _parent(part), [*root_names, *sorted(bodies)])}"
-                    )
+                    wrong = unknown_name("body", _parent(part), [*root_names, *sorted(bodies)])
+                    raise ModelError(f"part '{part.name}': on names an {wrong}")
             chain = " -> ".join(_cycle(waiting))
             raise ModelError(
                 f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)"
@@ -89,11 +88,8 @@ def find_speed(actuator: JointTorque, part: Part) -> int:
     if wanted in suffixes:
         return suffixes.index(wanted)
     choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
-    raise ModelError(
-        f"actuator '{actuator.input_name}': joint '{part.joint_name}' has several speeds; set component to one of {choices}"
-        if len(suffixes) > 1
-        else f"actuator '{actuator.input_name}': joint '{part.joint_name}' has one speed; leave component out"
-    )
+    cure = f"several speeds; set component to one of {choices}" if len(suffixes) > 1 else "one speed; leave component out"
+    raise ModelError(f"actuator '{actuator.input_name}': joint '{part.joint_name}' has {cure}")
 
 
 def _check_kinds(system: System) -> None:

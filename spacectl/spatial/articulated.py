@@ -1,0 +1,69 @@
+"""Inertia of a body whose joints outboard of it give way: what a force at it feels (symmetric, but not a rigid body's).
+
+Blocks act as ``moment = A omega + B v``, ``force = B' omega + C v``, about a frame's origin in its axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.spatial.backend import cross, eye, matrix, skew, stack
+from spacectl.spatial.inertia import Inertia
+from spacectl.spatial.motion import Placement
+
+__all__ = ["ArticulatedInertia"]
+
+
+@dataclass(frozen=True)
+class ArticulatedInertia:
+    """Symmetric 6 x 6 inertia in 3 x 3 blocks A (rotation), B (coupling), C (translation)."""
+
+    A: Any
+    B: Any
+    C: Any
+
+    @staticmethod
+    def of(body: Inertia) -> ArticulatedInertia:
+        """A rigid body's inertia in this form."""
+        return ArticulatedInertia(body.I_O, skew(body.first), body.mass * eye(3, body.first))
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.A + other.A, self.B + other.B, self.C + other.C)
+
+    def __matmul__(self, twist: Any) -> Any:
+        """Wrench (moment, force) that gives the twist as acceleration."""
+        omega, v = twist[0:3], twist[3:6]
+        return stack(self.A @ omega + self.B @ v, self.B.T @ omega + self.C @ v)
+
+    def less(self, U: Any, D_inv: Any) -> ArticulatedInertia:
+        """``I - U U' / D``: the inertia after one speed with ``U = I s``, ``D = s' U`` has given way."""
+        scaled = [U[i] * D_inv for i in range(6)]
+        A = _symmetric(lambda i, j: self.A[i, j] - scaled[i] * U[j])
+        B = matrix([[self.B[i, j] - scaled[i] * U[j + 3] for j in range(3)] for i in range(3)])
+        C = _symmetric(lambda i, j: self.C[i, j] - scaled[i + 3] * U[j + 3])
+        return ArticulatedInertia(A, B, C)
+
+    def seen_from(self, X_AB: Placement) -> ArticulatedInertia:
+        """The same about A's origin in A's axes: ``C``, ``B + p~ C``, ``A - B p~ + p~ (B + p~ C)'`` (turned blocks)."""
+        R, p = X_AB.R, X_AB.p
+        A, B, C = _turned(R, self.A), R @ self.B @ R.T, _turned(R, self.C)
+        p_columns = [cross(p, C[:, j]) for j in range(3)]
+        B_new = matrix([[B[i, j] + p_columns[j][i] for j in range(3)] for i in range(3)])
+        # rows of B p~ are -(p x row), and columns of p~ B_new' are p x (row of B_new)
+        left = [cross(p, B[i, :].T) for i in range(3)]
+        right = [cross(p, B_new[i, :].T) for i in range(3)]
+        A_new = _symmetric(lambda i, j: A[i, j] + left[i][j] + right[j][i])
+        return ArticulatedInertia(A_new, B_new, C)
+
+
+def _symmetric(entry: Any) -> Any:
+    """A symmetric matrix from its upper entries, each computed once."""
+    upper = {(i, j): entry(i, j) for i in range(3) for j in range(i, 3)}
+    return matrix([[upper[min(i, j), max(i, j)] for j in range(3)] for i in range(3)])
+
+
+def _turned(R: Any, S: Any) -> Any:
+    """``R S R'`` for symmetric S."""
+    T = R @ S
+    return _symmetric(lambda i, j: T[i, 0] * R[j, 0] + T[i, 1] * R[j, 1] + T[i, 2] * R[j, 2])
