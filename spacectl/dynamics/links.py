@@ -13,8 +13,10 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.tree import ROOT, Node, Tree, group
+from spacectl.spatial.backend import constant, zeros
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
+from spacectl.spatial.rotation import frame_along
 
 __all__ = ["Link", "Links", "form_links"]
 
@@ -64,6 +66,10 @@ def form_links(tree: Tree, numbers: Mapping[str, Any], like: Any) -> Links:
         holder, X_holder = (ROOT, Placement.identity(like)) if node.parent == ROOT else body[node.parent]
         X_PJ = X_holder @ _attachment(tree, node, numbers, like) @ Placement(n["rotation"], n["at"])
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
+        if "axis" in n:  # turn J and F so that the joint's axis is their third: S becomes a constant unit vector
+            Q = Placement(frame_along(n["axis"]), zeros(3, like))
+            X_PJ, X_FB = X_PJ @ Q, Q.inverse() @ X_FB
+            n = {**n, "axis": constant((0.0, 0.0, 1.0), like)}
         properties = node.part.body.mass_properties(n)
         own = Inertia.from_centre(*properties)
         if node.part.joint.speeds:

@@ -101,7 +101,9 @@ def forward_dynamics(
     accelerations: list[Any] = []
     rates: list[Any] = []
     for link, motion, elimination in zip(links, motions, gone, strict=True):
-        A, v_dot = accelerate(motion, elimination, root_acceleration if link.parent == ROOT else accelerations[link.parent])
+        A, v_dot = accelerate(
+            motion, elimination, root_acceleration if link.parent == ROOT else accelerations[link.parent]
+        )
         accelerations.append(A)
         rates += v_dot
     return rates
@@ -124,5 +126,3 @@ def inverse_dynamics(
         if links[i].parent != ROOT:
             wrenches[links[i].parent] = wrenches[links[i].parent] + pull_wrench(motions[i].X, wrenches[i])
     return [dot(s, wrench) for motion, wrench in zip(motions, wrenches, strict=True) for s in motion.S]
-
-

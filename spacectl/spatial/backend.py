@@ -12,6 +12,7 @@ import numpy as np
 
 __all__ = [
     "constant",
+    "copysign",
     "cos",
     "cross",
     "dot",
@@ -81,6 +82,11 @@ def sin(a: Any) -> Any:
 def cos(a: Any) -> Any:
     """Cosine."""
     return ca.cos(a) if is_symbolic(a) else np.cos(a)
+
+
+def copysign(a: float, b: Any) -> Any:
+    """The number `a` with the sign of `b`."""
+    return ca.copysign(a, b) if is_symbolic(b) else np.copysign(a, b)
 
 
 def sqrt(a: Any) -> Any:

@@ -12,11 +12,26 @@ import numpy as np
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
-from spacectl.spatial.backend import cos, cross, dot, eye, is_symbolic, matrix, outer, sin, skew, sqrt, stack, vector
+from spacectl.spatial.backend import (
+    copysign,
+    cos,
+    cross,
+    dot,
+    eye,
+    is_symbolic,
+    matrix,
+    outer,
+    sin,
+    skew,
+    sqrt,
+    stack,
+    vector,
+)
 
 __all__ = [
     "AXES",
     "axis_rotation",
+    "frame_along",
     "mrp_from_quaternion",
     "mrp_rate",
     "quaternion_conjugate",
@@ -36,7 +51,7 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 def axis_rotation(axis: Any, angle: Any) -> Any:
     """Rotation by `angle` about the unit vector `axis` (Rodrigues).
 
-    ``R = cos(a) 1 + sin(a) n~ + (1 - cos(a)) n n'``
+    ``R = n n' + cos(a) (1 - n n') + sin(a) n~``, written so that axis-aligned entries fold to constants.
 
     Parameters
     ----------
@@ -61,13 +76,26 @@ def axis_rotation(axis: Any, angle: Any) -> Any:
     if is_symbolic(angle) and not is_symbolic(n):
         n = [float(value) for value in n]  # plain floats let structural zeros vanish from the expression
     k = 1.0 - c
+    n0, n1, n2 = n[0] * n[0], n[1] * n[1], n[2] * n[2]
     return matrix(
         [
-            [c + k * (n[0] * n[0]), k * (n[0] * n[1]) - s * n[2], k * (n[0] * n[2]) + s * n[1]],
-            [k * (n[0] * n[1]) + s * n[2], c + k * (n[1] * n[1]), k * (n[1] * n[2]) - s * n[0]],
-            [k * (n[0] * n[2]) - s * n[1], k * (n[1] * n[2]) + s * n[0], c + k * (n[2] * n[2])],
+            [n0 + c * (1.0 - n0), k * (n[0] * n[1]) - s * n[2], k * (n[0] * n[2]) + s * n[1]],
+            [k * (n[0] * n[1]) + s * n[2], n1 + c * (1.0 - n1), k * (n[1] * n[2]) - s * n[0]],
+            [k * (n[0] * n[2]) - s * n[1], k * (n[1] * n[2]) + s * n[0], n2 + c * (1.0 - n2)],
         ]
     )
+
+
+def frame_along(axis: Any) -> Any:
+    """A rotation matrix whose third column is the unit vector `axis`; constant entries for coordinate axes.
+
+    Branch-free and never singular (the construction of Duff et al., JCGT 6(1), 2017).
+    """
+    x, y, z = axis[0], axis[1], axis[2]
+    sign = copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    return matrix([[1.0 + sign * x * x * a, b, x], [sign * b, sign + y * y * a, y], [-sign * x, -y, z]])
 
 
 def rotation_about(axis: str | tuple[float, float, float], angle: float) -> np.ndarray:

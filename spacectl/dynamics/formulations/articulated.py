@@ -61,7 +61,9 @@ class Sweeps:
     def x_dot(self) -> ca.Function:
         """(t, x, u, p) -> x_dot."""
         x = ca.SX.sym("x", self.q.shape[0] + self.v.shape[0])
-        q_dot = [node.part.joint.q_dot(self.q[node.q], self.v[node.v]) for node in self.tree.nodes if node.part.joint.speeds]
+        q_dot = [
+            node.part.joint.q_dot(self.q[node.q], self.v[node.v]) for node in self.tree.nodes if node.part.joint.speeds
+        ]
         whole = ca.densify(ca.vertcat(*q_dot, self._v_dot))
         (whole,) = ca.substitute([whole], [self.q, self.v], [x[: self.q.shape[0]], x[self.q.shape[0] :]])
         return ca.Function("x_dot", [self.t, x, self.u, self.p], [whole], ["t", "x", "u", "p"], ["x_dot"])
@@ -126,7 +128,10 @@ class Sweeps:
     def _gravity_on(self, i: int, link: Link) -> Any:
         total = zeros(6, self.q)
         for X_FB, properties in link.members:
-            if self.system.environment.gravity_wrench(Placement.identity(self.q), properties, self._environment) is None:
+            if (
+                self.system.environment.gravity_wrench(Placement.identity(self.q), properties, self._environment)
+                is None
+            ):
                 return total
             X_NB = self.placements[i] @ X_FB
             wrench = self.system.environment.gravity_wrench(X_NB, properties, self._environment)
