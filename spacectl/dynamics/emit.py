@@ -2,18 +2,19 @@
 
 Turns a function of named vectors into two C functions: ``NAME_prepare(p, w)``, run once for given parameters, and
 ``NAME(arg, res, iw, w, mem)`` with CasADi's calling convention, run at every step. Each value is its own constant
-variable, which leaves scheduling and registers to the compiler.
+variable, which leaves scheduling and registers to the compiler; a divisor used twice is inverted once.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import casadi as ca
 
 from spacectl.core.errors import ModelError
 
-__all__ = ["EmittedC", "emit_function"]
+__all__ = ["EmittedC", "emit_function", "emit_step"]
 
 _BINARY = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/", ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==",
            ca.OP_NE: "!=", ca.OP_AND: "&&", ca.OP_OR: "||"}  # fmt: skip
@@ -39,8 +40,18 @@ class EmittedC:
     n_prepared: int
 
 
+@dataclass(frozen=True)
+class _Value:
+    """One assignment ``name = expression`` of the straight-line code, or a store to an output."""
+
+    name: str
+    op: int
+    operands: tuple[str, ...]
+    is_early: bool  # depends on the hoisted input only
+
+
 def emit_function(function: ca.Function, name: str, *, hoist: str = "p") -> EmittedC:
-    """C code of a scalar (SX) function.
+    """C code of a scalar (SX) function, its preparation apart.
 
     Parameters
     ----------
@@ -57,69 +68,100 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p") -> Emit
         With ``void NAME_prepare(const double *p, double *w)`` and
         ``int NAME(const double **arg, double **res, long long *iw, double *w, int mem)``.
     """
-    if not function.is_a("SXFunction"):
-        raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
     inputs = function.name_in()
     hoisted = inputs.index(hoist) if hoist in inputs else -1
-    slots: dict[int, tuple[str, bool]] = {}  # work slot -> (C name of its value, depends on parameters only)
-    early: list[str] = []
-    late: list[str] = []
-    kept: dict[str, int] = {}  # early values that later code reads, with their place in w
+    values, stores, early = _straight_line(function, hoisted)
+    kept: dict[str, str] = {}  # early values that later code reads, with their place in w
 
-    def read(slot: int, in_late: bool) -> str:
-        value, is_early = slots[slot]
-        if in_late and is_early and not _is_number(value):
-            if value not in kept:
-                kept[value] = len(kept)
-            return f"w[{kept[value]}]"
-        return value
+    def late(operand: str) -> str:
+        return kept.setdefault(operand, f"w[{len(kept)}]") if operand in early else operand
 
+    after = [_Value(v.name, v.op, tuple(map(late, v.operands)), False) for v in values if not v.is_early]
+    results = [f"    res[{i}][{k}] = {late(value)};" for (i, k), value in stores]
+    before = [value for value in values if value.is_early]
+    used = [i for i in range(function.n_in()) if i != hoisted]
+    text = [
+        f"void {name}_prepare(const double *p, double *w) {{",
+        "    (void)p; (void)w;",
+        *_lines(before, function.name()),
+        *(f"    {place} = {value};" for value, place in kept.items()),
+        "}",
+        f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem) {{",
+        *(f"    const double *const a{i} = arg[{i}]; (void)a{i};" for i in used),
+        "    (void)iw; (void)mem; (void)w; (void)res;",
+        *_lines(after, function.name()),
+        *results,
+        "    return 0;",
+        "}",
+    ]
+    return EmittedC(name, "\n".join(text) + "\n", len(kept))
+
+
+def emit_step(function: ca.Function, name: str) -> str:
+    """C text of ``static void NAME(const double *const *a, double *const *r)`` for a scalar (SX) function."""
+    values, stores, _ = _straight_line(function, -1)
+    text = [
+        f"static void {name}(const double *const *a, double *const *r) {{",
+        *(f"    const double *const a{i} = a[{i}]; (void)a{i};" for i in range(function.n_in())),
+        "    (void)r;",
+        *_lines(values, function.name()),
+        *(f"    r[{i}][{k}] = {value};" for (i, k), value in stores),
+        "}",
+    ]
+    return "\n".join(text) + "\n"
+
+
+def _straight_line(
+    function: ca.Function, hoisted: int
+) -> tuple[list[_Value], list[tuple[tuple[int, int], str]], set[str]]:
+    """Assignments, stores ((output, entry), value) and the names that depend on the hoisted input only."""
+    if not function.is_a("SXFunction"):
+        raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
+    slots: dict[int, str] = {}  # work slot -> C name of its value
+    values: list[_Value] = []
+    stores: list[tuple[tuple[int, int], str]] = []
+    early: set[str] = set()
     for k in range(function.n_instructions()):
-        op = function.instruction_id(k)
-        where_in, where_out = function.instruction_input(k), function.instruction_output(k)
+        op, where_in, where_out = (
+            function.instruction_id(k),
+            function.instruction_input(k),
+            function.instruction_output(k),
+        )
         if op == ca.OP_OUTPUT:
-            late.append(f"    res[{where_out[0]}][{where_out[1]}] = {read(where_in[0], True)};")
-            continue
-        target = where_out[0]
-        if op == ca.OP_CONST:
-            slots[target] = (_number(function.instruction_constant(k)), True)
-            continue
-        if op == ca.OP_INPUT:
+            stores.append(((where_out[0], where_out[1]), slots[where_in[0]]))
+        elif op == ca.OP_CONST:
+            slots[where_out[0]] = _number(function.instruction_constant(k))
+        elif op == ca.OP_INPUT:
             is_early = where_in[0] == hoisted
-            slots[target] = (f"p[{where_in[1]}]" if is_early else f"a{where_in[0]}[{where_in[1]}]", is_early)
-            continue
-        is_early = all(slots[slot][1] for slot in where_in)
-        expression = _expression(op, [read(slot, not is_early) for slot in where_in], function.name())
-        value = f"{'e' if is_early else 'v'}{k}"
-        (early if is_early else late).append(f"    const double {value} = {expression};")
-        slots[target] = (value, is_early)
-    return EmittedC(name, _assemble(function, name, hoisted, early, late, kept), len(kept))
+            values.append(
+                _Value(f"v{k}", ca.OP_ASSIGN, (f"{'p' if is_early else f'a{where_in[0]}'}[{where_in[1]}]",), is_early)
+            )
+            slots[where_out[0]] = f"v{k}"
+        else:
+            operands = tuple(slots[slot] for slot in where_in)
+            is_early = all(operand in early or _is_number(operand) for operand in operands)
+            values.append(_Value(f"v{k}", op, operands, is_early))
+            slots[where_out[0]] = f"v{k}"
+        if values and values[-1].is_early:
+            early.add(values[-1].name)
+    return values, stores, early
 
 
-def _assemble(
-    function: ca.Function, name: str, hoisted: int, early: list[str], late: list[str], kept: dict[str, int]
-) -> str:
-    arguments = [f"    const double *const a{i} = arg[{i}];" for i in range(function.n_in()) if i != hoisted]
-    unused = [f"    (void)a{i};" for i in range(function.n_in()) if i != hoisted]
-    stores = [f"    w[{place}] = {value};" for value, place in kept.items()]
-    return "\n".join(
-        [
-            f"void {name}_prepare(const double *p, double *w) {{",
-            "    (void)p; (void)w;",
-            *early,
-            *stores,
-            "}",
-            "",
-            f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem) {{",
-            *arguments,
-            *unused,
-            "    (void)iw; (void)mem; (void)w;",
-            *late,
-            "    return 0;",
-            "}",
-            "",
-        ]
-    )
+def _lines(values: list[_Value], where: str) -> list[str]:
+    """The assignments as C; a divisor that is used more than once is inverted once."""
+    divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV)
+    inverses: dict[str, str] = {}
+    lines: list[str] = []
+    for value in values:
+        if value.op == ca.OP_DIV and divisors[value.operands[1]] > 1:
+            over, under = value.operands
+            if under not in inverses:
+                inverses[under] = f"i{len(inverses)}"
+                lines.append(f"    const double {inverses[under]} = 1.0 / {under};")
+            lines.append(f"    const double {value.name} = {over} * {inverses[under]};")
+        else:
+            lines.append(f"    const double {value.name} = {_expression(value.op, list(value.operands), where)};")
+    return lines
 
 
 def _expression(op: int, operands: list[str], where: str) -> str:

@@ -8,7 +8,6 @@ import casadi as ca
 
 from spacectl.dynamics.kinematics import RootMotion, body_motions
 from spacectl.dynamics.terms import Terms
-from spacectl.dynamics.tree import group
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement, pull_wrench
 
@@ -21,7 +20,7 @@ def energies(terms: Terms) -> tuple[Any, Any]:
     In a turning root (a circular orbit) the potential contains the centrifugal part ``-1/2 Omega' I_N Omega``, so that
     the sum is the Jacobi integral.
     """
-    environment, n = terms.system.environment, group(terms.numbers, "environment")
+    environment, n = terms.system.environment, terms.numbers.group("environment")
     rate = environment.root_rate(n)
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
     kinetic = potential = ca.SX(0)

@@ -7,13 +7,12 @@ orbit, or move in any prescribed way: its motion is the input of the recursion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.tree import ROOT, Tree, group
+from spacectl.dynamics.tree import ROOT, Numbers, Tree
 from spacectl.model.environment import Environment
 from spacectl.spatial.backend import stack, zeros
 from spacectl.spatial.motion import Placement, cross_motion, move_twist
@@ -60,9 +59,9 @@ class BodyMotion:
     remainder: Any
 
 
-def root_motion(environment: Environment, numbers: Mapping[str, Any], like: Any) -> RootMotion:
+def root_motion(environment: Environment, numbers: Numbers, like: Any) -> RootMotion:
     """Motion of an environment's root frame; uniform gravity is an upward acceleration of the root."""
-    n = group(numbers, "environment")
+    n = numbers.group("environment")
     rate, acceleration = environment.root_rate(n), environment.root_acceleration(n)
     none = zeros(3, like)
     return RootMotion(
@@ -71,7 +70,7 @@ def root_motion(environment: Environment, numbers: Mapping[str, Any], like: Any)
     )
 
 
-def frame_in_body(tree: Tree, name: str, numbers: Mapping[str, Any], like: Any) -> tuple[int, Placement]:
+def frame_in_body(tree: Tree, name: str, numbers: Numbers, like: Any) -> tuple[int, Placement]:
     """Index of the body that carries the named frame (`ROOT` for the root), and the frame's placement in it."""
     if name in tree.root_names:
         return ROOT, Placement.identity(like)
@@ -83,11 +82,11 @@ def frame_in_body(tree: Tree, name: str, numbers: Mapping[str, Any], like: Any) 
     return i, Placement(ca.SX(ca.DM(rotation[...])), numbers[f"{body}.{frame}.at"])
 
 
-def joint_steps(tree: Tree, q: Any, v: Any, numbers: Mapping[str, Any]) -> list[Steps]:
+def joint_steps(tree: Tree, q: Any, v: Any, numbers: Numbers) -> list[Steps]:
     """The joints' own kinematics, each referred to the frame of its body."""
     steps = []
     for node in tree.nodes:
-        n = group(numbers, node.part.name)
+        n = numbers.group(node.part.name)
         joint, q_j, v_j = node.part.joint, q[node.q], v[node.v]
         _, X_PA = frame_in_body(tree, node.part.on, numbers, q)
         X_PJ = X_PA @ Placement(n["rotation"], n["at"])

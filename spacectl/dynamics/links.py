@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
-
-from spacectl.dynamics.tree import ROOT, Node, Tree, group
+from spacectl.dynamics.tree import ROOT, Node, Numbers, Tree
 from spacectl.spatial.backend import constant, zeros
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
@@ -57,12 +55,12 @@ class Links:
     body: list[tuple[int, Placement]]
 
 
-def form_links(tree: Tree, numbers: Mapping[str, Any], like: Any) -> Links:
+def form_links(tree: Tree, numbers: Numbers, like: Any) -> Links:
     """Links of a tree from its numbers (symbols)."""
     items: list[Link] = []
     body: list[tuple[int, Placement]] = []
     for node in tree.nodes:
-        n = group(numbers, node.part.name)
+        n = numbers.group(node.part.name)
         holder, X_holder = (ROOT, Placement.identity(like)) if node.parent == ROOT else body[node.parent]
         X_PJ = X_holder @ _attachment(tree, node, numbers, like) @ Placement(n["rotation"], n["at"])
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
@@ -86,10 +84,10 @@ def form_links(tree: Tree, numbers: Mapping[str, Any], like: Any) -> Links:
     return Links(items, body)
 
 
-def _attachment(tree: Tree, node: Node, numbers: Mapping[str, Any], like: Any) -> Placement:
+def _attachment(tree: Tree, node: Node, numbers: Numbers, like: Any) -> Placement:
     """Placement, in the parent body, of the named frame that the part is attached to."""
     body, _, frame = node.part.on.partition(".")
     if not frame:
         return Placement.identity(like)
     rotation = next(item.rotation for item in tree.nodes[node.parent].part.body.frames if item.name == frame)
-    return Placement(ca.SX(ca.DM(rotation[...])), numbers[f"{body}.{frame}.at"])
+    return Placement(constant(rotation[...], like), numbers[f"{body}.{frame}.at"])

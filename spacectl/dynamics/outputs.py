@@ -10,7 +10,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.kinematics import RootMotion, body_motions, frame_in_body
 from spacectl.dynamics.terms import Terms
-from spacectl.dynamics.tree import ROOT, group
+from spacectl.dynamics.tree import ROOT
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Sensor, Velocity
 from spacectl.spatial.backend import cross, stack
 from spacectl.spatial.motion import Placement
@@ -53,7 +53,7 @@ def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) 
     X_NP, twist_P = _frame(terms, motions, sensor.on)
     X_NA, twist_A = _frame(terms, motions, sensor.seen_from)
     X_NE, _ = _frame(terms, motions, sensor.axes)
-    arm = X_NP.R @ group(terms.numbers, sensor.name)["at"]
+    arm = X_NP.R @ terms.numbers.group(sensor.name)["at"]
     r = X_NP.p + arm - X_NA.p
     if isinstance(sensor, Position):
         return X_NE.R.T @ r

@@ -63,7 +63,7 @@ def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau:
         column = inertia @ s
         inverse = 1.0 / dot(s, column)
         rest = tau[k] - dot(s, wrench)
-        inertia = inertia.less(column, inverse)
+        inertia = inertia.less(s, column, inverse)
         wrench = wrench + column * (inverse * rest)
         U.insert(0, column)
         D_inv.insert(0, inverse)

@@ -6,7 +6,6 @@ is accumulated once from the tips to the root, so each element of M costs one pr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.kinematics import BodyMotion, Steps, body_motions, frame_in_body, joint_steps, root_motion
-from spacectl.dynamics.tree import ROOT, Tree, group, symbolic_numbers
+from spacectl.dynamics.tree import ROOT, Numbers, Tree, symbolic_numbers
 from spacectl.model.actuators import Actuator, BodyForce, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
@@ -83,7 +82,7 @@ class Terms:
         return self._symbols[4]
 
     @cached_property
-    def _numbers(self) -> tuple[Any, dict[str, Any]]:
+    def _numbers(self) -> tuple[Any, Numbers]:
         return symbolic_numbers(self.system.parameters(vary=self.vary))
 
     @property
@@ -92,7 +91,7 @@ class Terms:
         return self._numbers[0]
 
     @property
-    def numbers(self) -> Mapping[str, Any]:
+    def numbers(self) -> Numbers:
         """Named pieces of p."""
         return self._numbers[1]
 
@@ -109,7 +108,7 @@ class Terms:
     @cached_property
     def mass_properties(self) -> list[tuple[Any, Any, Any]]:
         """Mass, centre of mass and central inertia of each body."""
-        return [node.part.body.mass_properties(group(self.numbers, node.part.name)) for node in self.tree.nodes]
+        return [node.part.body.mass_properties(self.numbers.group(node.part.name)) for node in self.tree.nodes]
 
     @cached_property
     def inertias(self) -> list[Inertia]:
@@ -175,14 +174,14 @@ class Terms:
                 loads[i] = loads[i] - wrench * self.u[k]
         wrenches = []
         for node, load in zip(self.tree.nodes, self._carry(loads), strict=True):
-            n = group(self.numbers, node.part.name)
+            n = self.numbers.group(node.part.name)
             R, p = n["child_rotation"], n["child_at"]
             wrenches.append(stack(R.T @ (load[0:3] - cross(p, load[3:6])), R.T @ load[3:6]))
         return wrenches
 
     def _body_loads(self, accelerations: list[Any]) -> list[Any]:
         """``I A + V x* I V - gravity`` of each body for the given accelerations."""
-        environment, n = self.system.environment, group(self.numbers, "environment")
+        environment, n = self.system.environment, self.numbers.group("environment")
         loads = []
         for inertia, motion, body, A in zip(
             self.inertias, self.motions, self.mass_properties, accelerations, strict=True
@@ -225,7 +224,7 @@ class Terms:
     def _body_wrench(self, actuator: Any) -> tuple[int, Any]:
         """Body index and wrench about its origin, body axes, for unit input."""
         i, X_BA = frame_in_body(self.tree, actuator.on, self.numbers, self.q)
-        n = group(self.numbers, actuator.input_name)
+        n = self.numbers.group(actuator.input_name)
         in_world = actuator.axes == "world"
         along = self.motions[i].X_NB.R.T @ n["direction"] if in_world else X_BA.R @ n["direction"]
         if isinstance(actuator, BodyTorque):

@@ -6,7 +6,7 @@ its run-time parameters into one symbol p and named pieces of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
 from spacectl.model.system import Part, System
 
-__all__ = ["Node", "Tree", "group", "symbolic_numbers"]
+__all__ = ["ROOT", "Node", "Numbers", "Tree", "numeric_numbers", "symbolic_numbers"]
 
 ROOT = -1
 
@@ -80,22 +80,44 @@ class Tree:
         return np.concatenate([node.part.joint.rest() for node in self.nodes]) if self.nodes else np.zeros(0)
 
 
-def symbolic_numbers(parameters: Parameters) -> tuple[Any, dict[str, Any]]:
+class Numbers(Mapping[str, Any]):
+    """Run-time numbers by name, as symbols or as arrays; `group` gives those of one owner without its prefix."""
+
+    def __init__(self, values: Mapping[str, Any]):
+        self._values = dict(values)
+        self._groups: dict[str, dict[str, Any]] = {}
+        for name, value in values.items():
+            owner, _, key = name.partition(".")
+            self._groups.setdefault(owner, {})[key] = value
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def group(self, owner: str) -> Mapping[str, Any]:
+        """Numbers of one owner: ``{"mass": ..., "com": ...}``."""
+        return self._groups.get(owner, {})
+
+
+def symbolic_numbers(parameters: Parameters) -> tuple[Any, Numbers]:
     """The symbol p and its named pieces in their shapes; structural entries are constants in the pieces."""
     p = ca.SX.sym("p", len(parameters))
-    entries = [
-        ca.SX(float(value)) if fixed else p[i]
-        for i, (value, fixed) in enumerate(zip(parameters.values, parameters.fixed, strict=True))
-    ]
+    symbols = ca.vertsplit(p) if len(parameters) else []
+    values = np.asarray(parameters.values)
+    entries = [ca.SX(values[i]) if fixed else symbols[i] for i, fixed in enumerate(parameters.fixed)]
     pieces: dict[str, Any] = {}
     for name, shape in zip(parameters.names, parameters.shapes, strict=True):
         part = entries[parameters.where(name)]
         column = ca.vertcat(*part) if part else ca.SX(0, 1)
         pieces[name] = ca.reshape(column, shape[1], shape[0]).T if len(shape) == 2 else column
-    return p, pieces
+    return p, Numbers(pieces)
 
 
-def group(numbers: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    """The pieces that belong to one owner, without its prefix: ``{"mass": ..., "com": ...}``."""
-    prefix = owner + "."
-    return {name[len(prefix) :]: value for name, value in numbers.items() if name.startswith(prefix)}
+def numeric_numbers(parameters: Parameters, p: np.ndarray) -> Numbers:
+    """The named pieces of a vector p, as arrays in their shapes."""
+    return Numbers({name: parameters.get(name, p) for name in parameters.names})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import Actuator, JointForce, JointTorque
@@ -30,7 +30,6 @@ def validate_system(system: System) -> None:
         raise ModelError(f"system '{system.name}': no parts; give at least one Part(RigidBody(...))")
     _check_kinds(system)
     tree = system.tree  # orders the parts; raises for unknown parents and cycles
-    _unique((part.name for part in tree), "body")
     _unique((part.joint_name for part in tree), "joint")
     _unique((actuator.input_name for actuator in system.actuators), "input")
     _unique((sensor.name for sensor in system.sensors), "sensor")
@@ -47,36 +46,29 @@ def validate_system(system: System) -> None:
 
 def order_parts(parts: tuple[Part, ...], root_names: tuple[str, ...]) -> tuple[Part, ...]:
     """Parts with every parent before its children, otherwise in the order given."""
-    bodies = {part.name for part in parts}
+    _unique((part.name for part in parts), "body")
     placed: dict[str, Part] = {}
     waiting = list(parts)
     while waiting:
-        ready = [part for part in waiting if _parent(part) in placed or part.on in root_names]
-        if not ready:
-            for part in waiting:
-                if _parent(part) not in bodies:
-                    wrong = unknown_name("body", _parent(part), [*root_names, *sorted(bodies)])
-                    raise ModelError(f"part '{part.name}': on names an {wrong}")
-            chain = " -> ".join(_cycle(waiting))
-            raise ModelError(
-                f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)"
-            )
-        if len({part.name for part in ready} | set(placed)) < len(ready) + len(placed):
-            _unique([*placed, *(part.name for part in ready)], "body")
-        placed.update({part.name: part for part in ready})
-        waiting = [part for part in waiting if part not in ready]
-    return tuple(_depth_first(placed, parts))
+        later = []
+        for part in waiting:
+            if part.on in root_names or _parent(part) in placed:
+                placed[part.name] = part
+            else:
+                later.append(part)
+        if len(later) == len(waiting):
+            _explain_disorder(waiting, root_names, [part.name for part in parts])
+        waiting = later
+    return tuple(placed.values())
 
 
-def _depth_first(placed: dict[str, Any], parts: tuple[Part, ...]) -> list[Part]:
-    """Keep the user's order if it already has parents first; else the order in which parents became known."""
-    seen: set[str] = set()
-    for part in parts:
-        parent = _parent(part)
-        if parent in placed and parent not in seen:
-            return list(placed.values())
-        seen.add(part.name)
-    return list(parts)
+def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: list[str]) -> NoReturn:
+    for part in waiting:
+        if _parent(part) not in bodies:
+            wrong = unknown_name("body", _parent(part), [*root_names, *sorted(bodies)])
+            raise ModelError(f"part '{part.name}': on names an {wrong}")
+    chain = " -> ".join(_cycle(waiting))
+    raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
 
 
 def find_speed(actuator: JointTorque, part: Part) -> int:
@@ -88,7 +80,9 @@ def find_speed(actuator: JointTorque, part: Part) -> int:
     if wanted in suffixes:
         return suffixes.index(wanted)
     choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
-    cure = f"several speeds; set component to one of {choices}" if len(suffixes) > 1 else "one speed; leave component out"
+    cure = (
+        f"several speeds; set component to one of {choices}" if len(suffixes) > 1 else "one speed; leave component out"
+    )
     raise ModelError(f"actuator '{actuator.input_name}': joint '{part.joint_name}' has {cure}")
 
 

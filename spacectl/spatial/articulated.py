@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.spatial.backend import cross, eye, matrix, skew, stack
+import casadi as ca
+import numpy as np
+
+from spacectl.spatial.backend import cross, eye, is_symbolic, matrix, skew, stack
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
 
@@ -36,12 +39,21 @@ class ArticulatedInertia:
         omega, v = twist[0:3], twist[3:6]
         return stack(self.A @ omega + self.B @ v, self.B.T @ omega + self.C @ v)
 
-    def less(self, U: Any, D_inv: Any) -> ArticulatedInertia:
-        """``I - U U' / D``: the inertia after one speed with ``U = I s``, ``D = s' U`` has given way."""
+    def less(self, s: Any, U: Any, D_inv: Any) -> ArticulatedInertia:
+        """``I - U U' / D``: the inertia after a speed along s has given way, with ``U = I s``, ``D = s' U``.
+
+        What remains does not resist s. For a coordinate direction its row and column are therefore exact zeros,
+        which saves work and rounding in everything that follows.
+        """
         scaled = [U[i] * D_inv for i in range(6)]
-        A = _symmetric(lambda i, j: self.A[i, j] - scaled[i] * U[j])
-        B = matrix([[self.B[i, j] - scaled[i] * U[j + 3] for j in range(3)] for i in range(3)])
-        C = _symmetric(lambda i, j: self.C[i, j] - scaled[i + 3] * U[j + 3])
+        gone = _coordinate_direction(s)
+
+        def rest(i: int, j: int, old: Any) -> Any:
+            return 0.0 * old if gone in (i, j) else old - scaled[i] * U[j]
+
+        A = _symmetric(lambda i, j: rest(i, j, self.A[i, j]))
+        B = matrix([[rest(i, j + 3, self.B[i, j]) for j in range(3)] for i in range(3)])
+        C = _symmetric(lambda i, j: rest(i + 3, j + 3, self.C[i, j]))
         return ArticulatedInertia(A, B, C)
 
     def seen_from(self, X_AB: Placement) -> ArticulatedInertia:
@@ -55,6 +67,16 @@ class ArticulatedInertia:
         right = [cross(p, B_new[i, :].T) for i in range(3)]
         A_new = _symmetric(lambda i, j: A[i, j] + left[i][j] + right[j][i])
         return ArticulatedInertia(A_new, B_new, C)
+
+
+def _coordinate_direction(s: Any) -> int | None:
+    """Index i if s is the constant unit vector e_i, else None."""
+    if is_symbolic(s):
+        if not s.is_constant():
+            return None
+        s = ca.DM(s).full()[:, 0]
+    places = np.flatnonzero(np.asarray(s))
+    return int(places[0]) if places.size == 1 and s[places[0]] == 1.0 else None
 
 
 def _symmetric(entry: Any) -> Any:

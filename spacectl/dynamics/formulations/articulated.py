@@ -18,7 +18,7 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.functions import LazyFunctions
 from spacectl.dynamics.links import Link, Links, form_links
 from spacectl.dynamics.recursion import LinkMotion, forward_dynamics, inverse_dynamics, move
-from spacectl.dynamics.tree import ROOT, Tree, group, symbolic_numbers
+from spacectl.dynamics.tree import ROOT, Tree, symbolic_numbers
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
@@ -105,7 +105,7 @@ class Sweeps:
 
     @cached_property
     def _environment(self) -> Mapping[str, Any]:
-        return group(self.numbers, "environment")
+        return self.numbers.group("environment")
 
     @cached_property
     def _root(self) -> tuple[Any, Any]:
@@ -164,7 +164,7 @@ class Sweeps:
         if frame:
             rotation = next(item.rotation for item in self.tree.nodes[index].part.body.frames if item.name == frame)
             X = X @ Placement(ca.SX(ca.DM(rotation[...])), self.numbers[f"{body}.{frame}.at"])
-        n = group(self.numbers, actuator.input_name)
+        n = self.numbers.group(actuator.input_name)
         along = self.placements[i].R.T @ n["direction"] if actuator.axes == "world" else X.R @ n["direction"]
         if isinstance(actuator, BodyTorque):
             return i, stack(along, zeros(3, self.q))
