@@ -15,7 +15,16 @@ from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement, cross_force, cross_motion, move_twist, pull_wrench
 
-__all__ = ["Elimination", "LinkMotion", "accelerate", "eliminate", "forward_dynamics", "inverse_dynamics", "move"]
+__all__ = [
+    "Elimination",
+    "LinkMotion",
+    "accelerate",
+    "eliminate",
+    "eliminate_all",
+    "forward_dynamics",
+    "inverse_dynamics",
+    "move",
+]
 
 
 @dataclass(frozen=True)
@@ -82,15 +91,10 @@ def accelerate(motion: LinkMotion, gone: Elimination, parent_acceleration: Any) 
     return A, rates
 
 
-def forward_dynamics(
-    links: list[Link], motions: list[LinkMotion], tau: Any, loads: list[Any], root_acceleration: Any
-) -> list[Any]:
-    """Rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
+def eliminate_all(links: list[Link], motions: list[LinkMotion], tau: Any, wrenches: list[Any]) -> list[Elimination]:
+    """Inward sweep: eliminate the speeds of every link, tips first, for given bias wrenches."""
     inertias = [ArticulatedInertia.of(link.inertia) for link in links]
-    wrenches = [
-        cross_force(motion.twist, link.inertia @ motion.twist) - load
-        for link, motion, load in zip(links, motions, loads, strict=True)
-    ]
+    wrenches = list(wrenches)
     gone: list[Any] = [None] * len(links)
     for i in reversed(range(len(links))):
         gone[i] = eliminate(inertias[i], wrenches[i], motions[i], tau[links[i].node.v])
@@ -98,12 +102,23 @@ def forward_dynamics(
         if parent != ROOT:
             inertias[parent] = inertias[parent] + gone[i].inertia.seen_from(motions[i].X)
             wrenches[parent] = wrenches[parent] + pull_wrench(motions[i].X, gone[i].wrench)
+    return gone
+
+
+def forward_dynamics(
+    links: list[Link], motions: list[LinkMotion], tau: Any, loads: list[Any], root_acceleration: Any
+) -> list[Any]:
+    """Rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
+    wrenches = [
+        cross_force(motion.twist, link.inertia @ motion.twist) - load
+        for link, motion, load in zip(links, motions, loads, strict=True)
+    ]
+    gone = eliminate_all(links, motions, tau, wrenches)
     accelerations: list[Any] = []
     rates: list[Any] = []
     for link, motion, elimination in zip(links, motions, gone, strict=True):
-        A, v_dot = accelerate(
-            motion, elimination, root_acceleration if link.parent == ROOT else accelerations[link.parent]
-        )
+        above = root_acceleration if link.parent == ROOT else accelerations[link.parent]
+        A, v_dot = accelerate(motion, elimination, above)
         accelerations.append(A)
         rates += v_dot
     return rates

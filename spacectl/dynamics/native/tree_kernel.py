@@ -1,0 +1,83 @@
+"""`TreeKernel`: order-N forward and inverse dynamics in native code for any tree, with nothing to compile per model."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.compile import load_library
+from spacectl.dynamics.native.steps import steps_source
+from spacectl.dynamics.native.tree_data import TreeData
+from spacectl.model.system import System
+
+__all__ = ["TreeKernel", "tree_library"]
+
+
+@cache
+def tree_library() -> ctypes.CDLL:
+    """The library of steps and sweeps; the same for every model."""
+    sweep = Path(__file__).with_name("sweep.c").read_text(encoding="utf-8")
+    library = load_library({"tree.c": steps_source() + sweep}, name="tree")
+    pointer = ctypes.c_void_p
+    library.sc_tree_v_dot.argtypes = [pointer] * 6
+    library.sc_tree_tau.argtypes = [pointer] * 6
+    library.sc_tree_x_dot.argtypes = [pointer] * 5
+    library.sc_tree_batch.argtypes = [pointer, pointer, ctypes.c_longlong, pointer, pointer, pointer]
+    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_tree_batch"):
+        getattr(library, name).restype = None
+    return library
+
+
+class TreeKernel:
+    """Native sweeps of one system for given numbers p.
+
+    Parameters
+    ----------
+    system : System
+        The description.
+    parameters : Parameters
+        Its run-time numbers.
+    p : array, shape (n_p,)
+        Their values.
+    """
+
+    def __init__(self, system: System, parameters: Parameters, p: np.ndarray):
+        self.library = tree_library()
+        self.data = TreeData(system, parameters, p)
+        self.n_q, self.n_v, self.n_u = self.data.struct.n_q, self.data.struct.n_v, self.data.struct.n_u
+        self._tree = ctypes.addressof(self.data.struct)
+
+    def v_dot(self, q: Any, v: Any, u: Any) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,)."""
+        return self._run("sc_tree_v_dot", (q, v, u), (self.n_q, self.n_v, self.n_u), self.n_v)
+
+    def tau(self, q: Any, v: Any, v_dot: Any) -> np.ndarray:
+        """Generalised forces ``M v_dot + h``, shape (n_v,)."""
+        return self._run("sc_tree_tau", (q, v, v_dot), (self.n_q, self.n_v, self.n_v), self.n_v)
+
+    def x_dot(self, x: Any, u: Any) -> np.ndarray:
+        """Rate of the state, shape (n_x,)."""
+        return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
+
+    def batch(self, x: Any, u: Any) -> np.ndarray:
+        """Rates of many states: x (n, n_x), u (n, n_u) -> (n, n_x)."""
+        states, inputs = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(u, dtype=float)
+        out, work = np.empty_like(states), np.empty(self.data.n_work)
+        pointers = (states.ctypes.data, inputs.ctypes.data, out.ctypes.data)
+        self.library.sc_tree_batch(self._tree, work.ctypes.data, len(states), *pointers)
+        return out
+
+    def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
+        arrays = [
+            np.ascontiguousarray(item, dtype=float).reshape(size) for item, size in zip(arguments, sizes, strict=True)
+        ]
+        out, work = np.empty(n_out), np.empty(self.data.n_work)
+        getattr(self.library, name)(
+            self._tree, work.ctypes.data, *(array.ctypes.data for array in arrays), out.ctypes.data
+        )
+        return out
