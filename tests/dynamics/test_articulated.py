@@ -1,0 +1,96 @@
+"""The order-N recursion (unrolled, native sweep, numpy twin) against Kane's equations on the random trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spacectl import library
+from spacectl.dynamics import form_equations
+from spacectl.dynamics.native.tree_kernel import TreeKernel
+from spacectl.dynamics.native.tree_twin import TreeTwin
+from tests.dynamics.test_random_trees import TREES, make_case
+
+BACKWARD = 1e-12  # residual of M v_dot + h = B u against the size of its terms
+FORWARD = 1e-14  # times the condition number of M
+
+
+def random_state(eom, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = eom.state(eom.state() + 0.4 * rng.standard_normal(eom.n_x))
+    if type(eom.system.environment).__name__ == "CentralGravity":
+        x[eom.labels.x.index("base.x")] += 7e6
+    return x, rng.standard_normal(eom.n_u)
+
+
+def check_acceleration(kane, q, v, u, v_dot) -> None:
+    """Backward error of `v_dot` in Kane's equations, and its distance from their solution."""
+    M, h, force = kane.mass_matrix(0.0, q), kane.bias(0.0, q, v), kane.input_map(0.0, q) @ u
+    size = np.linalg.norm(M, 2) * np.linalg.norm(v_dot) + np.linalg.norm(h) + np.linalg.norm(force)
+    assert np.linalg.norm(M @ v_dot + h - force) <= BACKWARD * size
+    expected = kane.v_dot(0.0, q, v, u)
+    # the terms are of the size of M v_dot + h, so the solution moves by rounding of that times |M^-1|
+    scale = np.linalg.norm(np.linalg.inv(M), 2) * size
+    assert np.linalg.norm(v_dot - expected) <= FORWARD * scale
+
+
+@pytest.mark.parametrize("chunk", range(12))
+def test_native_sweep_equals_kane_on_the_random_trees(chunk: int) -> None:
+    for seed in range(chunk, TREES, 36):  # every third of the 360; their formulation by Kane is the slow part
+        case = make_case(seed)
+        kane = form_equations(case.system, formulation="kane")
+        if kane.n_v == 0:
+            continue
+        q, v, u = case.vectors(kane)
+        kernel = TreeKernel(case.system, kane.parameters, kane.p)
+        v_dot = kernel.v_dot(q, v, u)
+        check_acceleration(kane, q, v, u, v_dot)
+        force = kane.input_map(0.0, q) @ u
+        M_v = np.linalg.norm(kane.mass_matrix(0.0, q), 2) * np.linalg.norm(v_dot)
+        size = M_v + np.linalg.norm(kane.bias(0.0, q, v)) + np.linalg.norm(force)
+        assert np.linalg.norm(kernel.tau(q, v, v_dot) - force) <= BACKWARD * size
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_twin_equals_the_native_sweep(chunk: int) -> None:
+    for seed in range(chunk, TREES, 30):
+        case = make_case(seed)
+        parameters = case.system.parameters()
+        kernel, twin = (kind(case.system, parameters, np.array(parameters.values)) for kind in (TreeKernel, TreeTwin))
+        q, v = np.array(list(case.q.values())), np.array(list(case.v.values()))
+        u = np.array(list(case.u.values()))
+        a, b = kernel.v_dot(q, v, u), twin.v_dot(q, v, u)
+        # the same operations in the same order up to the inversion of divisors; amplified by the condition of M
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9 * np.max(np.abs(a), initial=1.0))
+        np.testing.assert_allclose(
+            kernel.tau(q, v, a), twin.tau(q, v, a), rtol=1e-10, atol=1e-10 * np.max(np.abs(a), initial=1.0)
+        )
+
+
+@pytest.mark.parametrize("name", library.LIBRARY)
+def test_every_road_gives_the_same_acceleration(name: str) -> None:
+    system = library.LIBRARY[name]()
+    kane, unrolled = (form_equations(system, formulation=kind) for kind in ("kane", "articulated"))
+    x, u = random_state(kane, 5)
+    q, v = x[: kane.n_q], x[kane.n_q :]
+    kernel = TreeKernel(system, kane.parameters, kane.p)
+    for v_dot in (
+        unrolled.v_dot(0.0, q, v, u),
+        kernel.v_dot(q, v, u),
+        TreeTwin(system, kane.parameters, kane.p).v_dot(q, v, u),
+    ):
+        check_acceleration(kane, q, v, u, v_dot)
+    np.testing.assert_allclose(kernel.x_dot(x, u), unrolled.x_dot(0.0, x, u), rtol=1e-10, atol=1e-12)
+    tau = unrolled.call("inverse_dynamics", 0.0, q, v, kernel.v_dot(q, v, u))[0][:, 0]
+    np.testing.assert_allclose(
+        tau, kane.input_map(0.0, q) @ u, atol=1e-10 * (1.0 + np.max(np.abs(kane.bias(0.0, q, v))))
+    )
+
+
+def test_batch_equals_single_calls() -> None:
+    eom = form_equations(library.free_flyer_arm())
+    kernel = TreeKernel(eom.system, eom.parameters, eom.p)
+    states, inputs = zip(*(random_state(eom, seed) for seed in range(5)), strict=True)
+    together = kernel.batch(np.array(states), np.array(inputs))
+    for row, x, u in zip(together, states, inputs, strict=True):
+        np.testing.assert_array_equal(row, kernel.x_dot(x, u))
