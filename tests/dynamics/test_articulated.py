@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from spacectl import library
+from spacectl.core.errors import SolverError
 from spacectl.dynamics import form_equations
+from spacectl.dynamics.native.compiled import CompiledEquations
+from spacectl.dynamics.native.factor import factor, solve
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 from spacectl.dynamics.native.tree_twin import TreeTwin
 from tests.dynamics.test_random_trees import TREES, make_case
@@ -87,10 +90,25 @@ def test_every_road_gives_the_same_acceleration(name: str) -> None:
     )
 
 
-def test_batch_equals_single_calls() -> None:
-    eom = form_equations(library.free_flyer_arm())
-    kernel = TreeKernel(eom.system, eom.parameters, eom.p)
-    states, inputs = zip(*(random_state(eom, seed) for seed in range(5)), strict=True)
-    together = kernel.batch(np.array(states), np.array(inputs))
+@pytest.mark.parametrize(
+    ("formulation", "kind"), [("kane", "unrolled"), ("articulated", "unrolled"), ("articulated", "data-driven")]
+)
+def test_compiled_equations_equal_the_virtual_machine(formulation: str, kind: str) -> None:
+    eom = form_equations(library.free_flyer_arm(), formulation=formulation)
+    compiled = CompiledEquations(eom, kind=kind)
+    states, inputs = zip(*(random_state(eom, seed) for seed in range(7)), strict=True)
+    together = compiled.batch(np.array(states), np.array(inputs), threads=2)
     for row, x, u in zip(together, states, inputs, strict=True):
-        np.testing.assert_array_equal(row, kernel.x_dot(x, u))
+        np.testing.assert_array_equal(row, compiled.x_dot(x, u))
+        np.testing.assert_array_equal(row[eom.n_q :], compiled.v_dot(x[: eom.n_q], x[eom.n_q :], u))
+        np.testing.assert_allclose(row, eom.x_dot(0.0, x, u), rtol=1e-10, atol=1e-11)  # condition number 1e4
+
+
+def test_factorisation_twin_and_its_failure() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9, 9))
+    M, b = A @ A.T + np.eye(9), rng.standard_normal(9)
+    np.testing.assert_allclose(solve(factor(M), b), np.linalg.solve(M, b), rtol=1e-10)
+    M[4, 4] = -1.0
+    with pytest.raises(SolverError, match="pivot 4"):
+        factor(M)

@@ -7,13 +7,14 @@ nothing is compiled per model.
 from __future__ import annotations
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import numpy as np
 
-from spacectl.core.errors import ModelError
-from spacectl.dynamics.native.function import NativeFunction, compile_expression, tree_function
-from spacectl.dynamics.native.tree_kernel import TreeKernel
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.dynamics.native.function import NativeFunction, compile_expression, compile_solved, tree_function
+from spacectl.dynamics.native.tree_kernel import TreeKernel, tree_library
 
 __all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind"]
 
@@ -42,11 +43,7 @@ class CompiledEquations:
         if kind not in ("auto", "unrolled", "data-driven"):
             raise ModelError(f"compiled equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
         self.kind = ("unrolled" if eom.n_v <= UNROLL_LIMIT else "data-driven") if kind == "auto" else kind
-        self.function: NativeFunction
-        if self.kind == "unrolled":
-            self.function = compile_expression(eom.functions["x_dot_scalar"], values)
-        else:
-            self.function = tree_function(TreeKernel(eom.system, eom.parameters, values), values.size)
+        self.function = self._make(eom, values)
         self.n_q, self.n_x, self.n_u = eom.n_q, eom.n_x, eom.n_u
         self.t, self.x, self.u, self.rate = (
             np.zeros(1),
@@ -68,6 +65,40 @@ class CompiledEquations:
             ctypes.c_int(0),
         )
         self.run = lambda: entry(*fixed)
+
+    def _make(self, eom: Any, p: np.ndarray) -> NativeFunction:
+        if self.kind == "data-driven":
+            return tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
+        x_dot = eom.functions["x_dot"]
+        return compile_expression(x_dot, p) if x_dot.is_a("SXFunction") else compile_solved(eom.functions["terms"], p)
+
+    def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
+        """Rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""
+        states, inputs = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(u, dtype=float)
+        if states.shape[1:] != (self.n_x,) or inputs.shape != (len(states), self.n_u):
+            raise ShapeError(
+                f"batch: x has shape {states.shape}, u {inputs.shape}; expected (n, {self.n_x}) and (n, {self.n_u})"
+            )
+        out = np.empty_like(states)
+        bounds = np.linspace(0, len(states), max(threads, 1) + 1).astype(int)
+
+        def part(begin: int, end: int) -> None:
+            w = self.function.w.copy()  # work arrays belong to a thread
+            rows = (
+                states[begin:end].ctypes.data,
+                inputs[begin:end].ctypes.data,
+                self._p.ctypes.data,
+                out[begin:end].ctypes.data,
+            )
+            sizes = (end - begin, self.n_x, self.n_u)
+            tree_library().sc_batch(self.function.entry, *sizes, t, *rows, self.function.iw.ctypes.data, w.ctypes.data)
+
+        if threads <= 1:
+            part(0, len(states))
+            return out
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, bounds[:-1], bounds[1:]))
+        return out
 
     def x_dot(self, x: Any, u: Any = (), t: float = 0.0) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -15,7 +16,7 @@ from spacectl.dynamics.compile import load_library
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
-__all__ = ["NativeFunction", "compile_expression", "tree_function"]
+__all__ = ["NativeFunction", "compile_expression", "compile_solved", "tree_function"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +52,49 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
         If there is no compiler or it fails.
     """
     emitted = emit_function(function, "evaluate", hoist=hoist)
-    library = load_library({"expression.c": "#include <math.h>\n" + emitted.text}, name=function.name())
-    values = np.ascontiguousarray(p, dtype=float)
-    w = np.zeros(max(emitted.n_prepared, 1))
+    sizes_in = [function.numel_in(i) for i in range(function.n_in())]
+    sizes_out = [function.numel_out(i) for i in range(function.n_out())]
+    return _load("#include <math.h>\n" + emitted.text, function.name(), emitted.n_prepared, p, sizes_in, sizes_out)
+
+
+def _load(text: str, name: str, n_prepared: int, p: Any, sizes_in: list[int], sizes_out: list[int]) -> NativeFunction:
+    """Compile text that defines ``evaluate`` and ``evaluate_prepare``, and prepare it for `p`."""
+    library = load_library({"expression.c": text}, name=name)
+    values, w = np.ascontiguousarray(p, dtype=float), np.zeros(max(n_prepared, 1))
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.evaluate_prepare.restype = None
     library.evaluate_prepare(values.ctypes.data, w.ctypes.data)
-    return NativeFunction(
-        ctypes.cast(library.evaluate, ctypes.c_void_p).value or 0,
-        [function.numel_in(i) for i in range(function.n_in())],
-        [function.numel_out(i) for i in range(function.n_out())],
-        np.zeros(1, dtype=np.int64),
-        w,
-        [library],
-    )
+    entry = ctypes.cast(library.evaluate, ctypes.c_void_p).value or 0
+    return NativeFunction(entry, sizes_in, sizes_out, np.zeros(1, dtype=np.int64), w, [library])
+
+
+def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
+    """(t, x, u, p) -> x_dot from terms (t, q, v, u, p) -> (q_dot, M, f): native code that factorises M.
+
+    A mass matrix that is not positive definite gives rates that are not finite.
+    """
+    n_q, n_v = terms.numel_in(1), terms.numel_in(2)
+    emitted = emit_function(terms, "terms", hoist="p")
+    factor = Path(__file__).with_name("factor.h").read_text(encoding="utf-8")
+    solve = f"""
+int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
+    double M[{n_v * n_v}];
+    double *v_dot = res[0] + {n_q};
+    const double *inner_arg[] = {{arg[0], arg[1], arg[1] + {n_q}, arg[2], arg[3]}};
+    double *inner_res[] = {{res[0], M, v_dot}};
+    terms(inner_arg, inner_res, iw, w, mem);
+    if (sc_factor({n_v}, M) >= 0) {{
+        for (int i = 0; i < {n_v}; i++) v_dot[i] = NAN;
+    }} else {{
+        sc_solve({n_v}, M, v_dot);
+    }}
+    return 0;
+}}
+void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
+"""
+    text = "#include <math.h>\n" + factor + emitted.text + solve
+    sizes = [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)]
+    return _load(text, "solved_terms", emitted.n_prepared, p, sizes, [n_q + n_v])
 
 
 def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
@@ -76,7 +106,7 @@ def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
         ctypes.cast(kernel.library.sc_tree_plant, ctypes.c_void_p).value or 0,
         [1, n_x, kernel.n_u, n_p],
         [n_x],
-        np.frombuffer(kernel.data.struct, dtype=np.int64),
+        np.frombuffer(memoryview(kernel.data.struct).cast("B"), dtype=np.int64),
         np.zeros(kernel.data.n_work),
         [kernel],
     )

@@ -182,8 +182,12 @@ int sc_tree_plant(const double **arg, double **res, long long *iw, double *w, in
     return 0;
 }
 
-/* Many states at once: row-major x (n, n_x), u (n, n_u), x_dot (n, n_x). */
-void sc_tree_batch(const sc_tree *tree, double *work, long long n, const double *x, const double *u, double *x_dot) {
-    const long long n_x = tree->n_q + tree->n_v;
-    for (long long k = 0; k < n; k++) sc_tree_x_dot(tree, work, x + k * n_x, u + k * tree->n_u, x_dot + k * n_x);
+/* Many states through any function of (t, x, u, p): row-major x (n, n_x), u (n, n_u), x_dot (n, n_x). */
+void sc_batch(int (*fn)(const double **, double **, long long *, double *, int), long long n, long long n_x, long long n_u,
+              double t, const double *x, const double *u, const double *p, double *x_dot, long long *iw, double *w) {
+    for (long long k = 0; k < n; k++) {
+        const double *arg[] = {&t, x + k * n_x, u + k * n_u, p};
+        double *res[] = {x_dot + k * n_x};
+        fn(arg, res, iw, w, 0);
+    }
 }

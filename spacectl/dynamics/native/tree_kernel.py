@@ -27,8 +27,9 @@ def tree_library() -> ctypes.CDLL:
     library.sc_tree_v_dot.argtypes = [pointer] * 6
     library.sc_tree_tau.argtypes = [pointer] * 6
     library.sc_tree_x_dot.argtypes = [pointer] * 5
-    library.sc_tree_batch.argtypes = [pointer, pointer, ctypes.c_longlong, pointer, pointer, pointer]
-    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_tree_batch"):
+    count = ctypes.c_longlong
+    library.sc_batch.argtypes = [pointer, count, count, count, ctypes.c_double, *([pointer] * 6)]
+    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_batch"):
         getattr(library, name).restype = None
     return library
 
@@ -63,14 +64,6 @@ class TreeKernel:
     def x_dot(self, x: Any, u: Any) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""
         return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
-
-    def batch(self, x: Any, u: Any) -> np.ndarray:
-        """Rates of many states: x (n, n_x), u (n, n_u) -> (n, n_x)."""
-        states, inputs = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(u, dtype=float)
-        out, work = np.empty_like(states), np.empty(self.data.n_work)
-        pointers = (states.ctypes.data, inputs.ctypes.data, out.ctypes.data)
-        self.library.sc_tree_batch(self._tree, work.ctypes.data, len(states), *pointers)
-        return out
 
     def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
         arrays = [

@@ -60,10 +60,6 @@ class TreeTwin:
         rates = [link.node.part.joint.q_dot(q[link.node.q], v[link.node.v]) for link in self.links]
         return np.concatenate([np.zeros(0), *rates, self.v_dot(q, v, u)])
 
-    def batch(self, x: Any, u: Any) -> np.ndarray:
-        """Rates of many states: x (n, n_x), u (n, n_u) -> (n, n_x)."""
-        return np.array([self.x_dot(state, inputs) for state, inputs in zip(x, u, strict=True)])
-
     def weakest_speed(self, q: Any) -> tuple[int, float]:
         """The speed with the smallest pivot of M relative to its diagonal entry, and that ratio (1: decoupled).
 

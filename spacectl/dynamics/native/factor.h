@@ -1,0 +1,36 @@
+/* Factorisation of symmetric positive definite matrices; numpy twins in factor.py. Row-major, in place. */
+#ifndef SC_FACTOR_H
+#define SC_FACTOR_H
+
+/* M = L D L': L below the diagonal, 1 / D on it. Returns the first row whose pivot is not positive, or -1. */
+static int sc_factor(int n, double *M) {
+    for (int j = 0; j < n; j++) {
+        double *row = M + j * n;
+        for (int k = 0; k < j; k++) {
+            const double *other = M + k * n;
+            double sum = row[k];
+            for (int i = 0; i < k; i++) sum -= row[i] * other[i];
+            row[k] = sum; /* L D for now */
+        }
+        double pivot = row[j];
+        for (int k = 0; k < j; k++) {
+            const double scaled = row[k] * M[k * n + k];
+            pivot -= scaled * row[k];
+            row[k] = scaled;
+        }
+        if (!(pivot > 0.0)) return j;
+        row[j] = 1.0 / pivot;
+    }
+    return -1;
+}
+
+/* Solves with the factors above; b becomes the solution. */
+static void sc_solve(int n, const double *M, double *b) {
+    for (int j = 0; j < n; j++)
+        for (int k = 0; k < j; k++) b[j] -= M[j * n + k] * b[k];
+    for (int j = 0; j < n; j++) b[j] *= M[j * n + j];
+    for (int j = n - 1; j >= 0; j--)
+        for (int k = j + 1; k < n; k++) b[j] -= M[k * n + j] * b[k];
+}
+
+#endif
