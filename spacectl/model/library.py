@@ -115,7 +115,7 @@ def free_flyer_arm(
     on, at = "bus", (0.0, 0.0, 0.9)
     length = reach / 7.0
     for i in range(7):
-        across, along = link_mass * (length**2 / 12.0 + 0.05**2), link_mass * 0.05**2
+        across, along = link_mass * (length**2 / 12.0 + 0.5 * 0.15**2), link_mass * 0.15**2  # joint housings 0.3 m wide
         link = RigidBody(
             name=f"link{i + 1}", mass=link_mass, inertia=(across, across, along), com=(0.0, 0.0, length / 2)
         )

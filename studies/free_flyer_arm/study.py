@@ -15,6 +15,7 @@ from spacectl import (
     EquationsOfMotion,
     Figure,
     Line,
+    ModelError,
     Panel,
     Simulation,
     Study,
@@ -34,9 +35,10 @@ class Parameters:
     link_mass: float = 20.0  # [kg], each of seven
     payload_mass: float = 50.0  # [kg]
     reach: float = 4.0  # [m]
-    torque_limit: float = 200.0  # [N m]
+    torque_limit: float = 120.0  # [N m]
+    posture: tuple[float, ...] = (0.0, 0.7, 0.0, -1.2, 0.0, 0.7, 0.0)  # [rad], about which the joints move
     amplitude: float = 0.4  # [rad]
-    frequency: float = 1.5  # [rad/s], of the first joint; each further joint is 10 % quicker
+    frequency: float = 0.6  # [rad/s], of the first joint; each further joint is 10 % quicker
     bandwidth: float = 12.0  # [rad/s], of the PD loops
     damping: float = 0.9  # [1], of the PD loops
     duration: float = 20.0  # [s]
@@ -48,6 +50,10 @@ JOINTS = tuple(f"joint{i + 1}" for i in range(7))
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
     """Form the equations, close the loop, check momentum, energy and (if installed) Pinocchio."""
+    if len(parameters.posture) != 7:
+        raise ModelError(
+            f"parameter 'posture': {len(parameters.posture)} angles, expected one for each of the 7 joints"
+        )
     progress(0.0, "forming the equations")
     system = library.free_flyer_arm(
         base_mass=parameters.base_mass,
@@ -67,7 +73,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
     progress(0.7, "checking momentum and energy")
     history = balance(eom, sim)
-    reference = parameters.amplitude * np.sin(np.outer(grid, frequencies(parameters)))
+    reference = parameters.posture + parameters.amplitude * np.sin(np.outer(grid, frequencies(parameters)))
     error = np.stack([sim[name] for name in JOINTS], axis=1) - reference
     peer, notes = compare_with_pinocchio(eom, sim)
     low, high = eom.limits()
@@ -102,14 +108,16 @@ def frequencies(parameters: Parameters) -> np.ndarray:
 
 def tracking_law(eom: EquationsOfMotion, parameters: Parameters) -> Any:
     """PD law with gains for the inertia that each joint feels while the base floats: M_jj - M_jb M_bb^-1 M_bj."""
-    M = eom.mass_matrix(0.0, eom.state()[: eom.n_q])
+    M = eom.mass_matrix(0.0, eom.state(**dict(zip(JOINTS, parameters.posture, strict=True)))[: eom.n_q])
     felt = np.diag(M[6:, 6:] - M[6:, :6] @ np.linalg.solve(M[:6, :6], M[:6, 6:]))
     w = frequencies(parameters)
     return design_pd(
         eom,
         kp=felt * parameters.bandwidth**2,
         kd=felt * 2.0 * parameters.damping * parameters.bandwidth,
-        reference=lambda s: [parameters.amplitude * ca.sin(float(w[i]) * s.t) for i in range(7)],
+        reference=lambda s: [
+            parameters.posture[i] + parameters.amplitude * ca.sin(float(w[i]) * s.t) for i in range(7)
+        ],
         name="PD along sinusoids",
     )
 
@@ -117,7 +125,7 @@ def tracking_law(eom: EquationsOfMotion, parameters: Parameters) -> Any:
 def start_on_reference(eom: EquationsOfMotion, parameters: Parameters) -> np.ndarray:
     """Joints at the reference's position and rate, with the base moving so that total momentum is zero."""
     rates = {f"{name}_dot": parameters.amplitude * w for name, w in zip(JOINTS, frequencies(parameters), strict=True)}
-    x = eom.state(**rates)
+    x = eom.state(**dict(zip(JOINTS, parameters.posture, strict=True)), **rates)
     M = eom.mass_matrix(0.0, x[: eom.n_q])
     v = x[eom.n_q :]
     v[:6] = -np.linalg.solve(M[:6, :6], M[:6, 6:] @ v[6:])
