@@ -1,0 +1,1 @@
+"""Tests of spacectl. They mirror the package; `oracles` and `peers` hold truth that does not come from it."""
