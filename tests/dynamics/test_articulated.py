@@ -1,4 +1,4 @@
-"""The order-N recursion (unrolled, native sweep, numpy twin) against Kane's equations on the random trees."""
+"""The order-N recursion (unrolled, native sweep, numpy twin, compiled) gives one answer; random trees have the rest."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from spacectl.dynamics.native.factor import factor, solve
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 from spacectl.dynamics.native.tree_twin import TreeTwin
 from tests.dynamics.test_random_trees import TREES, make_case
-
-BACKWARD = 1e-12  # residual of M v_dot + h = B u against the size of its terms
-FORWARD = 1e-14  # times the condition number of M
+from tests.peers.tree_properties import evaluate
+from tests.strategies import Case
 
 
 def random_state(eom, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -24,34 +23,6 @@ def random_state(eom, seed: int) -> tuple[np.ndarray, np.ndarray]:
     if type(eom.system.environment).__name__ == "CentralGravity":
         x[eom.labels.x.index("base.x")] += 7e6
     return x, rng.standard_normal(eom.n_u)
-
-
-def check_acceleration(kane, q, v, u, v_dot) -> None:
-    """Backward error of `v_dot` in Kane's equations, and its distance from their solution."""
-    M, h, force = kane.mass_matrix(0.0, q), kane.bias(0.0, q, v), kane.input_map(0.0, q) @ u
-    size = np.linalg.norm(M, 2) * np.linalg.norm(v_dot) + np.linalg.norm(h) + np.linalg.norm(force)
-    assert np.linalg.norm(M @ v_dot + h - force) <= BACKWARD * size
-    expected = kane.v_dot(0.0, q, v, u)
-    # the terms are of the size of M v_dot + h, so the solution moves by rounding of that times |M^-1|
-    scale = np.linalg.norm(np.linalg.inv(M), 2) * size
-    assert np.linalg.norm(v_dot - expected) <= FORWARD * scale
-
-
-@pytest.mark.parametrize("chunk", range(12))
-def test_native_sweep_equals_kane_on_the_random_trees(chunk: int) -> None:
-    for seed in range(chunk, TREES, 36):  # every third of the 360; their formulation by Kane is the slow part
-        case = make_case(seed)
-        kane = form_equations(case.system, formulation="kane")
-        if kane.n_v == 0:
-            continue
-        q, v, u = case.vectors(kane)
-        kernel = TreeKernel(case.system, kane.parameters, kane.p)
-        v_dot = kernel.v_dot(q, v, u)
-        check_acceleration(kane, q, v, u, v_dot)
-        force = kane.input_map(0.0, q) @ u
-        M_v = np.linalg.norm(kane.mass_matrix(0.0, q), 2) * np.linalg.norm(v_dot)
-        size = M_v + np.linalg.norm(kane.bias(0.0, q, v)) + np.linalg.norm(force)
-        assert np.linalg.norm(kernel.tau(q, v, v_dot) - force) <= BACKWARD * size
 
 
 @pytest.mark.parametrize("chunk", range(6))
@@ -76,13 +47,18 @@ def test_every_road_gives_the_same_acceleration(name: str) -> None:
     kane, unrolled = (form_equations(system, formulation=kind) for kind in ("kane", "articulated"))
     x, u = random_state(kane, 5)
     q, v = x[: kane.n_q], x[kane.n_q :]
+    named = (
+        dict(zip(names, values, strict=True))
+        for names, values in ((kane.coordinates, q), (kane.speeds, v), (kane.inputs, u))
+    )
+    terms = evaluate(kane, Case(system, *named))
     kernel = TreeKernel(system, kane.parameters, kane.p)
     for v_dot in (
         unrolled.v_dot(0.0, q, v, u),
         kernel.v_dot(q, v, u),
         TreeTwin(system, kane.parameters, kane.p).v_dot(q, v, u),
     ):
-        check_acceleration(kane, q, v, u, v_dot)
+        terms.check_recursion(v_dot)
     np.testing.assert_allclose(kernel.x_dot(x, u), unrolled.x_dot(0.0, x, u), rtol=1e-10, atol=1e-12)
     tau = unrolled.call("inverse_dynamics", 0.0, q, v, kernel.v_dot(q, v, u))[0][:, 0]
     np.testing.assert_allclose(

@@ -55,6 +55,17 @@ class Evaluation:
         size = np.abs(self.M) @ np.abs(self.v_dot) + np.abs(self.h) + np.abs(self.B_tau) @ np.abs(self.u)
         return float(np.max(np.abs(self.M @ self.v_dot + self.h - self.B_tau @ self.u)) / np.max(size))
 
+    def check_recursion(self, v_dot: np.ndarray, backward: float = 1e-12, forward: float = 1e-14) -> None:
+        """Accelerations of another formulation: backward error in these terms, and distance times condition of M.
+
+        The backward error is relative to ``|M| |v_dot| + |h| + |B_tau u|``; rounding of that size moves the solution by
+        ``|M^-1|`` times it, which for balanced terms is the condition number times |v_dot|.
+        """
+        force = self.B_tau @ self.u
+        size = np.linalg.norm(self.M, 2) * np.linalg.norm(v_dot) + np.linalg.norm(self.h) + np.linalg.norm(force)
+        assert np.linalg.norm(self.M @ v_dot + self.h - force) <= backward * size
+        assert np.linalg.norm(v_dot - self.v_dot) <= forward * size / np.linalg.eigvalsh(self.M)[0]
+
     def energy_rate_error(self) -> float:
         """``|dE/dt - v . B_tau u|`` over the sum of the magnitudes of all terms of both sides."""
         rate, size = self._rate("energy")
