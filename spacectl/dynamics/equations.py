@@ -6,7 +6,7 @@ it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.evaluate import Evaluator
 from spacectl.dynamics.functions import EquationLabels
+from spacectl.dynamics.native.compiled import CompiledEquations, Kind
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion"]
@@ -49,6 +50,8 @@ class EquationsOfMotion:
         How another process can form the same equations.
     stats : mapping
         Why this formulation, sizes.
+    numeric : mapping of str to callable
+        Numeric calls that take the place of the function of that name (large systems).
     """
 
     system: System
@@ -61,6 +64,7 @@ class EquationsOfMotion:
     structure_hash: str
     rebuild: tuple[Any, ...]
     stats: Mapping[str, Any] = field(default_factory=dict)
+    numeric: Mapping[str, Callable[..., list[np.ndarray]]] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.rebuild
@@ -161,7 +165,14 @@ class EquationsOfMotion:
 
     def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
         """Numeric results of a named function; `p` is appended as its last argument."""
-        return self._evaluator(function)(*arguments, self._p if p is None else self.parameters.check(p))
+        vector = self._p if p is None else self.parameters.check(p)
+        if function in self.numeric:
+            return self.numeric[function](*arguments, vector)
+        return self._evaluator(function)(*arguments, vector)
+
+    def compiled(self, p: Any = None, *, kind: Kind = "auto") -> CompiledEquations:
+        """The equations as native code for fixed numbers p: fast single calls and batches."""
+        return CompiledEquations(self, p, kind=kind)
 
     def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""
@@ -225,7 +236,8 @@ class EquationsOfMotion:
         """
         key = f"{function}:{output}:{argument}"
         if key not in self._jacobians:
-            f = self.functions[function]
+            implicit = f"{function}_implicit"  # a form that is cheaper to differentiate than to evaluate
+            f = self.functions[implicit if implicit in self.functions else function]
             for name, known in ((output, f.name_out()), (argument, f.name_in())):
                 if name not in known:
                     raise ModelError(f"jacobian of '{function}': {unknown_name('argument', name, known)}")
@@ -249,7 +261,7 @@ class EquationsOfMotion:
         f = self.functions[function]
         rows = [known[name] for name in f.name_in()[:-1]]
         vector = self._p if p is None else self.parameters.check(p)
-        evaluate = self._evaluator(function)
+        evaluate = self.numeric[function] if function in self.numeric else self._evaluator(function)
         values = [evaluate(*(row[i] for row in rows), vector) for i in range(times.size)]
         first = [sum(item) if function == "energy" else item[0] for item in values]
         stacked = np.array(first)

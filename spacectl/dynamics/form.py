@@ -50,7 +50,11 @@ def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str
     """
     if not isinstance(system, System):
         raise ModelError(f"form_equations: expected a System, got {type(system).__name__}")
-    chosen, reason = ("kane", "a tree without constraints") if formulation == "auto" else (formulation, "asked for")
+    chosen, reason = (
+        ("articulated", "a tree without constraints: order N, nothing to factorise")
+        if formulation == "auto"
+        else (formulation, "asked for")
+    )
     if chosen not in FORMULATIONS:
         raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
     rebuild: tuple[Any, ...] = (_form_again, (system, chosen, tuple(vary)))

@@ -14,6 +14,7 @@ from spacectl.spatial.rotation import rotation_about
 
 __all__ = [
     "LIBRARY",
+    "chain",
     "free_flyer_arm",
     "orbiting_body",
     "pendulum",
@@ -54,6 +55,18 @@ def planar_arm(*, lengths: tuple[float, ...] = (1.0, 1.0), mass: float = 1.0) ->
         on, at = body.name, length
     actuators = tuple(JointTorque(joint=part.joint_name) for part in parts)
     return System(name=f"planar arm of {len(parts)}", parts=tuple(parts), actuators=actuators)
+
+
+def chain(n: int = 20) -> System:
+    """A chain of n revolute joints about x, y, z in turn, all driven, in free space: for long recursions."""
+    parts, on = [], "world"
+    for i in range(n):
+        link = RigidBody(name=f"link{i + 1}", mass=1.0 + 0.01 * i, inertia=(0.10, 0.12, 0.05), com=(0.1, 0.0, 0.25))
+        joint = Revolute(name=f"joint{i + 1}", axis="xyz"[i % 3])
+        parts.append(Part(link, on=on, at=(0.0, 0.0, 0.5 if i else 0.0), joint=joint))
+        on = link.name
+    actuators = tuple(JointTorque(joint=part.joint_name) for part in parts)
+    return System(name=f"chain of {n}", parts=tuple(parts), actuators=actuators)
 
 
 def orbiting_body(*, inertia: tuple[float, float, float] = (80.0, 120.0, 100.0), rate: float = 1e-3) -> System:

@@ -88,3 +88,27 @@ def test_factorisation_twin_and_its_failure() -> None:
     M[4, 4] = -1.0
     with pytest.raises(SolverError, match="pivot 4"):
         factor(M)
+
+
+def test_a_long_chain_needs_no_expression() -> None:
+    """60 joints: numeric calls go through the sweep, agree with each other, and with Kane's equations of 26 joints."""
+    for n in (26, 60):
+        eom = form_equations(library.chain(n))
+        assert eom.formulation == "articulated" and "x_dot" in eom.numeric
+        rng = np.random.default_rng(n)
+        q, v, u = (rng.standard_normal(n) for _ in range(3))
+        v_dot = eom.v_dot(0.0, q, v, u)
+        force = eom.input_map(0.0, q) @ u
+        balance = eom.mass_matrix(0.0, q) @ v_dot + eom.bias(0.0, q, v) - force
+        size = np.linalg.norm(eom.mass_matrix(0.0, q), 2) * np.linalg.norm(v_dot)
+        assert np.linalg.norm(balance) < 1e-12 * size
+        np.testing.assert_array_equal(eom.x_dot(0.0, np.concatenate([q, v]), u)[n:], v_dot)
+        assert eom.along("v_dot", [0.0, 1.0], np.stack([np.concatenate([q, v])] * 2), np.stack([u] * 2)).shape == (2, n)
+    kane = form_equations(library.chain(26), formulation="kane")
+    eom = form_equations(library.chain(26))
+    q, v, u = (np.random.default_rng(1).standard_normal(26) for _ in range(3))
+    names = (
+        dict(zip(labels, values, strict=True))
+        for labels, values in ((kane.coordinates, q), (kane.speeds, v), (kane.inputs, u))
+    )
+    evaluate(kane, Case(kane.system, *names)).check_recursion(eom.v_dot(0.0, q, v, u))

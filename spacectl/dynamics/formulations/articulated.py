@@ -17,6 +17,8 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.functions import LazyFunctions
 from spacectl.dynamics.links import Link, Links, form_links
+from spacectl.dynamics.native.compiled import UNROLL_LIMIT
+from spacectl.dynamics.native.large import LargeTree
 from spacectl.dynamics.recursion import LinkMotion, forward_dynamics, inverse_dynamics, move
 from spacectl.dynamics.tree import ROOT, Tree, symbolic_numbers
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
@@ -44,7 +46,14 @@ def form_articulated(system: System, *, vary: tuple[str, ...], rebuild: tuple[An
     sweeps = Sweeps(system, vary)
     own = {"x_dot": sweeps.x_dot, "v_dot": sweeps.v_dot, "inverse_dynamics": sweeps.inverse_dynamics}
     builders = {name: (lambda name=name: shared.functions[name]) for name in shared.functions}
-    return replace(shared, formulation="articulated", functions=LazyFunctions({**builders, **own}))
+    implicit = {f"{name}_implicit": builders[name] for name in ("x_dot", "v_dot")}
+    is_large = shared.n_v > UNROLL_LIMIT
+    return replace(
+        shared,
+        formulation="articulated",
+        functions=LazyFunctions({**builders, **implicit, **own}),
+        numeric=LargeTree(system, shared.parameters).calls() if is_large else {},
+    )
 
 
 class Sweeps:

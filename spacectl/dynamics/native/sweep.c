@@ -139,11 +139,13 @@ void sc_tree_v_dot(const sc_tree *tree, double *work, const double *q, const dou
     }
 }
 
-/* tau = M v_dot + h (gravity included, inputs not). */
-void sc_tree_tau(const sc_tree *tree, double *work, const double *q, const double *v, const double *v_dot, double *tau) {
-    double carried[6], wrench[6];
+/* tau = M v_dot + h - B_tau u; without inputs (u null), the generalised forces of the motion. */
+void sc_tree_tau(const sc_tree *tree, double *work, const double *q, const double *v, const double *v_dot, const double *u,
+                 double *tau) {
+    double carried[6], wrench[6], *joint = work;
+    memset(joint, 0, (size_t)tree->n_v * sizeof(double));
     sc_outward(tree, work, q, v);
-    sc_loads(tree, work, 0, 0);
+    sc_loads(tree, work, u, joint);
     for (long long i = 0; i < tree->n_links; i++) {
         const sc_room room = sc_room_of(tree, work, i);
         const int parent = tree->parent[i];
@@ -163,6 +165,7 @@ void sc_tree_tau(const sc_tree *tree, double *work, const double *q, const doubl
             for (int k = 0; k < 6; k++) to.w[k] += carried[k];
         }
     }
+    for (long long k = 0; k < tree->n_v; k++) tau[k] -= joint[k];
 }
 
 void sc_tree_x_dot(const sc_tree *tree, double *work, const double *x, const double *u, double *x_dot) {

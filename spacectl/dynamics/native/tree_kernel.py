@@ -25,7 +25,7 @@ def tree_library() -> ctypes.CDLL:
     library = load_library({"tree.c": steps_source() + sweep}, name="tree")
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6
-    library.sc_tree_tau.argtypes = [pointer] * 6
+    library.sc_tree_tau.argtypes = [pointer] * 7
     library.sc_tree_x_dot.argtypes = [pointer] * 5
     count = ctypes.c_longlong
     library.sc_batch.argtypes = [pointer, count, count, count, ctypes.c_double, *([pointer] * 6)]
@@ -57,9 +57,10 @@ class TreeKernel:
         """Rates of the speeds, shape (n_v,)."""
         return self._run("sc_tree_v_dot", (q, v, u), (self.n_q, self.n_v, self.n_u), self.n_v)
 
-    def tau(self, q: Any, v: Any, v_dot: Any) -> np.ndarray:
-        """Generalised forces ``M v_dot + h``, shape (n_v,)."""
-        return self._run("sc_tree_tau", (q, v, v_dot), (self.n_q, self.n_v, self.n_v), self.n_v)
+    def tau(self, q: Any, v: Any, v_dot: Any, u: Any = None) -> np.ndarray:
+        """Generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
+        inputs = np.zeros(self.n_u) if u is None else u
+        return self._run("sc_tree_tau", (q, v, v_dot, inputs), (self.n_q, self.n_v, self.n_v, self.n_u), self.n_v)
 
     def x_dot(self, x: Any, u: Any) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""

@@ -45,13 +45,12 @@ class TreeTwin:
         tau, loads = self._loads(motions, np.asarray(u, dtype=float))
         return np.array(forward_dynamics(self.links, motions, tau, loads, self._root[6:]), dtype=float)
 
-    def tau(self, q: Any, v: Any, v_dot: Any) -> np.ndarray:
-        """Generalised forces ``M v_dot + h``, shape (n_v,)."""
+    def tau(self, q: Any, v: Any, v_dot: Any, u: Any = None) -> np.ndarray:
+        """Generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
         motions = self._move(np.asarray(q, dtype=float), np.asarray(v, dtype=float))
-        loads = self._loads(motions, np.zeros(self.n_u))[1]
-        return np.array(
-            inverse_dynamics(self.links, motions, np.asarray(v_dot, dtype=float), loads, self._root[6:]), dtype=float
-        )
+        joint, loads = self._loads(motions, np.zeros(self.n_u) if u is None else np.asarray(u, dtype=float))
+        rates = np.asarray(v_dot, dtype=float)
+        return np.array(inverse_dynamics(self.links, motions, rates, loads, self._root[6:]), dtype=float) - joint
 
     def x_dot(self, x: Any, u: Any) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""
