@@ -51,6 +51,8 @@ def design_pd(
         Which inputs to command; default: every joint actuator that has a coordinate of its own.
     period : float
         Sampling period [s]; 0 means continuous.
+    name : str
+        Shown in results and messages.
 
     Returns
     -------

@@ -6,6 +6,7 @@ quantities and still become compiled expressions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -55,6 +56,11 @@ def as_column(value: Any, size: int, what: str) -> Any:
     column = ca.densify(ca.vertcat(*[ca.SX(part) for part in parts])) if parts else ca.SX(0, 1)
     if column.shape[1] != 1 or column.shape[0] != size:
         raise ShapeError(f"{what}: expected {size} values, got shape {column.shape}")
+    for i in range(size):
+        if column[i].is_constant() and not math.isfinite(float(column[i])):  # float(symbol) is NaN, without an error
+            raise ModelError(
+                f"{what}: entry {i + 1} is {float(column[i])}; use casadi functions (casadi.sin), not math.sin or float"
+            )
     return column
 
 

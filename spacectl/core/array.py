@@ -19,6 +19,11 @@ class Array:
     Behaves like a numpy array in formulas (it converts by ``np.asarray``), but equality is one boolean and equal
     content has an equal hash, so a frozen dataclass that holds one is comparable and hashable.
 
+    Parameters
+    ----------
+    values : array-like
+        Numbers of any shape; they are copied.
+
     Examples
     --------
     >>> Array([1.0, 2.0]) == Array((1, 2))

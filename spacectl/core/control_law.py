@@ -148,8 +148,18 @@ def make_law(
     rule : callable
         Receives an accessor s (``s.t``, ``s.x``, ``s.y``, ``s.z``, ``s.r``, ``s.p`` and entries by name) and returns
         the inputs u, or the pair (u, m) where m is z_dot for a continuous law and z_next for a sampled one.
+    name : str
+        Shown in results and messages.
+    states, inputs, measurements : Labels
+        Names and units of x, u and y.
     memory, parameters : mapping of str to float
         Names with starting values of z, and names with values of p.
+    reference : Trajectory, optional
+        The table r(t); its columns are available by name.
+    period : float
+        Sampling period [s]; 0 means continuous.
+    notes : mapping, optional
+        How it was designed, for the report.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """A horizontal limit band from `low` to `high`; what lies outside is not allowed."""
+    """A horizontal limit band from `low` to `high`, shown as `label`; what lies outside is not allowed."""
 
     low: float
     high: float
@@ -45,7 +45,25 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One pair of axes. `unit` is the SI unit of y; `reports` may show radians as degrees."""
+    """One pair of axes.
+
+    Parameters
+    ----------
+    lines : tuple of Line
+        The curves.
+    y_label, unit : str
+        What y is, and its SI unit; `reports` may show radians as degrees.
+    x_label, x_unit : str
+        The same for x.
+    title : str
+        Above the axes.
+    bands : tuple of Band
+        Limits of y.
+    log_x, log_y : bool
+        Logarithmic axes.
+    equal_axes : bool
+        The same scale for x and y, for maps.
+    """
 
     lines: tuple[Line, ...]
     y_label: str
@@ -65,7 +83,17 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Panels stacked over a common x axis, with the sentence that says what to see."""
+    """Panels stacked over a common x axis, with the sentence that says what to see.
+
+    Parameters
+    ----------
+    name : str
+        File name without ending: letters, digits, - and _.
+    title, caption : str
+        One line, and the sentence that says what to see.
+    panels : tuple of Panel
+        From top to bottom.
+    """
 
     name: str
     title: str

@@ -46,6 +46,8 @@ class EquationsOfMotion:
         First index, in x, of each unit quaternion.
     x_rest : array, shape (n_x,)
         The reference state (unit quaternions, else zero).
+    structure_hash : str
+        sha256 of what decides the form of the equations.
     rebuild : callable and its arguments
         How another process can form the same equations.
     stats : mapping

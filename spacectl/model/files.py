@@ -52,6 +52,11 @@ def save_system(system: System, path: str | Path) -> Path:
 def load_system(path: str | Path) -> System:
     """Read a system from a ``.toml`` or ``.json`` file.
 
+    Parameters
+    ----------
+    path : path
+        The file; array files that it names lie beside it.
+
     Raises
     ------
     ModelError

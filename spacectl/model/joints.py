@@ -199,8 +199,11 @@ class Planar(Joint):
 
 @dataclass(frozen=True, kw_only=True)
 class Free(Joint):
-    """Free motion. Coordinates: quaternion ``q_JF``, position ``p_JF_J`` [m]; speeds: ``omega_JF_F`` [rad/s] (child
-    axes) and the rate of the position [m/s] (parent axes)."""
+    """Free motion.
+
+    Coordinates: quaternion ``q_JF``, position ``p_JF_J`` [m]; speeds: ``omega_JF_F`` [rad/s] (child axes) and the rate
+    of the position [m/s] (parent axes).
+    """
 
     coordinates: ClassVar[Names] = (*QUATERNION, (".x", "m"), (".y", "m"), (".z", "m"))
     speeds: ClassVar[Names] = (*RATES, (".x_dot", "m/s"), (".y_dot", "m/s"), (".z_dot", "m/s"))

@@ -99,7 +99,7 @@ def frame_along(axis: Any) -> Any:
 
 
 def rotation_about(axis: str | tuple[float, float, float], angle: float) -> np.ndarray:
-    """Rotation matrix about ``"x"``, ``"y"``, ``"z"`` or a unit vector, for use in descriptions.
+    """Rotation matrix by `angle` [rad] about ``"x"``, ``"y"``, ``"z"`` or a unit vector, for use in descriptions.
 
     Multiples of 90 degrees about a named axis are exact (entries 0 and 1).
 

@@ -1,0 +1,64 @@
+# make demo       the first study, with its report         make test      what the continuous integration runs
+# make test-all   also slow tests and full studies         make clean     remove everything that was made here
+# Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= auto
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+CC_FOUND := $(shell for c in cc gcc clang; do command -v $$c 2>/dev/null && break; done)
+
+# An environment whose Python is gone (upgraded, moved) cannot be repaired, only made again.
+ifneq ($(shell test -d $(VENV) && { $(BIN)/python -c '' 2>/dev/null || echo broken; }),)
+$(shell rm -rf $(VENV))
+endif
+
+# Without a C compiler on the machine, one comes from the [compiler] extra.
+ifeq ($(CC_FOUND),)
+DEMO_EXTRAS := [compiler]
+TEST_EXTRAS := [dev,crosscheck,compiler]
+else
+DEMO_EXTRAS :=
+TEST_EXTRAS := [dev,crosscheck]
+endif
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
+STUDY   := free_flyer_arm
+
+.PHONY: demo test test-all clean
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/spacectl run $(STUDY) --out out/$(STUDY)
+	@echo "Open out/$(STUDY)/report.html in a browser."
+
+test: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
+
+test-all: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+$(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing spacectl into $(VENV) ..."
+	@$(INSTALL) -e '.$(DEMO_EXTRAS)'
+	@touch $@
+
+$(VENV)/test.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing spacectl with its test tools into $(VENV) ..."
+	@$(INSTALL) -e '.$(TEST_EXTRAS)'
+	@touch $@ $(VENV)/demo.stamp
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "spacectl needs Python 3.11 or newer: install it, or name it by 'make PYTHON=/path/to/python ...'" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "$(PYTHON) is missing or older than 3.11: name a newer one by 'make PYTHON=/path/to/python ...'" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv: install it (Debian, Ubuntu: python3-venv) and run make again" >&2; exit 1; }
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) could not create $(VENV)" >&2; exit 1; }
+
+clean:
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find spacectl studies tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,109 @@
+"""Finds studies by name and loads them: a path first, then ./studies, then the copy that came with the package."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.study import Study
+
+__all__ = ["LoadedStudy", "find_study", "list_studies", "load_study"]
+
+PACKAGE = Path(__file__).resolve().parent
+FILE = "study.py"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedStudy:
+    """A study with its name, its file, and the units that its own text states."""
+
+    name: str
+    file: Path
+    study: Study
+    units: dict[str, str]
+    sha256: str
+
+
+def study_folders() -> tuple[Path, ...]:
+    """Folders of studies in the order in which names are looked up: ./studies, then what came with the package."""
+    shipped = PACKAGE / "_studies"
+    checkout = PACKAGE.parent
+    if not shipped.is_dir() and (checkout / "pyproject.toml").is_file():
+        shipped = checkout / "studies"  # the package is used from its source tree
+    return (Path("studies"), shipped)
+
+
+def list_studies() -> dict[str, Path]:
+    """Names and files of all studies that can be found by name."""
+    found: dict[str, Path] = {}
+    for folder in study_folders():
+        for file in sorted(folder.glob(f"*/{FILE}")):
+            found.setdefault(file.parent.name, file)
+    return found
+
+
+def find_study(name: str) -> Path:
+    """The study file that `name` means.
+
+    Raises
+    ------
+    ModelError
+        If there is none; the message lists the names there are.
+    """
+    path = Path(name)
+    if path.is_file() and path.suffix == ".py":
+        return path
+    if (path / FILE).is_file():
+        return path / FILE
+    known = list_studies()
+    if name not in known:
+        raise ModelError(f"{unknown_name('study', name, known)}; or give the path of a folder with a {FILE}")
+    return known[name]
+
+
+def load_study(file: Path) -> LoadedStudy:
+    """Run a study's file and take its ``STUDY``.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be loaded or holds no ``STUDY``.
+    """
+    file = file.resolve()
+    name = file.parent.name if file.name == FILE else file.stem
+    module_name = f"spacectl_study_{re.sub(r'[^0-9A-Za-z_]', '_', name)}"
+    spec = importlib.util.spec_from_file_location(module_name, file, submodule_search_locations=[str(file.parent)])
+    if spec is None or spec.loader is None:
+        raise ModelError(f"study '{name}': {file} cannot be loaded; expected a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their module up there
+    try:
+        spec.loader.exec_module(module)
+    except (ImportError, SyntaxError) as error:
+        raise ModelError(f"study '{name}': {file.name} cannot be loaded ({type(error).__name__}: {error})") from error
+    study = getattr(module, "STUDY", None)
+    if not isinstance(study, Study):
+        raise ModelError(
+            f"study '{name}': {file.name} has no STUDY; write STUDY = Study(question=..., parameters=..., run=run)"
+        )
+    sources = sorted(file.parent.glob("*.py")) if file.name == FILE else [file]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    return LoadedStudy(name=name, file=file, study=study, units=stated_units(file), sha256=digest)
+
+
+def stated_units(file: Path) -> dict[str, str]:
+    """Units by name, as the study's own text states them.
+
+    Parameters carry them in a comment, ``mass: float = 2.0  # [kg]``; the README.md beside the file lists metrics as
+    ```settling_time` [s]``.
+    """
+    units = dict(re.findall(r"^ +(\w+)\s*:[^#\n]*#\s*\[([^\]\n]+)\]", file.read_text(encoding="utf-8"), re.MULTILINE))
+    readme = file.with_name("README.md")
+    if file.name == FILE and readme.is_file():
+        units.update(re.findall(r"`(\w+)`\s+\[([^\]\n]+)\]", readme.read_text(encoding="utf-8")))
+    return units

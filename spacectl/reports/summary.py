@@ -1,0 +1,87 @@
+"""Turns metrics, parameters and simulations into the rows of a report's tables."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
+
+__all__ = ["Row", "metric_rows", "parameter_rows", "simulation_rows"]
+
+#: What a simulation's dataset says about how it was made, in the order of the table.
+SETTINGS = ("system", "formulation", "law", "law_period", "method", "rtol", "atol", "content_hash")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: a name, the value as printed, its unit, and a remark."""
+
+    name: str
+    value: str
+    unit: str = ""
+    remark: str = ""
+    key: str = ""
+
+    @staticmethod
+    def of(key: str, value: Any) -> Row:
+        """A row named after `key`, in words; a hash is shortened."""
+        shown = str(value)[:12] if key.endswith("_hash") else format_value(value)
+        return Row(key.replace("_", " "), shown, key=key)
+
+
+def metric_rows(metrics: Mapping[str, Any], units: Mapping[str, str]) -> list[Row]:
+    """One row for each metric, with its unit where `units` or the name tells it; radians also in degrees."""
+    rows = []
+    for key, value in metrics.items():
+        unit = units.get(key) or metric_unit(key)
+        remark = ""
+        shown, factor = shown_unit(unit)
+        if factor != 1.0 and isinstance(value, float):
+            remark = f"{format_value(factor * value)} {shown}"
+        is_number = isinstance(value, (int, float, list)) and not isinstance(value, bool)
+        rows.append(
+            Row(key.replace("_", " "), format_value(value), pretty_unit(unit) if is_number else "", remark, key)
+        )
+    return rows
+
+
+def parameter_rows(parameters: Any, defaults: Any, units: Mapping[str, str]) -> list[Row]:
+    """One row for each field of the parameters; the remark of a changed one gives the study's own value."""
+    if parameters is None:
+        return []
+    rows = []
+    for item in dataclasses.fields(parameters):
+        value = getattr(parameters, item.name)
+        original = getattr(defaults, item.name, value)
+        remark = "" if value == original else f"changed from {format_value(original)}"
+        is_number = isinstance(value, (int, float, tuple)) and not isinstance(value, bool)
+        unit = pretty_unit(units.get(item.name) or metric_unit(item.name)) if is_number else ""
+        rows.append(Row(item.name.replace("_", " "), format_value(value), unit, remark, item.name))
+    return rows
+
+
+def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Status, message, time span, settings and counts of each simulation."""
+    rows = []
+    for name, simulation in simulations.items():
+        data = simulation.dataset
+        outcome = getattr(simulation, "outcome", None)
+        time = data["time"].values
+        span = f"{format_value(float(time[0]))} … {format_value(float(time[-1]))} s" if len(time) else "empty"
+        stats = {str(key).removeprefix("n_"): value for key, value in (getattr(outcome, "stats", None) or {}).items()}
+        settings = {key: data.attrs[key] for key in SETTINGS if data.attrs.get(key)}
+        rows.append(
+            {
+                "name": name,
+                "status": str(getattr(outcome, "status", "")),
+                "is_success": bool(getattr(outcome, "is_success", True)),
+                "message": str(getattr(outcome, "message", "")),
+                "span": span,
+                "samples": len(time),
+                "stats": [Row.of(key, value) for key, value in {**settings, **stats}.items()],
+            }
+        )
+    return rows

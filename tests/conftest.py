@@ -1,0 +1,82 @@
+"""Shared by all tests: repeatable random draws, and a small study for the command line and the reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=25)
+settings.load_profile("repeatable")
+
+TOY_STUDY = dedent(
+    '''
+    """How long does a decaying oscillation ring?"""
+
+    from __future__ import annotations
+
+    import warnings
+    from dataclasses import dataclass
+
+    import numpy as np
+    import xarray
+
+    from spacectl.core.errors import ModelError, SolverError
+    from spacectl.core.figure import Band, Figure, Line, Panel
+    from spacectl.core.outcome import Outcome
+    from spacectl.core.study import Study, StudyResult
+
+
+    @dataclass(frozen=True)
+    class Parameters:
+        damping: float = 0.5  # [1/s]
+        trouble: str = "none"
+
+
+    @dataclass(frozen=True)
+    class Run:
+        dataset: xarray.Dataset
+        outcome: Outcome
+
+
+    def run(parameters, *, quick, progress):
+        progress(0.1, "ringing")
+        if parameters.damping <= 0.0:
+            raise ModelError(f"damping is {parameters.damping:g} 1/s, expected a positive number")
+        if parameters.trouble == "solver":
+            raise SolverError("the step became too small at t = 1.5 s; try a stiff method")
+        if parameters.trouble == "bug":
+            raise KeyError("nobody expected this")
+        if parameters.trouble == "interrupt":
+            raise KeyboardInterrupt
+        if parameters.trouble == "warning":
+            warnings.warn("the <b>peer</b> is not installed", stacklevel=1)
+        t = np.linspace(0.0, 2.0 if quick else 8.0, 201)
+        x = np.exp(-parameters.damping * t) * np.cos(3.0 * t)
+        data = xarray.Dataset(
+            {"x": (("time", "state"), x[:, None])}, coords={"time": t, "state": ["angle"], "state_unit": ("state", ["rad"])}
+        )
+        panel = Panel(lines=(Line(x=t, y=x, label="angle"),), y_label="angle", unit="rad", bands=(Band(low=-1.2, high=1.2),))
+        return StudyResult(
+            metrics={"ringing_time": 3.0 / parameters.damping, "final_angle": x[-1], "peer_difference": None, "is_quick": quick},
+            simulations={"ringing": Run(data, Outcome(stats={"n_steps": 200, "rtol": 1e-9}))},
+            figures=(Figure(name="angle", title="Ringing", panels=(panel,), caption="It decays."),),
+            notes=("The peer is not installed.",),
+        )
+
+
+    STUDY = Study(question="How long does it ring?", parameters=Parameters(), run=run)
+    '''
+)
+
+
+@pytest.fixture
+def toy_study(tmp_path: Path) -> Path:
+    """Folder of a small study that takes milliseconds and can be made to fail."""
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    (folder / "study.py").write_text(TOY_STUDY, encoding="utf-8")
+    (folder / "README.md").write_text("**Metrics.** `ringing_time` [s], `final_angle` [rad].\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,105 @@
+"""A result folder is complete or absent, and never takes the place of somebody else's files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+from spacectl.core.errors import ModelError
+from spacectl.core.figure import Figure, Line, Panel
+from spacectl.core.study import StudyResult
+from spacectl.reports.atomic import complete_folder
+from spacectl.reports.folder import write_study_folder
+from spacectl.reports.page import StudyRecord
+from tests.reports.test_page import run_of
+
+RECORD = StudyRecord(name="demo", question="Does it work?")
+
+
+def result_of(value: float) -> StudyResult:
+    figure = Figure(name="line", title="Line", panels=[Panel(lines=[Line(x=[0.0, 1.0], y=[0.0, value])], y_label="y")])
+    return StudyResult(
+        metrics={"value": value}, simulations={"a": run_of(("q",)), "b": run_of(("q", "r"))}, figures=[figure]
+    )
+
+
+def test_everything_is_there_and_the_record_lists_it(tmp_path: Path) -> None:
+    folder = write_study_folder(result_of(2.0), tmp_path / "deep" / "out", record=RECORD)
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    expected = {
+        "metrics.json",
+        "parameters.json",
+        "result.nc",
+        "report.html",
+        "provenance.json",
+        "figures/line.png",
+        "figures/line.svg",
+    }
+    assert files == expected
+    record = json.loads((folder / "provenance.json").read_text())
+    assert set(record["files"]) == expected - {"provenance.json"}
+    assert record["files"]["metrics.json"] == hashlib.sha256((folder / "metrics.json").read_bytes()).hexdigest()
+    assert json.loads((folder / "metrics.json").read_text()) == {"value": 2.0}
+
+
+def test_data_come_back_from_the_netcdf_groups(tmp_path: Path) -> None:
+    folder = write_study_folder(result_of(2.0), tmp_path / "out", record=RECORD)
+    with xarray.open_dataset(folder / "result.nc", group="b", engine="h5netcdf") as data:
+        assert data["x"].sel(state="r").values[-1] == 1.0
+        assert data.attrs["system"] == "q"
+        assert np.array_equal(data["state_unit"].values, ["rad", "rad"])
+
+
+def test_an_earlier_result_is_replaced_when_the_new_one_is_complete(tmp_path: Path) -> None:
+    write_study_folder(result_of(1.0), tmp_path / "out", record=RECORD)
+    write_study_folder(StudyResult(metrics={"value": 2.0}), tmp_path / "out", record=RECORD)
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == {"value": 2.0}
+    assert not (tmp_path / "out" / "figures").exists(), "nothing of the old result is left"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"], "no temporary folder stays"
+
+
+def test_a_failure_leaves_the_earlier_result_and_nothing_else(tmp_path: Path) -> None:
+    write_study_folder(result_of(1.0), tmp_path / "out", record=RECORD)
+    bad = replace(result_of(2.0), simulations={"a/b": run_of(("q",))})
+    with pytest.raises(ModelError, match="simulation name 'a/b'"):
+        write_study_folder(bad, tmp_path / "out", record=RECORD)
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == {"value": 1.0}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("kind", ["foreign", "added", "file", "link"])
+def test_other_peoples_files_are_never_replaced(tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "out"
+    if kind == "added":
+        write_study_folder(result_of(1.0), out, record=RECORD)
+    if kind in ("foreign", "added"):
+        out.mkdir(exist_ok=True)
+        (out / "thesis.txt").write_text("years of work")
+    elif kind == "file":
+        out.write_text("years of work")
+    else:
+        (tmp_path / "home").mkdir()
+        out.symlink_to(tmp_path / "home")
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    with pytest.raises(ModelError, match="output '.*': it (holds 'thesis.txt'|is not a folder)"):
+        write_study_folder(result_of(2.0), out, record=RECORD)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), complete_folder(tmp_path / "out") as work:
+        (work / "half").write_text("written")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_current_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="current folder"):
+        write_study_folder(result_of(1.0), Path("."), record=RECORD)

@@ -1,0 +1,164 @@
+"""The report is one offline file, shows what it was given, and nothing in a name can act."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, make_dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+from spacectl.controllers import design_pd
+from spacectl.core.errors import ModelError
+from spacectl.core.figure import Figure, Line, Panel
+from spacectl.core.outcome import Outcome, Status
+from spacectl.core.study import StudyResult
+from spacectl.dynamics import form_equations
+from spacectl.model.library import pendulum
+from spacectl.reports.page import StudyRecord, write_report
+from spacectl.simulation import simulate
+
+EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> {{ 7 * 7 }} '\"&"
+
+
+@dataclass(frozen=True)
+class Run:
+    dataset: xarray.Dataset
+    outcome: Outcome
+
+
+def run_of(names: tuple[str, ...], message: str = "done") -> Run:
+    t = np.linspace(0.0, 1.0, 5)
+    data = xarray.Dataset(
+        {"x": (("time", "state"), np.outer(t, np.ones(len(names))))},
+        coords={"time": t, "state": list(names), "state_unit": ("state", ["rad"] * len(names))},
+        attrs={"system": names[0]},
+    )
+    return Run(data, Outcome(status=Status.LIMIT, message=message, stats={names[0]: 3}))
+
+
+class Elements(HTMLParser):
+    """All elements with their attributes, and the text outside style."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._in_style = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self._in_style = tag == "style"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_style = False
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self._in_style else data
+
+
+def evil_report(path: Path) -> Path:
+    line = Line(x=[0.0, 1.0], y=[0.0, 1.0], label=EVIL)
+    figure = Figure(name="evil", title=EVIL, caption=EVIL, panels=[Panel(lines=[line], y_label=EVIL, title=EVIL)])
+    kind = make_dataclass("P", [("text", str, EVIL)], frozen=True)
+    result = StudyResult(
+        metrics={EVIL: EVIL}, simulations={EVIL: run_of((EVIL,), EVIL)}, figures=[figure], notes=[EVIL]
+    )
+    record = StudyRecord(
+        name=EVIL, question=EVIL, parameters=kind(), defaults=kind("x"), warnings=(EVIL,), provenance={EVIL: EVIL}
+    )
+    return write_report(result, path, record=record)
+
+
+def test_names_cannot_inject_anything(tmp_path: Path) -> None:
+    page = Elements(evil_report(tmp_path / "evil.html").read_text(encoding="utf-8"))
+    assert "script" not in {tag for tag, _ in page.found}
+    assert not [name for _, attributes in page.found for name in attributes if name.startswith("on")]
+    assert page.text.count("{{ 7 * 7 }}") >= 8, "the text itself is shown, unchanged"
+    assert all(
+        (attributes.get("src") or "").startswith("data:image/") for tag, attributes in page.found if tag == "img"
+    )
+
+
+def test_the_page_asks_for_nothing_from_outside(tmp_path: Path) -> None:
+    text = write_report(run_of(("elbow",)), tmp_path / "r.html").read_text(encoding="utf-8")
+    page = Elements(text)
+    assert "link" not in {tag for tag, _ in page.found}
+    for tag, attributes in page.found:
+        for name in ("src", "href", "action"):
+            assert (attributes.get(name) or "data:").startswith("data:"), (tag, attributes)
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "default-src 'none'" in text
+
+
+def test_a_simulation_draws_itself_and_tells_how_it_ended(tmp_path: Path) -> None:
+    page = Elements(
+        write_report(run_of(("elbow", "wrist"), "ran out of steps"), tmp_path / "r.html").read_text(encoding="utf-8")
+    )
+    assert [tag for tag, _ in page.found].count("img") == 1
+    for text in ("Elbow", "limit", "ran out of steps", "0 … 1 s"):
+        assert text in page.text
+
+
+def test_metrics_parameters_and_changes_are_shown(tmp_path: Path) -> None:
+    kind = make_dataclass("P", [("mass", float, 2.0), ("count", int, 3)], frozen=True)
+    record = StudyRecord(
+        name="lift_off",
+        question="How?",
+        parameters=kind(4.0),
+        defaults=kind(),
+        is_quick=True,
+        units={"mass": "kg", "tilt": "rad"},
+    )
+    page = Elements(
+        write_report(StudyResult(metrics={"tilt": 0.5}), tmp_path / "r.html", record=record).read_text(encoding="utf-8")
+    )
+    for text in ("Lift off", "How?", "Quick run", "28.6479 deg", "changed from 2", "kg", "tilt"):
+        assert text in page.text
+
+
+def test_anything_else_is_refused_with_a_cure(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="got a dict, expected a Simulation or a StudyResult"):
+        write_report({}, tmp_path / "r.html")
+    with pytest.raises(ModelError, match="cannot be written"):
+        write_report(StudyResult(metrics={}), tmp_path / "nowhere" / "r.html")
+
+
+def test_a_browser_opens_the_report_without_complaint(tmp_path: Path) -> None:
+    """A real browser: no console message (a blocked resource would be one), and no injected script ran."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        if os.environ.get("SPACECTL_REQUIRE_BROWSER") == "1":
+            pytest.fail("SPACECTL_REQUIRE_BROWSER=1, but neither chromium nor google-chrome was found")
+        pytest.skip("no chromium or google-chrome on this machine; set SPACECTL_REQUIRE_BROWSER=1 to insist")
+    page = evil_report(tmp_path / "evil.html")
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    command = [browser, *options, "--enable-logging=stderr", "--dump-dom", page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    assert "<title>taken</title>" not in done.stdout
+    assert "Where it comes from" in done.stdout
+
+
+def test_a_real_simulation_is_reported(tmp_path: Path) -> None:
+    eom = form_equations(pendulum())
+    sim = simulate(eom, design_pd(eom, kp=2.0, kd=1.0), x0={"hinge": 0.3}, t_span=(0.0, 1.0))
+    page = Elements(write_report(sim, tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert [tag for tag, _ in page.found].count("img") == 2, "states and inputs"
+    for text in ("Pendulum", "ok", "0 … 1 s", "rtol", "steps", sim.outcome.message):
+        assert text in page.text
