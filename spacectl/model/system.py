@@ -192,6 +192,10 @@ class System:
 
     def content_hash(self) -> str:
         """sha256 of all data; equal data, equal hash."""
+        return self._content_hash
+
+    @cached_property
+    def _content_hash(self) -> str:
         return content_hash(self)
 
     def structure_hash(self, *, vary: tuple[str, ...] = ()) -> str:

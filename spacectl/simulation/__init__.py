@@ -1,0 +1,7 @@
+"""Closed-loop simulation: from equations, a law and a starting state to labelled histories and events."""
+
+from spacectl.simulation.closed_loop import simulate
+from spacectl.simulation.events import Event, Guard
+from spacectl.simulation.result import Simulation, load_simulation
+
+__all__ = ["Event", "Guard", "Simulation", "load_simulation", "simulate"]

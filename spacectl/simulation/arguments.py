@@ -1,0 +1,143 @@
+"""Turns what users pass to `simulate` into checked arrays; errors name the argument, what was given and the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import as_array, as_scalar
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.dynamics.equations import EquationsOfMotion
+
+__all__ = [
+    "check_atol",
+    "check_grid",
+    "check_inputs",
+    "check_parameters",
+    "check_span",
+    "check_state",
+    "check_steps",
+    "check_stops",
+]
+
+_NEAR_UNIT = 1e-6  # a quaternion this close to unit length is rounded input and gets normalised
+
+
+def check_span(t_span: Any) -> tuple[float, float]:
+    """Begin and end of the run [s]."""
+    span = np.asarray(as_array(t_span, None, "t_span"))
+    if span.shape != (2,) or not span[0] < span[1]:
+        raise ModelError(f"t_span is {np.asarray(t_span).tolist()}, expected (begin, end) with begin < end, in seconds")
+    return float(span[0]), float(span[1])
+
+
+def check_grid(grid: Any, span: tuple[float, float]) -> np.ndarray:
+    """Times to record: a number of points, or increasing times inside the span; None means 201 points."""
+    if grid is None:
+        grid = 201
+    if isinstance(grid, (bool, np.bool_)):
+        raise ModelError(f"grid is {grid}, expected a number of points or an array of times")
+    if isinstance(grid, (int, np.integer)):
+        if grid < 2:
+            raise ModelError(f"grid is {grid}, expected at least 2 points (begin and end)")
+        return np.linspace(span[0], span[1], int(grid))
+    times = np.asarray(as_array(grid, None, "grid"))
+    if times.ndim != 1 or times.size == 0:
+        raise ShapeError(f"grid has shape {times.shape}, expected a number of points or an array of times (n,)")
+    if np.any(np.diff(times) <= 0.0):
+        raise ModelError("grid: the times must increase; sort them and remove duplicates")
+    if times[0] < span[0] or times[-1] > span[1]:
+        raise ModelError(
+            f"grid runs from {times[0]:g} to {times[-1]:g} s, outside t_span = ({span[0]:g}, {span[1]:g}); widen t_span"
+        )
+    return times
+
+
+def check_state(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
+    """The starting state, shape (n_x,), with unit quaternions."""
+    if x0 is None:
+        x0 = {}
+    if isinstance(x0, Mapping):
+        for name, value in x0.items():
+            as_scalar(value, f"x0: '{name}'")
+        given = eom.labels.x.vector(dict(x0), default=eom.state())
+    else:
+        given = np.asarray(as_array(x0, None, "x0"))
+        if given.shape != (eom.n_x,):
+            raise ShapeError(f"x0 has shape {given.shape}, expected ({eom.n_x},): {_listed(eom.states)}")
+    x = np.array(given, dtype=float)
+    for k in eom.quaternions:
+        norm = float(np.linalg.norm(x[k : k + 4]))
+        if not abs(norm - 1.0) <= _NEAR_UNIT:
+            raise ModelError(
+                f"x0: the quaternion '{eom.states[k]}' to '{eom.states[k + 3]}' has norm {norm:g}, expected 1; "
+                "divide it by its norm"
+            )
+        x[k : k + 4] /= norm
+    return x
+
+
+def check_inputs(eom: EquationsOfMotion, u: Any, commanded: Sequence[int]) -> np.ndarray:
+    """Inputs that no law commands, shape (n_u,); the places in `commanded` belong to the law."""
+    if u is None:
+        return np.zeros(eom.n_u)
+    if isinstance(u, Mapping):
+        values = eom.labels.u.vector({name: as_scalar(value, f"u: '{name}'") for name, value in u.items()})
+    else:
+        values = np.array(as_array(u, None, "u"), dtype=float)
+        if values.shape != (eom.n_u,):
+            raise ShapeError(f"u has shape {values.shape}, expected ({eom.n_u},): {_listed(eom.inputs)}")
+    for i in commanded:
+        if (isinstance(u, Mapping) and eom.inputs[i] in u) or values[i] != 0.0:
+            raise ModelError(f"u: input '{eom.inputs[i]}' is commanded by the law; give u only for the other inputs")
+    return values
+
+
+def check_parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray:
+    """Run-time parameters: a vector, named changes, or None for the system's own."""
+    if p is None:
+        return np.array(eom.p)
+    if isinstance(p, Mapping):
+        return eom.parameters.vector(p)
+    return np.array(eom.parameters.check(p))
+
+
+def check_atol(atol: Any, rtol: Any, n_x: int, n_memory: int) -> tuple[np.ndarray, float]:
+    """Absolute tolerances of the integrated states (memory gets the smallest one), and the relative one."""
+    relative = as_scalar(rtol, "rtol")
+    if not 100.0 * np.finfo(float).eps <= relative < 1.0:
+        raise ModelError(f"rtol is {relative:g}, expected between 2.3e-14 (a hundred roundings) and 1")
+    absolute = np.asarray(as_array(atol, None, "atol"))
+    if absolute.shape not in ((), (n_x,)):
+        raise ShapeError(f"atol has shape {absolute.shape}, expected a number or ({n_x},), one for each state")
+    if not np.all(absolute > 0.0):
+        raise ModelError(
+            "atol: every entry must be positive; for a state that stays near zero give its unit's smallest size"
+        )
+    vector = np.full(n_x, absolute) if absolute.ndim == 0 else absolute
+    return np.concatenate([vector, np.full(n_memory, np.min(absolute))]), relative
+
+
+def check_steps(max_step: Any, max_steps: Any) -> tuple[float, int]:
+    """Longest step [s] and largest number of steps."""
+    try:
+        longest, count = float(max_step), int(max_steps)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"max_step is {max_step!r} and max_steps {max_steps!r}, expected numbers") from error
+    if not longest > 0.0:
+        raise ModelError(f"max_step is {longest:g} s, expected a positive number or inf")
+    if count < 1:
+        raise ModelError(f"max_steps is {count}, expected at least 1")
+    return longest, count
+
+
+def check_stops(stops: Any, span: tuple[float, float]) -> np.ndarray:
+    """Sorted times inside the span where the right side may jump."""
+    times = np.unique(np.asarray(as_array(stops, None, "stops")).reshape(-1))
+    return times[(times > span[0]) & (times < span[1])]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

@@ -1,0 +1,177 @@
+"""`simulate`: equations of motion, a law and a starting state become a `Simulation`.
+
+Arguments are checked in `arguments`, the law is bound in `laws`, the driver (loop.c or its twin) does the steps;
+here they are put together, and `run` follows the driver to the end.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.provenance import versions
+from spacectl.core.study import Progress
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.simulation import arguments as check_arguments
+from spacectl.simulation.events import Guard, build_guards
+from spacectl.simulation.functions import Tier, bind_casadi
+from spacectl.simulation.laws import bind_law
+from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.result import Simulation
+from spacectl.simulation.run import Driver, Run, make_loop
+from spacectl.simulation.tableau import find_tableau
+
+__all__ = ["simulate"]
+
+
+def simulate(
+    eom: EquationsOfMotion,
+    law: Any = None,
+    *,
+    t_span: Any,
+    x0: Any = None,
+    grid: Any = None,
+    u: Any = None,
+    guards: Sequence[Guard] = (),
+    rtol: float = 1e-9,
+    atol: Any = 1e-9,
+    method: str = "dop853",
+    max_step: float = np.inf,
+    max_steps: int = 10_000_000,
+    stops: Any = (),
+    p: Any = None,
+    driver: Driver = "auto",
+    tier: Tier = "vm",
+    check: bool = True,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Simulate the closed loop of equations and a law.
+
+    ``x_dot = f(t, x, u, p)``, ``u = clip(law(t, x, y, z, r), limits)``, by adaptive explicit Runge-Kutta steps. A
+    continuous law's memory is integrated with the state; a sampled law is called at ``t_span[0] + k period``, its u
+    held and its memory replaced. Quaternions keep unit length. Limits belong to the plant: both u_commanded and u are
+    recorded. At a sample or jump, records hold the values just after it.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    law : ControlLaw, CallableLaw, function u = f(t, x), or None
+        The controller; a Python function is slower.
+    t_span : (float, float)
+        Begin and end [s].
+    x0 : array (n_x,), mapping of names, or None
+        Starting state; what a mapping leaves out is at rest.
+    grid : int or array, optional
+        Number of equally spaced times to record, or the times themselves; default 201.
+    u : array (n_u,) or mapping, optional
+        Constant inputs that no law commands; default zero.
+    guards : sequence of Guard
+        Expressions whose zero crossings are located; each step is checked at its end and at 7 times inside, so two
+        crossings closer than an eighth of a step can be missed (bound it by `max_step`).
+    rtol, atol : float, float or array (n_x,)
+        Relative and absolute tolerance of the local error.
+    method : {"dop853", "rk45"}
+        Order 8 or order 5.
+    max_step, max_steps : float, int
+        Longest step [s]; number of steps after which the run is given up.
+    stops : sequence of float
+        Times where the right side may jump: a step ends there and the next one starts with the value just after.
+        Knots of a reference that jumps or kinks are added by themselves.
+    p : array (n_p,) or mapping, optional
+        Run-time parameters, default the system's own.
+    driver : {"auto", "native", "python"}
+        The compiled driver, its Python twin, or the first that can be had.
+    tier : {"vm", "compiled", "callback"}
+        How CasADi functions are evaluated: at once by its virtual machine, as compiled C (worth the wait for long
+        runs), or through Python for comparison.
+    check : bool
+        Whether a numerical failure raises; otherwise the part before it is returned with its status.
+    progress : callable, optional
+        ``progress(fraction, message)``; by default a bar on a terminal if the run is long.
+
+    Returns
+    -------
+    Simulation
+        Histories, events, outcome. A run that a guard ended has the event as its last time.
+
+    Raises
+    ------
+    ModelError
+        If an argument cannot be right.
+    SolverError
+        If the integration fails (and `check`); its ``partial`` holds the run up to there.
+
+    Examples
+    --------
+    ``simulate(eom, law, x0={"elbow": 0.3}, t_span=(0.0, 20.0), grid=401)``
+    """
+    begin = time.perf_counter()
+    if driver not in ("auto", "native", "python"):
+        raise ModelError(f"driver is {driver!r}, expected 'auto', 'native' or 'python'")
+    span = check_arguments.check_span(t_span)
+    parameters = check_arguments.check_parameters(eom, p)
+    bound = bind_law(eom, law, parameters, tier)
+    n_memory = len(bound.memory) if bound.period == 0.0 else 0
+    atols, relative = check_arguments.check_atol(atol, rtol, eom.n_x, n_memory)
+    longest, count = check_arguments.check_steps(max_step, max_steps)
+    if bound.period > 0.0 and bound.period < 1e3 * np.finfo(float).eps * max(abs(span[0]), abs(span[1])):
+        raise ModelError(f"law '{bound.name}': period {bound.period:g} s is below the rounding of t = {span[1]:g} s")
+    plant = bind_casadi(eom.functions["x_dot"], tier)
+    plant.arguments[3][:] = parameters
+    watched = tuple(guards)
+    guard_function, guards_use_u = None, False
+    if watched:
+        function, guards_use_u = build_guards(watched, eom.labels.x, eom.labels.u, bound.memory, parameters.size)
+        guard_function = bind_casadi(function)
+        guard_function.arguments[4][:] = parameters
+    data = LoopData(
+        plant=plant,
+        law=bound.law,
+        sensors=bound.sensors,
+        guards=guard_function,
+        tableau=find_tableau(method),
+        t_span=span,
+        x0=check_arguments.check_state(eom, x0),
+        z0=bound.z0,
+        u0=check_arguments.check_inputs(eom, u, bound.u_map),
+        grid=check_arguments.check_grid(grid, span),
+        limits=eom.limits(parameters),
+        u_map=bound.u_map,
+        y_map=bound.y_map,
+        period=bound.period,
+        reference=bound.reference,
+        stops=check_arguments.check_stops(np.concatenate([np.ravel(stops), bound.stops]), span),
+        quaternions=eom.quaternions,
+        directions=[guard.direction for guard in watched],
+        guards_use_u=guards_use_u,
+        rtol=relative,
+        atol=atols,
+        max_step=longest,
+        max_steps=count,
+    )
+    attributes = {
+        "system": eom.system.name,
+        "content_hash": eom.system.content_hash(),
+        "structure_hash": eom.structure_hash,
+        "formulation": eom.formulation,
+        "law": bound.name or "none",
+        "law_period": bound.period,
+        "method": method,
+        "rtol": relative,
+        "atol": np.asarray(atol, dtype=float).tolist(),
+        "max_step": longest,
+        "t_span": list(span),
+        "tier": tier,
+        "versions": json.dumps(versions()),
+    }
+    run = Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin)
+    simulation = run.finish(*run.advance(progress))
+    if check and not simulation.outcome.is_success:
+        raise SolverError(simulation.outcome.message, partial=simulation)
+    return simulation

@@ -1,0 +1,48 @@
+"""Turns the driver's account of a failure into a sentence that names time, states and the usual cure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.simulation.events import Guard
+from spacectl.simulation.laws import BoundLaw
+from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.twin_guards import BY_GUARD, BY_STATE
+
+__all__ = ["explain_failure"]
+
+
+def explain_failure(
+    data: LoopData, is_limit: bool, eom: EquationsOfMotion, bound: BoundLaw, guards: Sequence[Guard]
+) -> str:
+    """Why a run could not go on."""
+    if is_limit:
+        return (
+            f"gave up at t = {data.t:g} s after {data.n_steps} steps; the step is {data.h:.3g} s there: "
+            "raise max_steps, loosen rtol and atol, or look for fast motion"
+        )
+    where = f"at t = {data.fail_t:.9g} s"
+    if data.reason == BY_GUARD:
+        name = guards[int(np.argmax(data.fired))].name
+        return f"guard '{name}' is not a number {where}; check its expression (square roots, divisions)"
+    names = eom.states + bound.memory.names
+    bad = _listed([names[i] for i in np.flatnonzero(data.bad)])
+    if data.reason == BY_STATE:
+        inputs = [eom.inputs[i] for i in np.flatnonzero(~np.isfinite(data.u_commanded))]
+        if inputs:
+            return f"law '{bound.name}' commands a value that is not finite for {_listed(inputs)} {where}"
+        return (
+            f"the rates of {bad} are not finite {where}, however short the step; the motion runs into a singularity "
+            "there, or a parameter is out of range"
+        )
+    return (
+        f"the step became too short {where}: the error of {bad} stays above the tolerance; the right side jumps there "
+        "(pass that time in stops), grows without bound, or rtol and atol are too tight"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:6]) + (" and others" if len(names) > 6 else "")

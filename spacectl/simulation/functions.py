@@ -1,0 +1,206 @@
+"""Turns CasADi functions and Python functions into one form that the driver can call: fixed buffers and a pointer.
+
+There are three kinds: the CasADi virtual machine (called without Python), C code generated from a CasADi function,
+and a Python callback, whose exceptions are kept until the driver has returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.compile import load_library
+
+__all__ = ["CALLBACK", "GENERATED", "NONE", "VM", "BoundFunction", "Tier", "bind_casadi", "bind_python", "unused"]
+
+NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
+
+Tier = Literal["vm", "compiled", "callback"]
+
+Rule = Callable[[list[Any], list[Any]], None]  #: fills the results from the arguments (lists of arrays)
+
+_VM_SYMBOL = "_ZN6casadi21_function_buffer_evalEPv"
+_CALLBACK_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class BoundFunction:
+    """A function with fixed argument and result buffers.
+
+    Parameters
+    ----------
+    sizes_in, sizes_out : sequence of int
+        Lengths of the arguments and results.
+
+    Attributes
+    ----------
+    arguments, results : list of numpy arrays
+        The buffers; results lie one behind the other in `block`.
+    error : BaseException or None
+        What the last failed call raised.
+    """
+
+    def __init__(self, sizes_in: Sequence[int], sizes_out: Sequence[int]):
+        self.kind = NONE
+        self.arguments: list[Any] = [np.zeros(max(size, 1))[:size] for size in sizes_in]
+        self.block = np.zeros(max(sum(sizes_out), 1))
+        ends = np.cumsum([0, *sizes_out])
+        self.results: list[Any] = [self.block[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.error: BaseException | None = None
+        self.fn = 0
+        self.raw = 0
+        self.mem = 0
+        self.iw = np.zeros(1, dtype=np.int64)
+        self.w = np.zeros(1)
+        self.arg: Any = None
+        self.res: Any = None
+        self._run: Callable[[], Any] = lambda: None
+        self._alive: list[Any] = []
+        self._point(len(self.arguments), len(self.results))
+
+    def _point(self, n_arg: int, n_res: int) -> None:
+        """Pointer tables for C, with room for what generated code keeps behind the arguments."""
+        inputs = [array.ctypes.data for array in self.arguments]
+        starts = [array.ctypes.data if array.size else self.block.ctypes.data for array in self.results]
+        self.arg = (ctypes.c_void_p * max(n_arg, 1))(*inputs)
+        self.res = (ctypes.c_void_p * max(n_res, 1))(*starts)
+
+    def call(self) -> bool:
+        """Evaluate from Python; False if an exception was raised, which is kept in `error`."""
+        if self.kind != CALLBACK:
+            self.block[:] = np.nan
+        try:
+            self._run()
+        except BaseException as error:  # also Ctrl-C: it is raised again once the driver has returned
+            self.error = error
+            return False
+        return True
+
+
+def unused() -> BoundFunction:
+    """Stands where a run has no such function."""
+    return BoundFunction((), ())
+
+
+def bind_python(rule: Rule, sizes_in: Sequence[int], sizes_out: Sequence[int]) -> BoundFunction:
+    """A Python function ``rule(arguments, results)`` that fills `results`."""
+    bound = BoundFunction(sizes_in, sizes_out)
+    bound.kind = CALLBACK
+    bound._run = lambda: rule(bound.arguments, bound.results)
+    _make_callback(bound)
+    return bound
+
+
+def _make_callback(bound: BoundFunction) -> None:
+    callback = _CALLBACK_TYPE(lambda arg, res: 0 if bound.call() else 1)
+    bound.fn = ctypes.cast(callback, ctypes.c_void_p).value or 0
+    bound._alive.append(callback)
+
+
+def bind_casadi(function: ca.Function, tier: Tier = "vm") -> BoundFunction:
+    """A CasADi function with its buffers.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        Any; sparse arguments and results are made dense.
+    tier : {"vm", "compiled", "callback"}
+        ``"vm"``: CasADi's virtual machine, called straight from C (from Python if this CasADi hides the entry point,
+        or if the function calls back into Python). ``"compiled"``: C code generated and compiled into the cache.
+        ``"callback"``: through Python, for comparison.
+
+    Raises
+    ------
+    SolverError
+        With ``"compiled"``, if there is no compiler or it fails.
+    """
+    if tier not in ("vm", "compiled", "callback"):
+        raise ModelError(f"tier {tier!r}: expected 'vm', 'compiled' or 'callback'")
+    f = _dense(function)
+    bound = BoundFunction([f.numel_in(i) for i in range(f.n_in())], [f.numel_out(i) for i in range(f.n_out())])
+    bound._alive.append(f)
+    if tier == "compiled":
+        _bind_generated(bound, f)
+    else:
+        _bind_machine(bound, f, through_python=tier == "callback")
+    return bound
+
+
+def _dense(f: ca.Function) -> ca.Function:
+    sparsities = [f.sparsity_in(i) for i in range(f.n_in())] + [f.sparsity_out(i) for i in range(f.n_out())]
+    if all(item.is_dense() for item in sparsities):
+        return f
+    arguments = [ca.MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())]
+    results = f.call(arguments)
+    return ca.Function(f.name(), arguments, [ca.densify(item) for item in results], f.name_in(), f.name_out())
+
+
+def _bind_machine(bound: BoundFunction, f: ca.Function, through_python: bool) -> None:
+    made: Any = f.buffer()
+    buffer, bound._run = made
+    for i, array in enumerate(bound.arguments):
+        if array.size:
+            buffer.set_arg(i, memoryview(array))
+    for i, array in enumerate(bound.results):
+        if array.size:
+            buffer.set_res(i, memoryview(array))
+    bound._alive.append(buffer)
+    entry = None if through_python or _calls_python(f) else _machine_entry()
+    if entry is None:
+        bound.kind = CALLBACK
+        _make_callback(bound)
+        return
+    bound.kind = VM
+    bound.fn = entry
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    bound.raw = pointer(buffer._self(), None)
+
+
+def _calls_python(f: ca.Function) -> bool:
+    """True if some part is a Python callback, whose exceptions must not cross C code."""
+    return any(item.class_name() == "CallbackInternal" for item in [f, *f.find_functions()])
+
+
+@cache
+def _machine_entry() -> int | None:
+    """Address of CasADi's buffer evaluation in the copy of the library that Python has loaded; None if it is hidden."""
+    for path in sorted(Path(ca.__file__).parent.glob("libcasadi*"), reverse=True):
+        try:  # only a library that is loaded already: a wheel may hold several copies
+            library = ctypes.CDLL(str(path), mode=os.RTLD_LAZY | getattr(os, "RTLD_NOLOAD", 0))
+            return ctypes.cast(getattr(library, _VM_SYMBOL), ctypes.c_void_p).value
+        except (OSError, AttributeError):
+            continue
+    return None
+
+
+def _bind_generated(bound: BoundFunction, f: ca.Function) -> None:
+    generator = ca.CodeGenerator("generated.c")
+    generator.add(f)
+    library = load_library({"generated.c": generator.dump()}, name=f.name())
+    getattr(library, f"{f.name()}_incref", lambda: None)()
+    checkout = getattr(library, f"{f.name()}_checkout", None)
+    entry = getattr(library, f.name())
+    bound.kind = GENERATED
+    bound.fn = ctypes.cast(entry, ctypes.c_void_p).value or 0
+    bound.mem = checkout() if checkout is not None else 0
+    if bound.mem < 0:
+        raise SolverError(f"function '{f.name()}': its compiled form cannot be used twice at a time; use tier='vm'")
+    bound.iw = np.zeros(max(f.sz_iw(), 1), dtype=np.int64)
+    bound.w = np.zeros(max(f.sz_w(), 1))
+    bound._point(f.sz_arg(), f.sz_res())
+    iw, w = ctypes.c_void_p(bound.iw.ctypes.data), ctypes.c_void_p(bound.w.ctypes.data)
+
+    def run() -> None:
+        if entry(bound.arg, bound.res, iw, w, bound.mem):
+            bound.block[:] = np.nan
+
+    bound._run = run
+    bound._alive.append(library)

@@ -1,0 +1,135 @@
+/* Data of one closed-loop run. Python reads this struct, one field a line, and fills it by name.
+ *
+ * x: plant state, z: memory of the law, s: what is integrated (x, or (x, z) with a continuous law), u: inputs after
+ * the limits, u_commanded: before. Matrices are row-major. K holds one derivative a row: the stages 0..n_stages-1,
+ * the derivative at the end of the step (row n_stages), then the extra stages of the dense output. */
+#ifndef SC_LOOP_H
+#define SC_LOOP_H
+
+typedef long long sc_int;
+
+/* kinds of function */
+enum { SC_NONE = 0, SC_VM = 1, SC_GENERATED = 2, SC_CALLBACK = 3 };
+/* what the caller is told, and what is said inside only */
+enum { SC_DONE = 0, SC_SLICE = 1, SC_GUARD = 2, SC_FAILED = 3, SC_CALLBACK_ERROR = 4, SC_LIMIT = 5 };
+enum { SC_GO = -1, SC_NOT_FINITE = -2 };
+/* phases of a run */
+enum { SC_POINT = 0, SC_RECORD = 1, SC_STEP = 2, SC_SCAN = 3 };
+/* why a run failed */
+enum { SC_BY_STATE = 1, SC_BY_ERROR = 2, SC_BY_GUARD = 3 };
+
+typedef struct {
+    int kind;
+    void *fn;
+    void *raw;
+    const double **arg;
+    double **res;
+    sc_int *iw;
+    double *w;
+    int mem;
+    sc_int n_res; /* all results together, contiguous from res[0] */
+} sc_function;
+
+typedef struct {
+    /* functions */
+    sc_function plant;   /* (t, x, u, p) -> x_dot */
+    sc_function law;     /* (t, x, y, z, r, p) -> u, z_dot, z_next */
+    sc_function sensors; /* (t, x, p) -> y */
+    sc_function guards;  /* (t, x, u, z, p) -> g */
+    /* sizes */
+    sc_int n_x;
+    sc_int n_z;
+    sc_int n_s;
+    sc_int n_u;
+    sc_int n_commands;
+    sc_int n_measured;
+    sc_int n_r;
+    sc_int n_guards;
+    sc_int n_quaternions;
+    sc_int n_stops;
+    sc_int n_grid;
+    sc_int n_knots;
+    /* method */
+    sc_int n_stages;
+    sc_int n_extra;
+    sc_int n_terms;
+    sc_int error_order;
+    sc_int has_error_pair;
+    sc_int needs_end_rate; /* the error estimate uses the derivative at the end of the step */
+    double *A;
+    double *C;
+    double *E;
+    double *F;
+    /* options */
+    double t_start;
+    double t_end;
+    double period;
+    double rtol;
+    double max_step;
+    double t_tol;
+    sc_int n_checks;
+    sc_int max_steps;
+    sc_int guards_use_u;
+    sc_int table_rule;
+    double *atol;
+    double *u_low;
+    double *u_high;
+    sc_int *u_map;
+    sc_int *y_map;
+    sc_int *quaternions;
+    sc_int *directions;
+    double *stops;
+    double *grid;
+    double *knots;
+    double *values;
+    double *rates;
+    /* where the run is */
+    sc_int phase;
+    sc_int is_fresh;
+    sc_int has_guard_values;
+    sc_int k_sample;
+    sc_int i_stop;
+    sc_int i_grid;
+    sc_int i_knot;
+    sc_int i_check;
+    double t;
+    double t_new;
+    double t_limit;
+    double h;
+    double h_next;
+    double error_old;
+    double *s;
+    double *s_new;
+    double *z;
+    double *u;
+    double *u_commanded;
+    double *g_before;
+    /* what it has to say */
+    double event_t;
+    double *event_s;
+    sc_int *fired;
+    sc_int reason;
+    double fail_t;
+    sc_int *bad;
+    sc_int n_steps;
+    sc_int n_rejected;
+    sc_int n_right_sides;
+    sc_int n_law_calls;
+    /* work */
+    double *K;
+    double *Q;
+    double *stage;
+    double *sum;
+    double *sum_second;
+    double *dense;
+    double *g_after;
+    double *g_point;
+    double *roots;
+    /* records, one row for each grid time and one spare */
+    double *out_x;
+    double *out_z;
+    double *out_u;
+    double *out_u_commanded;
+} sc_loop;
+
+#endif

@@ -1,0 +1,149 @@
+"""`LoopData`: everything one closed-loop run reads and writes, under the names of loop.h.
+
+`closed_loop` fills it from equations, law and options; the C driver gets pointers into it, the Python twin works on
+it directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.trajectory import Trajectory
+from spacectl.simulation.functions import BoundFunction, unused
+from spacectl.simulation.tableau import Tableau
+
+__all__ = ["LoopData"]
+
+RULES = ("previous", "linear", "cubic")  #: table_rule is the position in this list
+
+
+class LoopData:
+    """The data of one run; fields as in loop.h.
+
+    Parameters
+    ----------
+    plant, law, sensors, guards : BoundFunction
+        With their run-time numbers p already in place; `unused` where there is none.
+    tableau : Tableau
+        The method.
+    t_span : (float, float)
+        Begin and end [s].
+    x0, z0, u0 : array
+        Starting state and memory; inputs that no law commands.
+    limits : (array, array)
+        Lowest and highest inputs.
+    u_map, y_map : sequence of int
+        Places of the law's inputs among the plant's, and of the law's measurements among the sensors' results.
+    period : float
+        Sampling period of the law [s], 0 for a continuous one.
+    reference : Trajectory, optional
+        The table r(t).
+    grid, stops : array
+        Times to record, and times where the right side may jump; both increasing.
+    quaternions : sequence of int
+        First index of each unit quaternion in x.
+    directions : sequence of int
+        One for each guard.
+    guards_use_u : bool
+        Whether a guard depends on the inputs.
+    rtol, atol, max_step, max_steps, t_tol, n_checks
+        Options; atol has one entry for each integrated state.
+    """
+
+    def __init__(
+        self,
+        *,
+        plant: BoundFunction,
+        tableau: Tableau,
+        t_span: tuple[float, float],
+        x0: Any,
+        grid: Any,
+        law: BoundFunction | None = None,
+        sensors: BoundFunction | None = None,
+        guards: BoundFunction | None = None,
+        z0: Any = (),
+        u0: Any = (),
+        limits: tuple[Any, Any] | None = None,
+        u_map: Sequence[int] = (),
+        y_map: Sequence[int] = (),
+        period: float = 0.0,
+        reference: Trajectory | None = None,
+        stops: Any = (),
+        quaternions: Sequence[int] = (),
+        directions: Sequence[int] = (),
+        guards_use_u: bool = True,
+        rtol: float = 1e-9,
+        atol: Any = 1e-9,
+        max_step: float = np.inf,
+        max_steps: int = 10_000_000,
+        t_tol: float = 0.0,
+        n_checks: int = 8,
+    ):
+        self.plant, self.law = plant, law or unused()
+        self.sensors, self.guards = sensors or unused(), guards or unused()
+        self.n_x, self.n_z, self.n_u = len(x0), len(z0), len(u0)
+        self.n_s = self.n_x + (self.n_z if period == 0.0 else 0)
+        self.n_commands, self.n_measured = len(u_map), len(y_map)
+        self.n_guards, self.n_quaternions = len(directions), len(quaternions)
+        self.t_start, self.t_end = map(float, t_span)
+        self.period, self.rtol, self.max_step, self.t_tol = float(period), float(rtol), float(max_step), float(t_tol)
+        self.n_checks, self.max_steps, self.guards_use_u = int(n_checks), int(max_steps), int(guards_use_u)
+        self.atol = np.full(self.n_s, atol, dtype=float) if np.ndim(atol) == 0 else _reals(atol)
+        low, high = limits if limits is not None else (np.full(self.n_u, -np.inf), np.full(self.n_u, np.inf))
+        self.u_low, self.u_high = _reals(low), _reals(high)
+        self.u_map, self.y_map = _integers(u_map), _integers(y_map)
+        self.quaternions, self.directions = _integers(quaternions), _integers(directions)
+        self.stops, self.grid = _reals(stops), _reals(grid)
+        self.n_stops, self.n_grid = self.stops.size, self.grid.size
+        self._set_method(tableau)
+        self._set_table(reference)
+        self._set_state(x0, z0, u0)
+        self._set_work()
+
+    def _set_method(self, tableau: Tableau) -> None:
+        self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]
+        self.error_order = tableau.error_order
+        self.has_error_pair, self.needs_end_rate = int(tableau.has_error_pair), int(tableau.needs_end_rate)
+        self.A, self.C, self.E, self.F = (_reals(item) for item in (tableau.A, tableau.C, tableau.E, tableau.F))
+
+    def _set_table(self, reference: Trajectory | None) -> None:
+        none = np.zeros((0, 0))
+        self.knots = np.zeros(0) if reference is None else _reals(reference.t)
+        self.values = none if reference is None else _reals(reference.values)
+        self.rates = none if reference is None or reference.rates is None else _reals(reference.rates)
+        self.table_rule = 0 if reference is None else RULES.index(reference.interpolation)
+        self.n_knots, self.n_r = self.knots.size, self.values.shape[1]
+
+    def _set_state(self, x0: Any, z0: Any, u0: Any) -> None:
+        self.phase, self.is_fresh, self.has_guard_values = 0, 1, 0
+        self.k_sample = self.i_stop = self.i_grid = self.i_knot = self.i_check = 0
+        self.t = self.t_new = self.t_start
+        self.t_limit, self.h, self.h_next, self.error_old = np.inf, 0.0, 0.0, 1e-4
+        self.z = np.array(z0, dtype=float)
+        self.s = np.concatenate([np.asarray(x0, dtype=float), self.z if self.period == 0.0 else np.zeros(0)])
+        self.s_new = np.zeros(self.n_s)
+        self.u_commanded = np.array(u0, dtype=float)
+        self.u = np.clip(self.u_commanded, self.u_low, self.u_high)
+        self.event_t, self.fail_t, self.reason = -np.inf, np.nan, 0
+        self.event_s = self.s.copy()
+        self.fired, self.bad = np.zeros(self.n_guards, dtype=np.int64), np.zeros(self.n_s, dtype=np.int64)
+        self.n_steps = self.n_rejected = self.n_right_sides = self.n_law_calls = 0
+
+    def _set_work(self) -> None:
+        rows, n = self.n_stages + 1 + self.n_extra, self.n_s
+        self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
+        self.stage, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(4))
+        self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_guards) for _ in range(4))
+        sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row, for an event or a failure
+        self.out_x, self.out_z, self.out_u, self.out_u_commanded = (np.zeros((self.n_grid + 1, k)) for k in sizes)
+
+
+def _reals(values: Any) -> np.ndarray:
+    return np.array(values, dtype=float, order="C")
+
+
+def _integers(values: Any) -> np.ndarray:
+    return np.array(values, dtype=np.int64).reshape(-1)

@@ -1,0 +1,129 @@
+/* One evaluation of the closed loop: measurements and reference, law, limits, plant. */
+#ifndef SC_RIGHT_SIDE_H
+#define SC_RIGHT_SIDE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "loop.h"
+#include "table.h"
+
+typedef void (*sc_vm)(void *);
+typedef int (*sc_generated)(const double **, double **, sc_int *, double *, int);
+typedef int (*sc_callback)(const double **, double **);
+
+static void sc_copy(double *to, const double *from, sc_int n)
+{
+    if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
+}
+
+/* Where argument i of a function is read from. */
+static double *sc_argument(sc_function *f, int i)
+{
+    return (double *)f->arg[i];
+}
+
+/* A failed evaluation leaves results that are not finite, which the step control then meets. */
+static int sc_call(sc_function *f)
+{
+    sc_int i;
+    int failed = 0;
+    if (f->kind == SC_CALLBACK) return ((sc_callback)f->fn)(f->arg, f->res) ? SC_CALLBACK_ERROR : SC_GO;
+    if (f->kind == SC_VM) {
+        for (i = 0; i < f->n_res; i++) f->res[0][i] = NAN;
+        ((sc_vm)f->fn)(f->raw);
+    } else if (f->kind == SC_GENERATED) {
+        failed = ((sc_generated)f->fn)(f->arg, f->res, f->iw, f->w, f->mem);
+        if (failed)
+            for (i = 0; i < f->n_res; i++) f->res[0][i] = NAN;
+    }
+    return SC_GO;
+}
+
+static int sc_is_continuous(const sc_loop *L)
+{
+    return L->law.kind != SC_NONE && L->period == 0.0;
+}
+
+/* Memory that belongs to the integrated state s. */
+static const double *sc_memory(const sc_loop *L, const double *s)
+{
+    return sc_is_continuous(L) ? s + L->n_x : L->z;
+}
+
+/* Call the law at (t, s); sets u_commanded and u, and leaves z_dot and z_next in the law's results. */
+static int sc_command(sc_loop *L, double t, const double *s)
+{
+    sc_int i;
+    int status;
+    if (L->law.kind == SC_NONE) return SC_GO;
+    if (L->n_measured > 0) {
+        sc_argument(&L->sensors, 0)[0] = t;
+        sc_copy(sc_argument(&L->sensors, 1), s, L->n_x);
+        status = sc_call(&L->sensors);
+        if (status != SC_GO) return status;
+        for (i = 0; i < L->n_measured; i++) sc_argument(&L->law, 2)[i] = L->sensors.res[0][L->y_map[i]];
+    }
+    sc_argument(&L->law, 0)[0] = t;
+    sc_copy(sc_argument(&L->law, 1), s, L->n_x);
+    sc_copy(sc_argument(&L->law, 3), sc_memory(L, s), L->n_z);
+    if (L->n_r > 0) sc_table(L, t, sc_argument(&L->law, 4));
+    L->n_law_calls++;
+    status = sc_call(&L->law);
+    if (status != SC_GO) return status;
+    for (i = 0; i < L->n_commands; i++) L->u_commanded[L->u_map[i]] = L->law.res[0][i];
+    for (i = 0; i < L->n_u; i++) {
+        double value = L->u_commanded[i];
+        if (value < L->u_low[i]) value = L->u_low[i];
+        if (value > L->u_high[i]) value = L->u_high[i];
+        L->u[i] = value;
+    }
+    return SC_GO;
+}
+
+/* s_dot at (t, s); before a breakpoint, time is kept on its left side. Notes entries that are not finite in `bad`. */
+static int sc_right_side(sc_loop *L, double t, const double *s, double *s_dot)
+{
+    sc_int i, n_bad = 0;
+    int status;
+    if (t > L->t_limit) t = L->t_limit;
+    if (sc_is_continuous(L)) {
+        status = sc_command(L, t, s);
+        if (status != SC_GO) return status;
+        sc_copy(s_dot + L->n_x, L->law.res[1], L->n_z);
+    }
+    sc_argument(&L->plant, 0)[0] = t;
+    sc_copy(sc_argument(&L->plant, 1), s, L->n_x);
+    sc_copy(sc_argument(&L->plant, 2), L->u, L->n_u);
+    L->n_right_sides++;
+    status = sc_call(&L->plant);
+    if (status != SC_GO) return status;
+    sc_copy(s_dot, L->plant.res[0], L->n_x);
+    for (i = 0; i < L->n_s; i++)
+        if (!isfinite(s_dot[i])) n_bad++;
+    if (n_bad == 0) return SC_GO;
+    for (i = 0; i < L->n_s; i++) L->bad[i] = !isfinite(s_dot[i]);
+    return SC_NOT_FINITE;
+}
+
+/* Scale unit quaternions of s, and the same entries of `rate` if given, by one factor. */
+static void sc_normalise(const sc_loop *L, double *s, double *rate)
+{
+    sc_int i, j;
+    for (i = 0; i < L->n_quaternions; i++) {
+        double *q = s + L->quaternions[i];
+        double factor = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        for (j = 0; j < 4; j++) q[j] *= factor;
+        if (rate)
+            for (j = 0; j < 4; j++) rate[L->quaternions[i] + j] *= factor;
+    }
+}
+
+/* Times closer than this are one instant. */
+static double sc_instant(const sc_loop *L, double t)
+{
+    double size = fabs(t) > fabs(L->t_start) ? fabs(t) : fabs(L->t_start);
+    return 8.0 * 2.220446049250313e-16 * size;
+}
+
+#endif

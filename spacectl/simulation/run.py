@@ -1,0 +1,137 @@
+"""Follows one run of the driver to its end: what it has to say becomes events, an outcome or an error."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from spacectl.core.errors import SolverError
+from spacectl.core.outcome import Outcome, Status
+from spacectl.core.study import Progress
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.simulation.driver import CALLBACK_ERROR, DONE, FAILED, GUARD, LIMIT, NativeLoop, load_driver
+from spacectl.simulation.events import Event, Guard
+from spacectl.simulation.failures import explain_failure
+from spacectl.simulation.laws import BoundLaw
+from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.progress import RunProgress
+from spacectl.simulation.result import Simulation, build_dataset
+from spacectl.simulation.twin import PythonLoop
+from spacectl.simulation.twin_steps import instant
+
+__all__ = ["Driver", "Run", "make_loop"]
+
+Driver = Literal["auto", "native", "python"]
+
+_SLICE = 0.05  # [s] after which the driver returns, so that Ctrl-C and progress work
+_log = logging.getLogger(__name__)
+
+
+@cache
+def _native_trouble() -> str:
+    """Why there is no compiled driver, or nothing; told once."""
+    try:
+        load_driver()
+    except SolverError as error:
+        _log.warning("simulating with the Python twin, which is slower: %s", str(error).splitlines()[0])
+        return str(error)
+    return ""
+
+
+def make_loop(data: LoopData, driver: Driver) -> NativeLoop | PythonLoop:
+    """The compiled driver or its twin."""
+    if driver == "native" or (driver == "auto" and not _native_trouble()):
+        return NativeLoop(data)
+    return PythonLoop(data)
+
+
+@dataclass
+class Run:
+    """One run under way."""
+
+    eom: EquationsOfMotion
+    bound: BoundLaw
+    guards: tuple[Guard, ...]
+    data: LoopData
+    loop: NativeLoop | PythonLoop
+    attributes: dict[str, Any]
+    p: np.ndarray
+    begin: float
+
+    def __post_init__(self) -> None:
+        self.events: list[Event] = []
+        self.attributes["driver"] = self.loop.kind
+
+    def advance(self, progress: Progress | None) -> tuple[Status, str]:
+        """Drive to the end; an interrupt carries the run so far as its ``partial``."""
+        data = self.data
+        try:
+            with RunProgress(progress, (data.t_start, data.t_end)) as reporter:
+                while True:
+                    status = self.loop.advance(seconds=_SLICE)
+                    if status == DONE:
+                        reporter.update(data.t_end)
+                        return Status.OK, f"reached t = {data.t_end:g} s"
+                    if status == GUARD and self._note_events():
+                        names = ", ".join(f"'{event.name}'" for event in self.events if event.time == data.event_t)
+                        return Status.EVENT, f"stopped by guard {names} at t = {data.event_t:g} s"
+                    if status in (FAILED, LIMIT):
+                        message = explain_failure(data, status == LIMIT, self.eom, self.bound, self.guards)
+                        return Status.FAILED if status == FAILED else Status.LIMIT, message
+                    if status == CALLBACK_ERROR:
+                        self._raise_callback_error()
+                    reporter.update(data.t)
+        except KeyboardInterrupt as interrupt:
+            kept = self.finish(Status.INTERRUPTED, f"interrupted at t = {data.t:g} s")
+            interrupt.partial = kept  # type: ignore[attr-defined]
+            raise
+
+    def _note_events(self) -> bool:
+        """Record the guards that fired; True if one of them ends the run."""
+        data = self.data
+        fired = [guard for guard, flag in zip(self.guards, data.fired, strict=True) if flag]
+        state = data.event_s[: data.n_x].copy()
+        self.events += [Event(time=data.event_t, name=guard.name, state=state) for guard in fired]
+        return any(guard.is_terminal for guard in fired)
+
+    def _raise_callback_error(self) -> None:
+        data = self.data
+        for function in (data.law, data.sensors, data.plant, data.guards):
+            if function.error is not None:
+                if not isinstance(function.error, KeyboardInterrupt):
+                    function.error.add_note(f"raised while simulating '{self.eom.system.name}' near t = {data.t:g} s")
+                raise function.error
+        raise SolverError(f"a Python function failed near t = {data.t:g} s without saying why")
+
+    def finish(self, status: Status, message: str) -> Simulation:
+        """The result from what is recorded, with the place where the run stopped as last row."""
+        data, rows = self.data, self.data.i_grid
+        stopped = {Status.EVENT: (data.event_t, data.event_s), Status.OK: None}.get(status, (data.t, data.s))
+        times = data.grid[:rows]
+        if stopped is not None and (rows == 0 or stopped[0] > times[-1] + instant(data, stopped[0])):
+            if self.loop.record(rows, *stopped) < 0:
+                times, rows = np.append(times, stopped[0]), rows + 1
+        x, u = data.out_x[:rows], data.out_u[:rows]
+        y = self.eom.along("outputs", times, x, u, self.p) if self.eom.n_y and rows else np.zeros((rows, self.eom.n_y))
+        labels = self.eom.labels
+        dataset = build_dataset(
+            times,
+            {
+                "x": (x, labels.x),
+                "u": (u, labels.u),
+                "u_commanded": (data.out_u_commanded[:rows], labels.u),
+                "y": (y, labels.y),
+                "z": (data.out_z[:rows], self.bound.memory),
+            },
+            self.events,
+            self.p,
+            self.attributes,
+        )
+        counts = {name: getattr(data, name) for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls")}
+        stats = {**counts, "seconds": time.perf_counter() - self.begin}
+        return Simulation(dataset, Outcome(status=status, message=message, stats=stats))

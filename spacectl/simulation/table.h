@@ -1,0 +1,50 @@
+/* Reference table: the same rule as core.Trajectory (0 previous, 1 linear, 2 cubic Hermite; end values held). */
+#ifndef SC_TABLE_H
+#define SC_TABLE_H
+
+#include "loop.h"
+
+/* Largest i in [0, n-1] with knots[i] <= t (0 if there is none); `hint` is tried first. */
+static sc_int sc_interval(const double *knots, sc_int n, double t, sc_int hint)
+{
+    sc_int low = 0, high = n;
+    if (hint >= 0 && hint + 1 < n && knots[hint] <= t && t < knots[hint + 1]) return hint;
+    while (low < high) { /* count of knots <= t */
+        sc_int middle = (low + high) / 2;
+        if (knots[middle] <= t) low = middle + 1;
+        else high = middle;
+    }
+    return low > 0 ? low - 1 : 0;
+}
+
+static void sc_table(sc_loop *L, double t, double *r)
+{
+    sc_int n = L->n_knots, k = L->n_r, i, m;
+    double first = L->knots[0], last = L->knots[n - 1], length, f;
+    const double *a, *b, *da, *db;
+    if (t < first) t = first;
+    if (t > last) t = last;
+    i = L->i_knot = sc_interval(L->knots, n, t, L->i_knot);
+    if (n == 1 || L->table_rule == 0) {
+        for (m = 0; m < k; m++) r[m] = L->values[i * k + m];
+        return;
+    }
+    if (i > n - 2) i = n - 2;
+    length = L->knots[i + 1] - L->knots[i];
+    f = (t - L->knots[i]) / length;
+    a = L->values + i * k;
+    b = a + k;
+    if (L->table_rule == 1) {
+        for (m = 0; m < k; m++) r[m] = a[m] + f * (b[m] - a[m]);
+        return;
+    }
+    da = L->rates + i * k;
+    db = da + k;
+    for (m = 0; m < k; m++) {
+        double ra = da[m] * length, rb = db[m] * length;
+        double c2 = 3.0 * (b[m] - a[m]) - 2.0 * ra - rb, c3 = 2.0 * (a[m] - b[m]) + ra + rb;
+        r[m] = a[m] + f * (ra + f * (c2 + f * c3));
+    }
+}
+
+#endif
