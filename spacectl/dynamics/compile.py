@@ -31,7 +31,7 @@ import platformdirs
 
 from spacectl.core.errors import ModelError, SolverError
 
-__all__ = ["Compiler", "build_library", "find_compiler", "load_library"]
+__all__ = ["Compiler", "build_library", "find_compiler", "load_library", "load_tuned"]
 
 FLAGS = ("-O2", "-ffp-contract=off")  #: no fused products, so that C and numpy round alike
 
@@ -107,6 +107,15 @@ def load_library(
             except OSError as second:
                 raise SolverError(f"library '{name}' was built but cannot be loaded: {second}") from second
     return _loaded[memo]
+
+
+def load_tuned(texts: Mapping[str, str], *, name: str, flags: Iterable[str] = ()) -> ctypes.CDLL:
+    """As `load_library`, for exactly this processor if the compiler can (the cache is kept apart by processor)."""
+    options = (*FLAGS, *flags)
+    try:
+        return load_library(texts, name=name, flags=(*options, "-march=native"))
+    except SolverError:
+        return load_library(texts, name=name, flags=options)
 
 
 def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, flags: Iterable[str] = FLAGS) -> Path:

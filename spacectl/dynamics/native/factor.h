@@ -33,4 +33,28 @@ static void sc_solve(int n, const double *M, double *b) {
         for (int k = j + 1; k < n; k++) b[j] -= M[k * n + j] * b[k];
 }
 
+/* The same for many right sides at once: B is row-major (n, m), and becomes the solution. */
+static void sc_solve_many(int n, const double *M, int m, double *B) {
+    for (int j = 0; j < n; j++) {
+        double *row = B + (long long)j * m;
+        for (int k = 0; k < j; k++) {
+            const double L = M[j * n + k];
+            const double *other = B + (long long)k * m;
+            if (L != 0.0)
+                for (int i = 0; i < m; i++) row[i] -= L * other[i];
+        }
+    }
+    for (int j = n - 1; j >= 0; j--) {
+        double *row = B + (long long)j * m;
+        const double inverse = M[j * n + j];
+        for (int i = 0; i < m; i++) row[i] *= inverse;
+        for (int k = j + 1; k < n; k++) {
+            const double L = M[k * n + j];
+            const double *other = B + (long long)k * m;
+            if (L != 0.0)
+                for (int i = 0; i < m; i++) row[i] -= L * other[i];
+        }
+    }
+}
+
 #endif

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.compile import load_library
+from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
@@ -59,7 +59,7 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
 
 def _load(text: str, name: str, n_prepared: int, p: Any, sizes_in: list[int], sizes_out: list[int]) -> NativeFunction:
     """Compile text that defines ``evaluate`` and ``evaluate_prepare``, and prepare it for `p`."""
-    library = load_library({"expression.c": text}, name=name)
+    library = load_tuned({"expression.c": text}, name=name)
     values, w = np.ascontiguousarray(p, dtype=float), np.zeros(max(n_prepared, 1))
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.evaluate_prepare.restype = None

@@ -19,7 +19,7 @@ from spacectl.dynamics.recursion import Elimination, LinkMotion, accelerate, eli
 from spacectl.model.environment import CentralGravity, CircularOrbit, Environment
 from spacectl.model.joints import Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.spatial.articulated import ArticulatedInertia
-from spacectl.spatial.backend import dot
+from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, cross_force, move_twist, pull_wrench
 
@@ -82,13 +82,13 @@ def _functions() -> dict[str, list[ca.Function]]:
 def steps_source() -> str:
     """C text of all steps and of the tables that list them by kind."""
     functions = [function for steps in _functions().values() for function in steps]
-    functions += [_gravity_step(name, example) for name, example in GRAVITIES.items()]
+    functions += [function for name, example in GRAVITIES.items() for function in _gravity_steps(name, example)]
     tables = []
     for step in ("out", "inward", "accelerate", "follow", "project", "rate"):
         names = ", ".join(f"sc_{step}_{kind.name}" for kind in step_kinds())
         tables.append(f"static const sc_step sc_{step}[] = {{{names}}};")
-    loads = ", ".join(f"sc_load_{name}" for name in GRAVITIES)
-    tables.append(f"static const sc_step sc_load[] = {{{loads}}};")
+    for table in ("sc_load", "sc_load_gradient"):
+        tables.append(f"static const sc_step {table}[] = {{{', '.join(f'{table}_{name}' for name in GRAVITIES)}}};")
     for table, values in (
         ("speeds", [kind.n_v for kind in step_kinds()]),
         ("subspace", [kind.n_s for kind in step_kinds()]),
@@ -159,14 +159,23 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
     return [out, inward, accelerated, follow, project, _function(f"sc_rate_{name}", [q, v], [joint.q_dot(q, v)])]
 
 
-def _gravity_step(name: str, example: Environment) -> ca.Function:
-    """Load of one member: (X_NF, X_FB, mass com inertia, environment numbers) -> wrench about F."""
-    X_NF, X_FB, body = ca.SX.sym("X_NF", 12), ca.SX.sym("X_FB", 12), ca.SX.sym("body", 10)
+def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
+    """Load of one member, (X_NF, X_FB, mass com inertia, environment numbers) -> wrench about F, and its derivative.
+
+    The derivative (6, 6) is by a displacement twist d of F: ``R_NF (1 + d_omega~)``, ``p_NF + R_NF d_v``.
+    """
+    X_NF, X_FB, body, d = ca.SX.sym("X_NF", 12), ca.SX.sym("X_FB", 12), ca.SX.sym("body", 10), ca.SX.sym("d", 6)
     numbers = {key: ca.SX.sym(key, number.value.size) for key, number in example.numbers().items()}
     X = _placement(X_FB)
     properties = (body[0], body[1:4], _symmetric_matrix(body[4:]))
-    wrench = example.gravity_wrench(_placement(X_NF) @ X, properties, numbers)
-    return _function(f"sc_load_{name}", [X_NF, X_FB, body, ca.vertcat(*numbers.values())], [pull_wrench(X, wrench)])
+    moved = _placement(X_NF) @ Placement(ca.SX(ca.DM.eye(3)) + skew(d[:3]), d[3:])
+    wrench = pull_wrench(X, example.gravity_wrench(moved @ X, properties, numbers))
+    here, gradient = ca.substitute([wrench, ca.jacobian(wrench, d)], [d], [ca.SX.zeros(6)])
+    arguments = [X_NF, X_FB, body, ca.vertcat(*numbers.values())]
+    return [
+        _function(f"sc_load_{name}", arguments, [here]),
+        _function(f"sc_load_gradient_{name}", arguments, [gradient]),
+    ]
 
 
 def _link(joint: Joint, record: Any) -> Any:

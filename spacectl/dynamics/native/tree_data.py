@@ -19,7 +19,7 @@ from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 from spacectl.spatial.motion import Placement
 
-__all__ = ["TreeData", "TreeStruct"]
+__all__ = ["TreeData", "TreeStruct", "environment_arrays", "gravity_index", "input_arrays", "member_arrays"]
 
 _COUNTS = (
     "n_links",
@@ -74,6 +74,7 @@ class TreeData:
         tree = Tree.of(system)
         numbers = numeric_numbers(parameters, p)
         links = form_links(tree, numbers, np.zeros(1))
+        frames = [(i, Placement(np.eye(3), np.zeros(3))) for i in range(len(links.items))]
         kinds = {kind.name: i for i, kind in enumerate(step_kinds())}
         self.arrays: dict[str, np.ndarray] = {
             "kind": np.array([kinds[kind_name(link.node.part.joint)] for link in links.items], dtype=np.intc),
@@ -81,16 +82,11 @@ class TreeData:
             "q": np.array([link.node.q.start for link in links.items], dtype=np.intc),
             "v": np.array([link.node.v.start for link in links.items], dtype=np.intc),
             "records": np.array([_record(link) for link in links.items]).reshape(-1, RECORD),
-            "root": _root(system, numbers),
-            **_inputs(system, tree, links, numbers),
-            **_members(links),
-            "environment": np.concatenate([np.zeros(0), *(np.ravel(v) for v in numbers.group("environment").values())]),
+            **environment_arrays(system, numbers),
+            **input_arrays(system, tree, links, numbers, frames),
+            **member_arrays(links, frames),
         }
-        gravity = (
-            list(GRAVITIES).index(type(system.environment).__name__)
-            if type(system.environment).__name__ in GRAVITIES
-            else -1
-        )
+        gravity = gravity_index(system)
         in_world = bool(self.arrays["body_input"].size) and bool(np.any(self.arrays["body_input"][:, 3]))
         placements = gravity >= 0 or in_world
         self.arrays["room"], n_work = _rooms(self.arrays["kind"], len(tree.speeds), placements)
@@ -130,25 +126,40 @@ def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, i
     return (ends - shares).astype(np.int64), int(ends[-1]) if len(ends) else n_v
 
 
-def _root(system: System, numbers: Numbers) -> np.ndarray:
+def environment_arrays(system: System, numbers: Numbers) -> dict[str, np.ndarray]:
+    """Twist and acceleration of the root, and the environment's numbers."""
     n = numbers.group("environment")
     rate, lift = system.environment.root_rate(n), system.environment.root_acceleration(n)
     none = np.zeros(3)
-    return np.concatenate([none if rate is None else rate, none, none, none if lift is None else lift])
+    root = np.concatenate([none if rate is None else rate, none, none, none if lift is None else lift])
+    return {"root": root, "environment": np.concatenate([np.zeros(0), *(np.ravel(value) for value in n.values())])}
 
 
-def _members(links: Links) -> dict[str, np.ndarray]:
-    """Bodies of the links with their placements and mass properties, for gravity."""
+def gravity_index(system: System) -> int:
+    """Place of the environment among `GRAVITIES`, or -1."""
+    name = type(system.environment).__name__
+    return list(GRAVITIES).index(name) if name in GRAVITIES else -1
+
+
+def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str, np.ndarray]:
+    """Bodies of the links with their placements and mass properties, for gravity.
+
+    `frames` gives for each link the index of its carrier and the link's frame F in the carrier's.
+    """
     owner, data = [], []
-    for i, link in enumerate(links.items):
+    for link, (carrier, X_F) in zip(links.items, frames, strict=True):
         for X_FB, (mass, com, I_C) in link.members:
-            owner.append(i)
+            X = X_F @ X_FB
+            owner.append(carrier)
             upper = [np.asarray(I_C)[a, b] for a, b in _UPPER]
-            data.append(np.concatenate([np.ravel(X_FB.R), X_FB.p, [float(mass)], com, upper]))
+            data.append(np.concatenate([np.ravel(X.R), X.p, [float(mass)], com, upper]))
     return {"member": np.array(owner, dtype=np.intc), "member_data": np.array(data).reshape(-1, 22)}
 
 
-def _inputs(system: System, tree: Tree, links: Links, numbers: Numbers) -> dict[str, np.ndarray]:
+def input_arrays(
+    system: System, tree: Tree, links: Links, numbers: Numbers, frames: list[tuple[int, Placement]]
+) -> dict[str, np.ndarray]:
+    """Joint inputs as (input, speed), body inputs as (input, carrier, is torque, in world axes) with point, direction."""
     joints = {node.part.joint_name: node for node in tree.nodes}
     joint_input: list[tuple[int, int]] = []
     body_input: list[tuple[int, int, int, int]] = []
@@ -161,9 +172,11 @@ def _inputs(system: System, tree: Tree, links: Links, numbers: Numbers) -> dict[
             continue
         body, _, frame = actuator.on.partition(".")  # type: ignore[attr-defined]
         index = tree.index(body)
-        i, X = links.body[index]
+        i, X_FB = links.body[index]
         if i == ROOT:
             continue
+        carrier, X_F = frames[i]
+        X = X_F @ X_FB
         if frame:
             rotation = next(item.rotation for item in tree.nodes[index].part.body.frames if item.name == frame)
             X = X @ Placement(np.asarray(rotation), numbers[f"{body}.{frame}.at"])
@@ -171,7 +184,7 @@ def _inputs(system: System, tree: Tree, links: Links, numbers: Numbers) -> dict[
         in_world = actuator.axes == "world"  # type: ignore[attr-defined]
         along = n["direction"] if in_world else X.R @ n["direction"]
         is_torque = isinstance(actuator, BodyTorque)
-        body_input.append((k, i, int(is_torque), int(in_world)))
+        body_input.append((k, carrier, int(is_torque), int(in_world)))
         body_data.append(np.concatenate([np.zeros(3) if is_torque else X.point(n["at"]), along]))
     return {
         "joint_input": np.array(joint_input, dtype=np.intc).reshape(-1, 2),

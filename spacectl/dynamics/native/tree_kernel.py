@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.compile import load_library
+from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.native.steps import steps_source
 from spacectl.dynamics.native.tree_data import TreeData
 from spacectl.model.system import System
@@ -21,14 +21,19 @@ __all__ = ["TreeKernel", "tree_library"]
 @cache
 def tree_library() -> ctypes.CDLL:
     """The library of steps and sweeps; the same for every model."""
-    sweep = Path(__file__).with_name("sweep.c").read_text(encoding="utf-8")
-    library = load_library({"tree.c": steps_source() + sweep}, name="tree")
+    written = [
+        Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("factor.h", "sweep.c", "derivatives.c")
+    ]
+    library = load_tuned({"tree.c": "\n".join([steps_source(), *written])}, name="tree", flags=("-O3",))
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6
     library.sc_tree_tau.argtypes = [pointer] * 7
     library.sc_tree_x_dot.argtypes = [pointer] * 5
     count = ctypes.c_longlong
     library.sc_batch.argtypes = [pointer, count, count, count, ctypes.c_double, *([pointer] * 6)]
+    library.sc_linearise.argtypes = [pointer] * 11
+    library.sc_linearise.restype = ctypes.c_int
+    library.sc_element_size.restype = ctypes.c_longlong
     for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_batch"):
         getattr(library, name).restype = None
     return library
