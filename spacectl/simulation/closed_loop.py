@@ -17,16 +17,17 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.native.compiled import is_ready
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard, build_guards
-from spacectl.simulation.functions import Tier, bind_casadi
+from spacectl.simulation.functions import Tier, bind_casadi, bind_plant
 from spacectl.simulation.laws import bind_law
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.result import Simulation
 from spacectl.simulation.run import Driver, Run, make_loop
 from spacectl.simulation.tableau import find_tableau
 
-__all__ = ["simulate"]
+__all__ = ["build_run", "simulate"]
 
 
 def simulate(
@@ -46,7 +47,7 @@ def simulate(
     stops: Any = (),
     p: Any = None,
     driver: Driver = "auto",
-    tier: Tier = "vm",
+    tier: Tier = "auto",
     check: bool = True,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -87,9 +88,11 @@ def simulate(
         Run-time parameters, default the system's own.
     driver : {"auto", "native", "python"}
         The compiled driver, its Python twin, or the first that can be had.
-    tier : {"vm", "compiled", "callback"}
-        How CasADi functions are evaluated: at once by its virtual machine, as compiled C (worth the wait for long
-        runs), or through Python for comparison.
+    tier : {"auto", "vm", "native", "data-driven", "callback"}
+        How functions are evaluated: at once by CasADi's virtual machine, as native code for this structure (compiled
+        once, then cached), as the native sweep that serves every tree, or through Python for comparison. ``"auto"``
+        starts on the virtual machine and goes over to native code if the run is long or the code is at hand; its
+        last digits may therefore differ from run to run, those of the other tiers do not.
     check : bool
         Whether a numerical failure raises; otherwise the part before it is returned with its status.
     progress : callable, optional
@@ -112,6 +115,44 @@ def simulate(
     ``simulate(eom, law, x0={"elbow": 0.3}, t_span=(0.0, 20.0), grid=401)``
     """
     begin = time.perf_counter()
+    chosen: Tier = ("native" if is_ready(eom) else "vm") if tier == "auto" else tier
+
+    def build(kind: Tier) -> Run:
+        return build_run(
+            eom, law, t_span=t_span, x0=x0, grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
+            max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=kind, begin=begin,
+        )  # fmt: skip
+
+    run = build(chosen)
+    if tier == "auto" and chosen == "vm":
+        run.build_native = lambda: build("native")
+    simulation = run.finish(*run.advance(progress))
+    if check and not simulation.outcome.is_success:
+        raise SolverError(simulation.outcome.message, partial=simulation)
+    return simulation
+
+
+def build_run(
+    eom: EquationsOfMotion,
+    law: Any,
+    *,
+    t_span: Any,
+    x0: Any,
+    grid: Any,
+    u: Any,
+    guards: Sequence[Guard],
+    rtol: float,
+    atol: Any,
+    method: str,
+    max_step: float,
+    max_steps: int,
+    stops: Any,
+    p: Any,
+    driver: Driver,
+    tier: Tier,
+    begin: float,
+) -> Run:
+    """Check all arguments of `simulate` and put a run together that has not begun yet."""
     if driver not in ("auto", "native", "python"):
         raise ModelError(f"driver is {driver!r}, expected 'auto', 'native' or 'python'")
     span = check_arguments.check_span(t_span)
@@ -122,14 +163,12 @@ def simulate(
     longest, count = check_arguments.check_steps(max_step, max_steps)
     if bound.period > 0.0 and bound.period < 1e3 * np.finfo(float).eps * max(abs(span[0]), abs(span[1])):
         raise ModelError(f"law '{bound.name}': period {bound.period:g} s is below the rounding of t = {span[1]:g} s")
-    plant = bind_casadi(eom.functions["x_dot"], tier)
-    plant.arguments[3][:] = parameters
+    plant = bind_plant(eom, tier, parameters)
     watched = tuple(guards)
     guard_function, guards_use_u = None, False
     if watched:
         function, guards_use_u = build_guards(watched, eom.labels.x, eom.labels.u, bound.memory, parameters.size)
-        guard_function = bind_casadi(function)
-        guard_function.arguments[4][:] = parameters
+        guard_function = bind_casadi(function, tier, p=parameters)
     data = LoopData(
         plant=plant,
         law=bound.law,
@@ -170,8 +209,4 @@ def simulate(
         "tier": tier,
         "versions": json.dumps(versions()),
     }
-    run = Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin)
-    simulation = run.finish(*run.advance(progress))
-    if check and not simulation.outcome.is_success:
-        raise SolverError(simulation.outcome.message, partial=simulation)
-    return simulation
+    return Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin)

@@ -88,6 +88,7 @@ class NativeLoop:
         self._library = load_driver()
         self._struct = _Loop()
         self._scalars: list[str] = []
+        self.functions: list[str] = [name for name, kind in _LOOP_FIELDS if kind is _Function]
         for name, kind in _LOOP_FIELDS:
             value = getattr(data, name)
             if kind is _Function:
@@ -103,6 +104,10 @@ class NativeLoop:
         status = self._library.sc_advance(ctypes.byref(self._struct), steps, seconds)
         self._read()
         return status
+
+    def replace(self, name: str, function: BoundFunction) -> None:
+        """Put another function of the same form in the place of the named one."""
+        setattr(self._struct, name, _function(function))
 
     def record(self, row: int, t: float, s: np.ndarray) -> int:
         """Write one row of the records from (t, s)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,12 +18,27 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.compile import load_library
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.native.compiled import Kind, native_plant
+from spacectl.dynamics.native.function import NativeFunction, compile_expression
 
-__all__ = ["CALLBACK", "GENERATED", "NONE", "VM", "BoundFunction", "Tier", "bind_casadi", "bind_python", "unused"]
+__all__ = [
+    "CALLBACK",
+    "GENERATED",
+    "NONE",
+    "VM",
+    "BoundFunction",
+    "Tier",
+    "bind_casadi",
+    "bind_native",
+    "bind_plant",
+    "bind_python",
+    "unused",
+]
 
 NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
 
-Tier = Literal["vm", "compiled", "callback"]
+Tier = Literal["auto", "vm", "native", "data-driven", "callback"]
 
 Rule = Callable[[list[Any], list[Any]], None]  #: fills the results from the arguments (lists of arrays)
 
@@ -55,6 +70,7 @@ class BoundFunction:
         self.results: list[Any] = [self.block[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
         self.error: BaseException | None = None
         self.fn = 0
+        self.prepare = 0
         self.raw = 0
         self.mem = 0
         self.iw = np.zeros(1, dtype=np.int64)
@@ -104,33 +120,92 @@ def _make_callback(bound: BoundFunction) -> None:
     bound._alive.append(callback)
 
 
-def bind_casadi(function: ca.Function, tier: Tier = "vm") -> BoundFunction:
+def bind_casadi(function: ca.Function, tier: Tier = "vm", *, p: Any = None) -> BoundFunction:
     """A CasADi function with its buffers.
 
     Parameters
     ----------
     function : casadi.Function
         Any; sparse arguments and results are made dense.
-    tier : {"vm", "compiled", "callback"}
+    tier : {"vm", "native", "data-driven", "callback"}
         ``"vm"``: CasADi's virtual machine, called straight from C (from Python if this CasADi hides the entry point,
-        or if the function calls back into Python). ``"compiled"``: C code generated and compiled into the cache.
-        ``"callback"``: through Python, for comparison.
+        or if the function calls back into Python). ``"native"`` (or ``"data-driven"``): C code generated and compiled
+        into the cache. ``"callback"``: through Python, for comparison.
+    p : array, optional
+        Values of the argument named ``p``.
 
     Raises
     ------
     SolverError
-        With ``"compiled"``, if there is no compiler or it fails.
+        With ``"native"``, if there is no compiler or it fails.
     """
-    if tier not in ("vm", "compiled", "callback"):
-        raise ModelError(f"tier {tier!r}: expected 'vm', 'compiled' or 'callback'")
+    if tier not in ("vm", "native", "data-driven", "callback"):
+        raise ModelError(f"tier {tier!r}: expected 'vm', 'native', 'data-driven' or 'callback'")
     f = _dense(function)
-    bound = BoundFunction([f.numel_in(i) for i in range(f.n_in())], [f.numel_out(i) for i in range(f.n_out())])
-    bound._alive.append(f)
-    if tier == "compiled":
-        _bind_generated(bound, f)
+    numbers = np.zeros(0) if p is None else np.asarray(p, dtype=float)
+    if tier in ("native", "data-driven") and (scalar := _scalar(f)) is not None:
+        bound = bind_native(compile_expression(scalar, numbers))
     else:
-        _bind_machine(bound, f, through_python=tier == "callback")
+        bound = BoundFunction([f.numel_in(i) for i in range(f.n_in())], [f.numel_out(i) for i in range(f.n_out())])
+        bound._alive.append(f)
+        if tier in ("native", "data-driven"):
+            _bind_generated(bound, f)
+        else:
+            _bind_machine(bound, f, through_python=tier == "callback")
+    if p is not None:
+        bound.arguments[f.index_in("p")][:] = numbers
     return bound
+
+
+def bind_native(native: NativeFunction) -> BoundFunction:
+    """A native function with its buffers."""
+    bound = BoundFunction(native.sizes_in, native.sizes_out)
+    bound.kind, bound.fn, bound.prepare = GENERATED, native.entry, native.prepare
+    bound.iw, bound.w = native.iw, native.w
+    bound._alive.append(native)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, *([ctypes.c_void_p] * 4), ctypes.c_int)
+    entry = prototype(native.entry)
+    iw, w = native.iw.ctypes.data, native.w.ctypes.data
+    bound._run = lambda: entry(ctypes.addressof(bound.arg), ctypes.addressof(bound.res), iw, w, 0)
+    return bound
+
+
+def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction:
+    """The right side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
+    if tier in ("native", "data-driven") or (tier == "vm" and "x_dot" in eom.numeric):
+        try:
+            kind: Kind = "data-driven" if tier == "data-driven" else "auto"
+            bound = bind_native(native_plant(eom, p, kind)[1])
+        except SolverError:
+            if tier != "vm":
+                raise
+            bound = _bind_calls(eom, p)
+    elif "x_dot" in eom.numeric:
+        bound = _bind_calls(eom, p)
+    else:
+        return bind_casadi(eom.functions["x_dot"], tier, p=p)
+    bound.arguments[3][:] = p
+    return bound
+
+
+def _bind_calls(eom: EquationsOfMotion, p: np.ndarray) -> BoundFunction:
+    """The numeric call of large equations, through Python."""
+
+    def rule(arguments: list[Any], results: list[Any]) -> None:
+        results[0][:] = eom.call("x_dot", *arguments[:3], p=p)[0].reshape(-1)
+
+    return bind_python(rule, (1, eom.n_x, eom.n_u, p.size), (eom.n_x,))
+
+
+@lru_cache(maxsize=64)
+def _scalar(f: ca.Function) -> ca.Function | None:
+    """The function as scalar expressions, or None if it cannot be (it solves equations, say)."""
+    if f.is_a("SXFunction"):
+        return f
+    try:
+        return f.expand()
+    except RuntimeError:
+        return None
 
 
 def _dense(f: ca.Function) -> ca.Function:

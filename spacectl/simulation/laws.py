@@ -73,12 +73,8 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
     for name in law.measurements.names:
         if name not in eom.labels.y:
             raise ModelError(f"{what}: {unknown_name('measurement', name, eom.labels.y)}; add a sensor to the system")
-    bound = bind_casadi(law.function, tier)
-    bound.arguments[5][:] = law.p
-    sensors = None
-    if len(law.measurements):
-        sensors = bind_casadi(_feedback(eom, law), tier)
-        sensors.arguments[2][:] = p
+    bound = bind_casadi(law.function, tier, p=law.p)
+    sensors = bind_casadi(_feedback(eom, law), tier, p=p) if len(law.measurements) else None
     return BoundLaw(
         name=law.name,
         law=bound,

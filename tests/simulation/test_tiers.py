@@ -42,8 +42,8 @@ def test_all_tiers_give_the_same_trajectory(arm):
     machine, python, compiled, twin = (
         closed_loop(arm),
         closed_loop(arm, tier="callback"),
-        closed_loop(arm, tier="compiled"),
-        closed_loop(arm, tier="compiled", driver="python"),
+        closed_loop(arm, tier="native"),
+        closed_loop(arm, tier="native", driver="python"),
     )
     assert np.array_equal(machine.x, python.x)  # the same machine, called differently
     # the compiler may order operations in another way: rounding, grown over three seconds
@@ -57,7 +57,7 @@ def sample():
     return ca.Function("sample", [x, k], [k * x, ca.sum1(x)], ["x", "k"], ["a", "b"])
 
 
-@pytest.mark.parametrize(("tier", "kind"), [("vm", VM), ("callback", CALLBACK), ("compiled", GENERATED)])
+@pytest.mark.parametrize(("tier", "kind"), [("vm", VM), ("callback", CALLBACK), ("native", GENERATED)])
 def test_bound_function_reads_and_writes_its_buffers(tier, kind):
     bound = bind_casadi(sample(), tier)
     assert bound.kind == kind

@@ -16,11 +16,37 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.native.function import NativeFunction, compile_expression, compile_solved, tree_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel, tree_library
 
-__all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind"]
+__all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_ready", "native_plant"]
 
 UNROLL_LIMIT = 24  #: speeds up to which unrolled code is worth its compilation
 
+_ready: set[tuple[str, str]] = set()
+
 Kind = Literal["auto", "unrolled", "data-driven"]
+
+
+def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, NativeFunction]:
+    """(t, x, u, p) -> x_dot as native code for the numbers p, and which kind it is.
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler or it fails.
+    """
+    if kind not in ("auto", "unrolled", "data-driven"):
+        raise ModelError(f"native equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
+    chosen = ("unrolled" if eom.n_v <= UNROLL_LIMIT else "data-driven") if kind == "auto" else kind
+    if chosen == "data-driven":
+        return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
+    x_dot = eom.functions["x_dot"]
+    function = compile_expression(x_dot, p) if x_dot.is_a("SXFunction") else compile_solved(eom.functions["terms"], p)
+    _ready.add((eom.structure_hash, eom.formulation))
+    return chosen, function
+
+
+def is_ready(eom: Any) -> bool:
+    """Whether native code for these equations has been made in this process, so that using it costs nothing."""
+    return (eom.structure_hash, eom.formulation) in _ready
 
 
 class CompiledEquations:
@@ -40,10 +66,7 @@ class CompiledEquations:
 
     def __init__(self, eom: Any, p: Any = None, *, kind: Kind = "auto"):
         values = eom.p if p is None else eom.parameters.check(p)
-        if kind not in ("auto", "unrolled", "data-driven"):
-            raise ModelError(f"compiled equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
-        self.kind = ("unrolled" if eom.n_v <= UNROLL_LIMIT else "data-driven") if kind == "auto" else kind
-        self.function = self._make(eom, values)
+        self.kind, self.function = native_plant(eom, values, kind)
         self.n_q, self.n_x, self.n_u = eom.n_q, eom.n_x, eom.n_u
         self.t, self.x, self.u, self.rate = (
             np.zeros(1),
@@ -65,12 +88,6 @@ class CompiledEquations:
             ctypes.c_int(0),
         )
         self.run = lambda: entry(*fixed)
-
-    def _make(self, eom: Any, p: np.ndarray) -> NativeFunction:
-        if self.kind == "data-driven":
-            return tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
-        x_dot = eom.functions["x_dot"]
-        return compile_expression(x_dot, p) if x_dot.is_a("SXFunction") else compile_solved(eom.functions["terms"], p)
 
     def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
         """Rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.compile import load_tuned
-from spacectl.dynamics.emit import emit_function
+from spacectl.dynamics.emit import EmittedC, emit_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
 __all__ = ["NativeFunction", "compile_expression", "compile_solved", "tree_function"]
@@ -31,6 +32,8 @@ class NativeFunction:
         Lengths of arguments and results.
     iw, w : arrays
         Passed to every call. For a compiled expression w holds what was prepared from p and is only read.
+    prepare : int
+        Address of ``void prepare(const double *p, double *w)``, or 0 if new numbers need a new function.
     keep : list
         What must live as long as the function.
     """
@@ -40,7 +43,13 @@ class NativeFunction:
     sizes_out: Sequence[int]
     iw: np.ndarray
     w: np.ndarray
+    prepare: int = 0
     keep: list[Any] = field(default_factory=list)
+
+
+@lru_cache(maxsize=64)
+def _emitted(function: ca.Function, name: str, hoist: str) -> EmittedC:
+    return emit_function(function, name, hoist=hoist)
 
 
 def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> NativeFunction:
@@ -51,7 +60,7 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
     SolverError
         If there is no compiler or it fails.
     """
-    emitted = emit_function(function, "evaluate", hoist=hoist)
+    emitted = _emitted(function, "evaluate", hoist)
     sizes_in = [function.numel_in(i) for i in range(function.n_in())]
     sizes_out = [function.numel_out(i) for i in range(function.n_out())]
     return _load("#include <math.h>\n" + emitted.text, function.name(), emitted.n_prepared, p, sizes_in, sizes_out)
@@ -64,8 +73,10 @@ def _load(text: str, name: str, n_prepared: int, p: Any, sizes_in: list[int], si
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.evaluate_prepare.restype = None
     library.evaluate_prepare(values.ctypes.data, w.ctypes.data)
-    entry = ctypes.cast(library.evaluate, ctypes.c_void_p).value or 0
-    return NativeFunction(entry, sizes_in, sizes_out, np.zeros(1, dtype=np.int64), w, [library])
+    entry, prepare = (
+        ctypes.cast(item, ctypes.c_void_p).value or 0 for item in (library.evaluate, library.evaluate_prepare)
+    )
+    return NativeFunction(entry, sizes_in, sizes_out, np.zeros(1, dtype=np.int64), w, prepare, [library])
 
 
 def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
@@ -74,7 +85,7 @@ def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
     A mass matrix that is not positive definite gives rates that are not finite.
     """
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    emitted = emit_function(terms, "terms", hoist="p")
+    emitted = _emitted(terms, "terms", "p")
     factor = Path(__file__).with_name("factor.h").read_text(encoding="utf-8")
     solve = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
@@ -108,5 +119,5 @@ def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
         [n_x],
         np.frombuffer(memoryview(kernel.data.struct).cast("B"), dtype=np.int64),
         np.zeros(kernel.data.n_work),
-        [kernel],
+        keep=[kernel],
     )
