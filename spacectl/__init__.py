@@ -28,7 +28,15 @@ from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
 from spacectl.reports import write_report
-from spacectl.simulation import Guard, Simulation, load_simulation, simulate
+from spacectl.simulation import (
+    Guard,
+    Simulation,
+    SimulationBatch,
+    load_batch,
+    load_simulation,
+    simulate,
+    simulate_many,
+)
 from spacectl.spatial.rotation import rotation_about
 
 __version__ = "0.1.0"
@@ -70,6 +78,7 @@ __all__ = [
     "RigidBody",
     "ShapeError",
     "Simulation",
+    "SimulationBatch",
     "SolverError",
     "SpacectlError",
     "Spherical",
@@ -85,11 +94,13 @@ __all__ = [
     "design_pd",
     "form_equations",
     "library",
+    "load_batch",
     "load_simulation",
     "load_system",
     "make_law",
     "rotation_about",
     "save_system",
     "simulate",
+    "simulate_many",
     "write_report",
 ]

@@ -22,7 +22,7 @@ __all__ = ["CALLBACK_ERROR", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "Nativ
 
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: what `advance` returns, as in loop.h
 
-_SOURCES = ("loop.c", "loop.h", "table.h", "right_side.h", "rk.h", "guards.h")
+_SOURCES = ("loop.c", "loop.h", "many.h", "table.h", "right_side.h", "rk.h", "guards.h")
 _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*{0,2})(\w+);", re.MULTILINE)
 
 
@@ -69,6 +69,8 @@ def load_driver() -> ctypes.CDLL:
     library.sc_record.argtypes = [ctypes.POINTER(_Loop), ctypes.c_longlong, ctypes.c_double, ctypes.c_void_p]
     library.sc_restart.argtypes = [ctypes.POINTER(_Loop), ctypes.c_double, ctypes.c_void_p]
     library.sc_restart.restype = None
+    library.sc_run_many.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_longlong] * 2
+    library.sc_run_many.restype = ctypes.c_longlong
     return library
 
 
@@ -104,6 +106,17 @@ class NativeLoop:
         status = self._library.sc_advance(ctypes.byref(self._struct), steps, seconds)
         self._read()
         return status
+
+    @property
+    def address(self) -> int:
+        """Address of the driver's struct."""
+        return ctypes.addressof(self._struct)
+
+    def copy_struct(self) -> ctypes.Structure:
+        """A copy of the driver's struct as it is now; pointers are shared."""
+        copy = _Loop()
+        ctypes.memmove(ctypes.addressof(copy), self.address, ctypes.sizeof(copy))
+        return copy
 
     def replace(self, name: str, function: BoundFunction) -> None:
         """Put another function of the same form in the place of the named one."""

@@ -219,3 +219,5 @@ sc_int sc_size(void)
 {
     return (sc_int)sizeof(sc_loop);
 }
+
+#include "many.h"

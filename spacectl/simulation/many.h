@@ -1,0 +1,88 @@
+/* Many runs of one loop, one after the other: what differs between them comes in arrays, one row a run. */
+#ifndef SC_MANY_H
+#define SC_MANY_H
+
+typedef void (*sc_prepare)(const double *p, double *w);
+
+typedef struct {
+    sc_int n_p;
+    const double *x0;
+    const double *z0; /* one row for all */
+    const double *u0; /* one row for all */
+    const double *p;  /* null: the same for all */
+    const double *u_low;
+    const double *u_high;
+    void *prepare_plant;
+    void *prepare_sensors;
+    void *prepare_guards;
+    const sc_int *terminal; /* for each guard, whether it ends a run */
+    double *out_x;
+    double *out_z;
+    double *out_u;
+    double *out_u_commanded;
+    double *t_end;    /* where each run ended */
+    sc_int *status;   /* of sc_advance */
+    sc_int *rows;     /* recorded grid times */
+    sc_int *counts;   /* steps, rejected steps, right sides, law calls */
+} sc_many;
+
+static void sc_prepare_with(void *prepare, const double *p, sc_function *f)
+{
+    if (prepare) ((sc_prepare)prepare)(p, f->w);
+}
+
+/* Runs first..last-1; `fresh` is the loop before its first step. Returns the number of runs made. */
+sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int first, sc_int last)
+{
+    for (sc_int run = first; run < last; run++) {
+        const sc_int size = (fresh->n_grid + 1) * run;
+        int status;
+        *L = *fresh;
+        sc_copy(L->s, m->x0 + run * L->n_x, L->n_x);
+        sc_copy(L->z, m->z0, L->n_z);
+        if (L->n_s > L->n_x) sc_copy(L->s + L->n_x, m->z0, L->n_z);
+        L->u_low = (double *)m->u_low + run * L->n_u;
+        L->u_high = (double *)m->u_high + run * L->n_u;
+        for (sc_int k = 0; k < L->n_u; k++) {
+            L->u_commanded[k] = m->u0[k];
+            L->u[k] = fmin(fmax(m->u0[k], L->u_low[k]), L->u_high[k]);
+        }
+        if (m->p) {
+            const double *p = m->p + run * m->n_p;
+            sc_prepare_with(m->prepare_plant, p, &L->plant);
+            sc_prepare_with(m->prepare_sensors, p, &L->sensors);
+            sc_prepare_with(m->prepare_guards, p, &L->guards);
+        }
+        L->out_x = m->out_x + size * L->n_x;
+        L->out_z = m->out_z + size * L->n_z;
+        L->out_u = m->out_u + size * L->n_u;
+        L->out_u_commanded = m->out_u_commanded + size * L->n_u;
+        for (;;) {
+            int ends = 0;
+            status = sc_advance(L, (sc_int)1 << 60, 1e300);
+            if (status != SC_GUARD) break;
+            for (sc_int k = 0; k < L->n_guards; k++) ends = ends || (L->fired[k] && m->terminal[k]);
+            if (ends) break;
+        }
+        m->status[run] = status;
+        m->rows[run] = L->i_grid;
+        m->t_end[run] = status == SC_GUARD ? L->event_t : L->t;
+        m->counts[4 * run] = L->n_steps;
+        m->counts[4 * run + 1] = L->n_rejected;
+        m->counts[4 * run + 2] = L->n_right_sides;
+        m->counts[4 * run + 3] = L->n_law_calls;
+        /* the place where it stopped, in the row behind the last one */
+        if (status != SC_DONE) {
+            const double *s = status == SC_GUARD ? L->event_s : L->s;
+            if (sc_record(L, L->i_grid, m->t_end[run], s) == SC_GO) m->rows[run]++;
+        }
+    }
+    return last - first;
+}
+
+sc_int sc_many_size(void)
+{
+    return (sc_int)sizeof(sc_many);
+}
+
+#endif

@@ -1,0 +1,131 @@
+"""`SimulationBatch`: the labelled results of many runs of one closed loop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray
+
+from spacectl.core.outcome import Outcome, Status
+from spacectl.simulation.result_files import read_dataset, write_dataset
+from spacectl.simulation.run import Run
+
+__all__ = ["SimulationBatch", "build_batch", "load_batch"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulationBatch:
+    """Histories of many runs over one time grid.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        ``x(run, time, state)``, ``u(run, time, input)``, ``u_commanded`` and ``z``; NaN behind the end of a run that
+        stopped early; ``status(run)``, ``t_end(run)``, ``x_end(run, state)``, counts, and ``p(run, parameter)``.
+    outcome : Outcome
+        How many runs ended in which way, and the time they took.
+    """
+
+    dataset: xarray.Dataset
+    outcome: Outcome
+
+    def __repr__(self) -> str:
+        return (
+            f"<SimulationBatch of '{self.dataset.attrs.get('system', '')}': {self.n_runs} runs, {self.outcome.message}>"
+        )
+
+    @property
+    def n_runs(self) -> int:
+        """Number of runs."""
+        return int(self.dataset.sizes["run"])
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times [s], shape (n_t,)."""
+        return self.dataset["time"].values
+
+    @property
+    def x(self) -> np.ndarray:
+        """States, shape (n_runs, n_t, n_x)."""
+        return self.dataset["x"].values
+
+    @property
+    def u(self) -> np.ndarray:
+        """Inputs after the limits, shape (n_runs, n_t, n_u)."""
+        return self.dataset["u"].values
+
+    @property
+    def x_end(self) -> np.ndarray:
+        """State where each run ended, shape (n_runs, n_x)."""
+        return self.dataset["x_end"].values
+
+    @property
+    def status(self) -> tuple[Status, ...]:
+        """How each run ended."""
+        return tuple(Status(str(word)) for word in self.dataset["status"].values)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Histories of a named state or input, shape (n_runs, n_t)."""
+        for letter, dimension in (("x", "state"), ("u", "input")):
+            if dimension in self.dataset.coords and name in self.dataset[dimension].values:
+                return self.dataset[letter].sel({dimension: name}).values
+        raise KeyError(name)
+
+    def save(self, path: Any) -> None:
+        """Write a netCDF file; `load_batch` reads it back."""
+        write_dataset(self.dataset, self.outcome, path)
+
+
+def load_batch(path: Any) -> SimulationBatch:
+    """Read a batch that `SimulationBatch.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The netCDF file.
+    """
+    return SimulationBatch(*read_dataset(path))
+
+
+def build_batch(
+    run: Run, results: dict[str, np.ndarray], status: Sequence[Status], p: np.ndarray | None, seconds: float
+) -> SimulationBatch:
+    """Label the arrays that the driver has filled."""
+    labels, data = run.eom.labels, run.data
+    n_runs, n_t = len(status), data.n_grid
+    last = np.maximum(results["rows"] - 1, 0)
+    coords: dict[str, Any] = {"run": np.arange(n_runs), "time": ("time", data.grid, {"units": "s"})}
+    variables: dict[str, Any] = {
+        "status": ("run", np.array([item.value for item in status])),
+        "t_end": ("run", results["t_end"], {"units": "s"}),
+    }
+    for letter, dimension, names in (
+        ("x", "state", labels.x),
+        ("u", "input", labels.u),
+        ("u_commanded", "input", labels.u),
+        ("z", "memory", run.bound.memory),
+    ):
+        if len(names):
+            variables[letter] = (("run", "time", dimension), results[f"out_{letter}"][:, :n_t])
+            coords[dimension] = list(names.names)
+            coords[f"{dimension}_unit"] = (dimension, list(names.units))
+    if len(labels.x):
+        variables["x_end"] = (("run", "state"), results["out_x"][np.arange(n_runs), last])
+    for k, name in enumerate(("n_steps", "n_rejected", "n_right_sides", "n_law_calls")):
+        variables[name] = ("run", results["counts"][:, k])
+    if p is not None:
+        variables["p"] = (("run", "parameter"), p)
+    counts = Counter(item.value for item in status)
+    message = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
+    is_good = all(item in (Status.OK, Status.EVENT) for item in status)
+    totals = {
+        name: int(results["counts"][:, k].sum()) for k, name in enumerate(("n_steps", "n_rejected", "n_right_sides"))
+    }
+    outcome = Outcome(
+        status=Status.OK if is_good else Status.FAILED, message=message, stats={**totals, "seconds": seconds}
+    )
+    return SimulationBatch(xarray.Dataset(variables, coords, run.attributes), outcome)
