@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -52,7 +53,7 @@ def is_ready(eom: Any) -> bool:
 class CompiledEquations:
     """Native ``x_dot`` for fixed numbers p, with fixed buffers.
 
-    Write into `x` and `u`, call `run`, read `rate`; or call `x_dot`, which copies. Not to be shared between threads.
+    Write into `x`, `u` (and `t`), call `run`, read `rate`; or call `x_dot`, which copies. For one thread each.
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ class CompiledEquations:
             pointer(self.function.w.ctypes.data),
             ctypes.c_int(0),
         )
-        self.run = lambda: entry(*fixed)
+        self.run = partial(entry, *fixed)
+        self._q, self._v, self._v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
 
     def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
         """Rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""
@@ -117,19 +119,17 @@ class CompiledEquations:
             list(pool.map(part, bounds[:-1], bounds[1:]))
         return out
 
-    def x_dot(self, x: Any, u: Any = (), t: float = 0.0) -> np.ndarray:
-        """Rate of the state, shape (n_x,)."""
+    def x_dot(self, x: Any, u: Any = ()) -> np.ndarray:
+        """Rate of the state, shape (n_x,), at the time in `t`."""
         self.x[:] = x
         self.u[:] = u
-        self.t[0] = t
         self.run()
         return self.rate.copy()
 
-    def v_dot(self, q: Any, v: Any, u: Any = (), t: float = 0.0) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,)."""
-        self.x[: self.n_q] = q
-        self.x[self.n_q :] = v
+    def v_dot(self, q: Any, v: Any, u: Any = ()) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,), at the time in `t`."""
+        self._q[:] = q
+        self._v[:] = v
         self.u[:] = u
-        self.t[0] = t
         self.run()
-        return self.rate[self.n_q :].copy()
+        return self._v_dot.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,7 @@ class LinearKernel:
         buffers = (self._room, self._work, self._rhs, self.q, self.v, self.u, *results)
         fixed = (ctypes.addressof(self._struct), *(array.ctypes.data for array in buffers))
         arguments = tuple(ctypes.c_void_p(address) for address in fixed)
-        entry = self.library.sc_linearise
-        self.run = lambda: entry(*arguments)
+        self.run = partial(self.library.sc_linearise, *arguments)
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
         """v_dot and its derivatives at a state.
