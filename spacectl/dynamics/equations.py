@@ -14,23 +14,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.core.errors import ModelError, ShapeError, unknown_name
+from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.evaluate import Evaluator
 from spacectl.dynamics.functions import EquationLabels
+from spacectl.dynamics.histories import evaluate_along
 from spacectl.dynamics.native.compiled import CompiledEquations, Kind
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion"]
-
-#: Arguments (before p) of the numeric calls that large systems replace
-_NUMERIC = {
-    "x_dot": ("t", "x", "u"),
-    "v_dot": ("t", "q", "v", "u"),
-    "bias": ("t", "q", "v"),
-    "mass_matrix": ("t", "q"),
-    "input_map": ("t", "q"),
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -263,25 +255,7 @@ class EquationsOfMotion:
         Works for every function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n, n_x), u (n, n_u).
         ``"energy"`` gives the sum of kinetic and potential energy.
         """
-        times, states = np.asarray(t, dtype=float).reshape(-1), np.asarray(x, dtype=float)
-        if states.shape != (times.size, self.n_x):
-            raise ShapeError(
-                f"along: x has shape {states.shape}, expected ({times.size}, {self.n_x}): time comes first"
-            )
-        inputs = np.zeros((times.size, self.n_u)) if u is None else np.asarray(u, dtype=float)
-        known = {"t": times[:, None], "x": states, "q": states[:, : self.n_q], "v": states[:, self.n_q :], "u": inputs}
-        vector = self._p if p is None else self.parameters.check(p)
-        if function in self.numeric:
-            rows = [known[name] for name in _NUMERIC[function]]
-            calls = [self.numeric[function](*(row[i] for row in rows), vector) for i in range(times.size)]
-            stacked = np.array([item[0] for item in calls])
-        else:
-            f = self.functions[function]
-            columns = f.call([ca.DM(known[name].T) for name in f.name_in()[:-1]] + [ca.DM(vector)])
-            total = columns[0] + columns[1] if function == "energy" else columns[0]
-            height, width = f.size_out(0)
-            stacked = np.array(total).reshape(height, times.size, width).transpose(1, 0, 2)
-        return stacked[:, :, 0] if stacked.shape[2] == 1 else stacked
+        return evaluate_along(self, function, t, x, u, self._p if p is None else self.parameters.check(p))
 
     @cached_property
     def _p(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 /* Exact linearisation of forward dynamics by recursion over elementary joints (numpy twin: derivatives.py).
  *
- * Everything is in root axes about one reference point near the bodies. factor.h and the generated load steps precede this text. */
+ * Everything is in root axes about a reference point near the bodies. factor.h and the generated load steps precede this text. */
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ typedef struct {
 enum { SC_ELEMENT = 22 };
 
 typedef struct {
-    double R[9], p[3];                       /* placement in the root */
+    double R[9], p[3], center[3];            /* placement: root axes, from the reference point */
     double S[18], S1[18], S2[18], S_dot[18]; /* up to three columns, one after the other */
     double V[6], A[6];
     double m, h[3], J[6];    /* own inertia about the reference point */
@@ -211,14 +211,14 @@ static void sc_add_gradient(const sc_element *e, const double *G, double *to) {
 }
 
 /* Loads from gravity and body inputs, their derivatives, and the unit wrench of each body input (rows of `unit`). */
-static void sc_element_loads(const sc_elements *tree, sc_element *all, const double *u, const double *center, double *unit) {
+static void sc_element_loads(const sc_elements *tree, sc_element *all, const double *u, double *unit) {
     double X[12], load[6], G[36];
     double *r[] = {load}, *d[] = {G};
     for (long long m = 0; m < (tree->gravity < 0 ? 0 : tree->n_members); m++) {
         sc_element *e = all + tree->member[m];
         const double *data = tree->member_data + 22 * m;
         memcpy(X, e->R, 9 * sizeof(double));
-        for (int k = 0; k < 3; k++) X[9 + k] = e->p[k] + center[k];
+        for (int k = 0; k < 3; k++) X[9 + k] = e->p[k] + e->center[k];
         const double *a[] = {X, data, data + 12, tree->environment};
         sc_load[tree->gravity](a, r);
         sc_load_gradient[tree->gravity](a, d);
@@ -264,20 +264,25 @@ static void sc_scale_rows(const double *G, const double *s, double *out) { /* ou
     for (int i = 0; i < 6; i++) out[i] -= sc_dot6(G + 6 * i, s);
 }
 
-/* Placements of all elements about a reference point on the first body, and the root's motion about it: far from the
- * root's origin (in an orbit) moments about that origin would lose their digits. */
-static void sc_place_all(const sc_elements *tree, sc_element *all, const double *q, double *center, double *root) {
-    center[0] = center[1] = center[2] = 0.0;
-    int found = 0;
-    for (long long i = 0; i < tree->n_elements; i++) {
+/* Placements of all elements. Each tree that hangs on the root has a reference point of its own, on its first body: far
+ * from the root's origin (in an orbit, in a formation) moments about that origin would lose their digits. */
+static void sc_place_all(const sc_elements *tree, sc_element *all, const double *q) {
+    for (long long i = 0; i < tree->n_elements; i++)
         sc_placement(tree, i, q + tree->q[i], tree->parent[i] < 0 ? 0 : all + tree->parent[i], all + i);
-        if (!found && tree->records[SC_ELEMENT * i + 12] > 0.0) {
-            memcpy(center, all[i].p, 3 * sizeof(double));
-            found = 1;
+    for (long long i = 0; i < tree->n_elements; i++) {
+        long long j = i;
+        if (tree->parent[i] >= 0) memcpy(all[i].center, all[tree->parent[i]].center, sizeof all[i].center);
+        else {
+            while (!(tree->records[SC_ELEMENT * j + 12] > 0.0) && j + 1 < tree->n_elements && tree->parent[j + 1] == j) j++;
+            memcpy(all[i].center, all[j].p, sizeof all[i].center);
         }
     }
     for (long long i = 0; i < tree->n_elements; i++)
-        for (int k = 0; k < 3; k++) all[i].p[k] -= center[k];
+        for (int k = 0; k < 3; k++) all[i].p[k] -= all[i].center[k];
+}
+
+/* The root's twist and acceleration about the reference point of an element's tree. */
+static void sc_root_at(const sc_elements *tree, const double *center, double *root) {
     memcpy(root, tree->root, 12 * sizeof(double));
     sc_cross_add(tree->root, center, root + 3);
     sc_cross_add(tree->root + 6, center, root + 9);
@@ -295,14 +300,15 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
     memset(M, 0, (size_t)n * n * sizeof(double));
     memset(rhs, 0, (size_t)n * width * sizeof(double));
 
-    double center[3], root[12];
-    sc_place_all(tree, all, q, center, root);
+    double root[12];
+    sc_place_all(tree, all, q);
     for (long long i = 0; i < tree->n_elements; i++) { /* outward: motion without v_dot */
         sc_element *e = all + i;
         const int parent = tree->parent[i], count = sc_columns(tree->kind[i]);
         const sc_element *above = parent < 0 ? 0 : all + parent;
         const double *V_p = above ? above->V : root, *A_p = above ? above->A : root + 6;
         double momentum[6];
+        if (!above) sc_root_at(tree, e->center, root);
         for (int c = 0; c < count; c++) {
             double *s = e->S + 6 * c, axis[3];
             for (int k = 0; k < 3; k++) axis[k] = e->R[3 * k + (count == 3 ? c : 2)];
@@ -336,7 +342,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         if (has_gradient) memset(e->G, 0, sizeof e->G);
         sc_momentum(e->m, e->h, e->J, e->A, e->f);
     }
-    if (has_gradient) sc_element_loads(tree, all, u, center, unit);
+    if (has_gradient) sc_element_loads(tree, all, u, unit);
     for (long long i = 0; i < tree->n_elements; i++)
         for (int k = 0; k < 6; k++) all[i].f[k] += all[i].bias[k] - all[i].load[k];
 
@@ -376,6 +382,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         sc_element *e = all + i;
         const int parent = tree->parent[i], count = sc_columns(tree->kind[i]);
         const double *V_p = parent < 0 ? root : all[parent].V, *A_p = parent < 0 ? root + 6 : all[parent].A;
+        if (parent < 0) sc_root_at(tree, e->center, root);
         memcpy(e->A, A_p, sizeof e->A);
         for (int c = 0; c < count; c++) {
             const int k_v = tree->v[i] + c;

@@ -33,28 +33,38 @@ static void sc_solve(int n, const double *M, double *b) {
         for (int k = j + 1; k < n; k++) b[j] -= M[k * n + j] * b[k];
 }
 
-/* The same for many right sides at once: B is row-major (n, m), and becomes the solution. */
-static void sc_solve_many(int n, const double *M, int m, double *B) {
+/* The same for `width` columns (a constant, so that they stay in registers) from column `at` of a row-major B (n, m). */
+static inline void sc_solve_columns(int n, const double *M, int m, double *B, int at, const int width) {
+    double sum[16];
     for (int j = 0; j < n; j++) {
-        double *row = B + (long long)j * m;
+        double *row = B + (long long)j * m + at;
+        for (int i = 0; i < width; i++) sum[i] = row[i];
         for (int k = 0; k < j; k++) {
             const double L = M[j * n + k];
-            const double *other = B + (long long)k * m;
-            if (L != 0.0)
-                for (int i = 0; i < m; i++) row[i] -= L * other[i];
+            const double *other = B + (long long)k * m + at;
+            for (int i = 0; i < width; i++) sum[i] -= L * other[i];
         }
+        for (int i = 0; i < width; i++) row[i] = sum[i];
     }
     for (int j = n - 1; j >= 0; j--) {
-        double *row = B + (long long)j * m;
+        double *row = B + (long long)j * m + at;
         const double inverse = M[j * n + j];
-        for (int i = 0; i < m; i++) row[i] *= inverse;
+        for (int i = 0; i < width; i++) sum[i] = row[i] * inverse;
         for (int k = j + 1; k < n; k++) {
             const double L = M[k * n + j];
-            const double *other = B + (long long)k * m;
-            if (L != 0.0)
-                for (int i = 0; i < m; i++) row[i] -= L * other[i];
+            const double *other = B + (long long)k * m + at;
+            for (int i = 0; i < width; i++) sum[i] -= L * other[i];
         }
+        for (int i = 0; i < width; i++) row[i] = sum[i];
     }
+}
+
+/* Many right sides at once: B is row-major (n, m), and becomes the solution. */
+static void sc_solve_many(int n, const double *M, int m, double *B) {
+    int at = 0;
+    for (; at + 16 <= m; at += 16) sc_solve_columns(n, M, m, B, at, 16);
+    for (; at + 4 <= m; at += 4) sc_solve_columns(n, M, m, B, at, 4);
+    for (; at < m; at++) sc_solve_columns(n, M, m, B, at, 1);
 }
 
 #endif
