@@ -12,6 +12,7 @@ import numpy as np
 from scipy.integrate import cumulative_simpson
 
 from spacectl import (
+    Band,
     EquationsOfMotion,
     Figure,
     Line,
@@ -218,7 +219,10 @@ def figures(
                 lines=[Line(x=t, y=error[:, i], label=JOINTS[i]) for i in range(7)],
             ),
             Panel(
-                y_label="joint torque", unit="N m", lines=[Line(x=t, y=sim.u[:, i], label=JOINTS[i]) for i in range(7)]
+                y_label="joint torque",
+                unit="N m",
+                lines=[Line(x=t, y=sim.u[:, i], label=JOINTS[i]) for i in range(7)],
+                bands=(Band(low=-parameters.torque_limit, high=parameters.torque_limit),),
             ),
         ),
     )
