@@ -1,0 +1,154 @@
+"""`find_operating_point`: positions and inputs at which chosen coordinates, speeds and inputs stay as they are.
+
+Solves ``v_dot(q, v, u) = 0`` for what is not fixed, from a guess, by Gauss-Newton steps of least norm on the tangent
+of the coordinates. Speeds are given (default zero), so steady motions such as spins are points too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import Array
+from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.core.outcome import Outcome, Status
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.linear.linearize import linear_terms
+from spacectl.linear.tangent import error_labels, tangent_map
+
+__all__ = ["OperatingPoint", "find_operating_point"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoint:
+    """A state and inputs at which the speeds do not change.
+
+    Parameters
+    ----------
+    x, u : arrays
+        State and inputs.
+    residual : array, shape (n_v,)
+        v_dot there.
+    outcome : Outcome
+        How the search ended.
+    """
+
+    x: Any
+    u: Any
+    residual: Any
+    outcome: Outcome
+
+    def __post_init__(self) -> None:
+        for name in ("x", "u", "residual"):
+            object.__setattr__(self, name, Array(getattr(self, name)))
+
+
+def find_operating_point(
+    eom: EquationsOfMotion,
+    *,
+    q: Mapping[str, float] | None = None,
+    v: Mapping[str, float] | None = None,
+    u: Mapping[str, float] | None = None,
+    free: tuple[str, ...] = (),
+    guess: Any = None,
+    t: float = 0.0,
+    tolerance: float = 1e-10,
+    p: Any = None,
+    check: bool = True,
+) -> OperatingPoint:
+    """A point with v_dot = 0.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    q, v, u : mappings of str to float
+        Coordinates, speeds and inputs that are fixed. Coordinates that are not named stay at the guess unless listed in
+        `free`; speeds that are not named are zero; inputs that are not named are found.
+    free : tuple of str
+        Error coordinates to be found (``"elbow"``, ``"base.rx"``), or ``("all",)``.
+    guess : array, shape (n_x,), optional
+        Where to start; default: at rest in the reference position.
+    tolerance : float
+        Allowed v_dot relative to the largest acceleration that a term of the equations would make alone.
+    check : bool
+        Whether an infeasible problem raises; otherwise the best point is returned with its status.
+
+    Returns
+    -------
+    OperatingPoint
+
+    Raises
+    ------
+    SolverError
+        If something cannot balance; the message names the speeds, and what remains.
+    """
+    labels = error_labels(eom)
+    n = eom.n_v
+    names = labels.names[:n]
+    x = eom.state(np.array(eom.x_rest if guess is None else guess, dtype=float))
+    x = eom.state(x, **dict(q or {}))
+    x[eom.n_q :] = eom.labels.v.vector(dict(v or {}))
+    fixed_u = dict(u or {})
+    command = eom.labels.u.vector(fixed_u)
+    loose_q = list(range(n)) if free == ("all",) else [_place(names, name) for name in free]
+    for name in q or {}:
+        if name in names and _place(names, name) in loose_q:
+            loose_q.remove(_place(names, name))
+    loose_u = [k for k, name in enumerate(eom.inputs) if name not in fixed_u]
+    iterations = 0
+    while (iterations := iterations + 1) <= 60:
+        terms = linear_terms(eom, t, x[: eom.n_q], x[eom.n_q :], command, p)
+        residual = terms.v_dot
+        scale = _scale(eom, t, x, command, p)
+        if np.max(np.abs(residual), initial=0.0) <= tolerance * scale:
+            break
+        J = np.hstack([terms.v_q[:, loose_q], terms.v_u[:, loose_u]])
+        if J.shape[1] == 0:
+            break
+        step = -np.linalg.lstsq(J, residual, rcond=1e-12)[0]
+        step *= min(1.0, 0.5 / max(np.max(np.abs(step[: len(loose_q)]), initial=0.0), 1e-300))
+        if np.max(np.abs(step), initial=0.0) < 1e-15 * (1.0 + np.max(np.abs(command), initial=0.0)):
+            break
+        move = np.zeros(n)
+        move[loose_q] = step[: len(loose_q)]
+        x[: eom.n_q] += tangent_map(eom, x[: eom.n_q]) @ move
+        x = eom.state(x)
+        command[loose_u] += step[len(loose_q) :]
+    residual = eom.v_dot(t, x[: eom.n_q], x[eom.n_q :], command, p)
+    found = np.max(np.abs(residual), initial=0.0) <= tolerance * _scale(eom, t, x, command, p)
+    message = f"balanced in {iterations} steps" if found else _explain(eom, t, x, command, p, residual)
+    outcome = Outcome(status=Status.OK if found else Status.FAILED, message=message, stats={"iterations": iterations})
+    point = OperatingPoint(x=x, u=command, residual=residual, outcome=outcome)
+    if check and not found:
+        raise SolverError(message, partial=point)
+    return point
+
+
+def _place(names: tuple[str, ...], name: str) -> int:
+    if name not in names:
+        raise ModelError(f"find_operating_point: {unknown_name('error coordinate', name, names)}")
+    return names.index(name)
+
+
+def _scale(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any) -> float:
+    """The largest acceleration that bias or inputs alone would make, at least of order rounding."""
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    bias = np.max(np.abs(eom.v_dot(t, q, v, np.zeros(eom.n_u), p)), initial=0.0)
+    pushed = np.max(np.abs(eom.v_dot(t, q, v, u, p)), initial=0.0)
+    return max(bias, pushed, 1e-6)
+
+
+def _explain(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, v_dot: np.ndarray) -> str:
+    """Which generalised forces remain, largest first."""
+    force = eom.mass_matrix(t, x[: eom.n_q], p) @ v_dot
+    order = np.argsort(-np.abs(force))
+    worst = [k for k in order[:3] if abs(force[k]) > 1e-3 * abs(force[order[0]])]
+    told = ", ".join(f"'{eom.speeds[k]}' (generalised force {force[k]:.3g} left)" for k in worst)
+    return (
+        f"system '{eom.system.name}' cannot be held: nothing balances {told}; free a coordinate (free=...), add an "
+        "actuator there, or give the speeds of a steady motion"
+    )
