@@ -19,6 +19,10 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Study, StudyResult
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics import EquationsOfMotion, form_equations
+from spacectl.linear.linear_model import LinearModel
+from spacectl.linear.linearize import linearize
+from spacectl.linear.modes import Modes, modes
+from spacectl.linear.operating_point import OperatingPoint, find_operating_point
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
@@ -66,7 +70,10 @@ __all__ = [
     "JointTorque",
     "Labels",
     "Line",
+    "LinearModel",
     "ModelError",
+    "Modes",
+    "OperatingPoint",
     "Outcome",
     "Panel",
     "Part",
@@ -92,12 +99,15 @@ __all__ = [
     "Universal",
     "Velocity",
     "design_pd",
+    "find_operating_point",
     "form_equations",
     "library",
+    "linearize",
     "load_batch",
     "load_simulation",
     "load_system",
     "make_law",
+    "modes",
     "rotation_about",
     "save_system",
     "simulate",

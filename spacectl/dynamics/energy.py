@@ -11,7 +11,7 @@ from spacectl.dynamics.terms import Terms
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement, pull_wrench
 
-__all__ = ["center_of_mass", "energies", "momentum"]
+__all__ = ["center_of_mass", "energies", "kinetic_by_part", "momentum", "placements"]
 
 
 def energies(terms: Terms) -> tuple[Any, Any]:
@@ -23,13 +23,19 @@ def energies(terms: Terms) -> tuple[Any, Any]:
     environment, n = terms.system.environment, terms.numbers.group("environment")
     rate = environment.root_rate(n)
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
-    kinetic = potential = ca.SX(0)
+    kinetic, potential = ca.sum1(kinetic_by_part(terms)), ca.SX(0)
     for motion, inertia, body in zip(motions, terms.inertias, terms.mass_properties, strict=True):
-        kinetic = kinetic + 0.5 * dot(motion.twist, inertia @ motion.twist)
         potential = potential + environment.potential(motion.X_NB, body, n)
         if rate is not None:
             potential = potential - 0.5 * dot(rate, inertia.seen_from(motion.X_NB).I_O @ rate)
     return kinetic, potential
+
+
+def kinetic_by_part(terms: Terms) -> Any:
+    """Kinetic energy of each part [J], shape (n_parts,), with velocities relative to the root frame."""
+    motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
+    pairs = zip(motions, terms.inertias, strict=True)
+    return ca.vertcat(*[0.5 * dot(motion.twist, inertia @ motion.twist) for motion, inertia in pairs])
 
 
 def momentum(terms: Terms) -> Any:

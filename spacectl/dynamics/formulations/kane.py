@@ -82,6 +82,7 @@ def _builders(terms: Terms) -> dict[str, Any]:
         "bias": lambda: of("bias", tqv, ("h", terms.h)),
         "input_map": lambda: of("input_map", tq, ("B_tau", terms.B_tau)),
         "energy": lambda: of("energy", tqv, *zip(("kinetic", "potential"), energy.energies(terms), strict=True)),
+        "kinetic_by_part": lambda: of("kinetic_by_part", tqv, ("kinetic", energy.kinetic_by_part(terms))),
         "momentum": lambda: of("momentum", tqv, ("momentum", energy.momentum(terms))),
         "center_of_mass": lambda: of("center_of_mass", tq, ("center_of_mass", energy.center_of_mass(terms)[0])),
         "placements": lambda: of("placements", tq, ("placements", energy.placements(terms))),

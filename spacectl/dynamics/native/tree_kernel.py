@@ -24,7 +24,9 @@ def tree_library() -> ctypes.CDLL:
     written = [
         Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("factor.h", "sweep.c", "derivatives.c")
     ]
-    library = load_tuned({"tree.c": "\n".join([steps_source(), *written])}, name="tree", flags=("-O3", "-ffp-contract=fast"))
+    library = load_tuned(
+        {"tree.c": "\n".join([steps_source(), *written])}, name="tree", flags=("-O3", "-ffp-contract=fast")
+    )
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6
     library.sc_tree_tau.argtypes = [pointer] * 7
