@@ -72,8 +72,12 @@ def find_operating_point(
         Error coordinates to be found (``"elbow"``, ``"base.rx"``), or ``("all",)``.
     guess : array, shape (n_x,), optional
         Where to start; default: at rest in the reference position.
+    t : float
+        Time [s].
     tolerance : float
         Allowed v_dot relative to the largest acceleration that a term of the equations would make alone.
+    p : array, optional
+        Run-time parameters.
     check : bool
         Whether an infeasible problem raises; otherwise the best point is returned with its status.
 

@@ -21,6 +21,7 @@ from spacectl.dynamics.native.compiled import is_ready
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard, build_guards
 from spacectl.simulation.functions import Tier, bind_casadi, bind_plant
+from spacectl.simulation.jacobian import bind_slopes
 from spacectl.simulation.laws import bind_law
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.result import Simulation
@@ -53,7 +54,7 @@ def simulate(
 ) -> Simulation:
     """Simulate the closed loop of equations and a law.
 
-    ``x_dot = f(t, x, u, p)``, ``u = clip(law(t, x, y, z, r), limits)``, by adaptive explicit Runge-Kutta steps. A
+    ``x_dot = f(t, x, u, p)``, ``u = clip(law(t, x, y, z, r), limits)``, by adaptive Runge-Kutta steps. A
     continuous law's memory is integrated with the state; a sampled law is called at ``t_span[0] + k period``, its u
     held and its memory replaced. Quaternions keep unit length. Limits belong to the plant: both u_commanded and u are
     recorded. At a sample or jump, records hold the values just after it.
@@ -77,8 +78,8 @@ def simulate(
         crossings closer than an eighth of a step can be missed (bound it by `max_step`).
     rtol, atol : float, float or array (n_x,)
         Relative and absolute tolerance of the local error.
-    method : {"dop853", "rk45"}
-        Order 8 or order 5.
+    method : {"dop853", "rk45", "radau"}
+        Explicit of order 8 or 5, or implicit of order 5 for stiff loops.
     max_step, max_steps : float, int
         Longest step [s]; number of steps after which the run is given up.
     stops : sequence of float
@@ -169,11 +170,14 @@ def build_run(
     if watched:
         function, guards_use_u = build_guards(watched, eom.labels.x, eom.labels.u, bound.memory, parameters.size)
         guard_function = bind_casadi(function, tier, p=parameters)
+    plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if method == "radau" else (None, None)
     data = LoopData(
         plant=plant,
         law=bound.law,
         sensors=bound.sensors,
         guards=guard_function,
+        plant_slopes=plant_slopes,
+        law_slopes=law_slopes,
         tableau=find_tableau(method),
         t_span=span,
         x0=check_arguments.check_state(eom, x0),

@@ -22,7 +22,7 @@ __all__ = ["CALLBACK_ERROR", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "Nativ
 
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: what `advance` returns, as in loop.h
 
-_SOURCES = ("loop.c", "loop.h", "many.h", "table.h", "right_side.h", "rk.h", "guards.h")
+_SOURCES = ("loop.c", "loop.h", "many.h", "table.h", "right_side.h", "rk.h", "lu.h", "implicit.h", "guards.h")
 _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*{0,2})(\w+);", re.MULTILINE)
 
 

@@ -18,7 +18,7 @@ from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_python
 
-__all__ = ["BoundLaw", "bind_law"]
+__all__ = ["BoundLaw", "bind_law", "feedback_function"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +74,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
         if name not in eom.labels.y:
             raise ModelError(f"{what}: {unknown_name('measurement', name, eom.labels.y)}; add a sensor to the system")
     bound = bind_casadi(law.function, tier, p=law.p)
-    sensors = bind_casadi(_feedback(eom, law), tier, p=p) if len(law.measurements) else None
+    sensors = bind_casadi(feedback_function(eom, law), tier, p=p) if len(law.measurements) else None
     return BoundLaw(
         name=law.name,
         law=bound,
@@ -100,7 +100,7 @@ def _check_states(given: tuple[str, ...], wanted: tuple[str, ...], what: str) ->
     )
 
 
-def _feedback(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
+def feedback_function(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
     """The law's measurements as a function ``(t, x, p) -> y``, in the law's order.
 
     Outputs that the law does not use may depend on the inputs (accelerations); those it uses may not.

@@ -12,7 +12,7 @@ typedef long long sc_int;
 enum { SC_NONE = 0, SC_VM = 1, SC_GENERATED = 2, SC_CALLBACK = 3 };
 /* what the caller is told, and what is said inside only */
 enum { SC_DONE = 0, SC_SLICE = 1, SC_GUARD = 2, SC_FAILED = 3, SC_CALLBACK_ERROR = 4, SC_LIMIT = 5 };
-enum { SC_GO = -1, SC_NOT_FINITE = -2 };
+enum { SC_GO = -1, SC_NOT_FINITE = -2, SC_NO_CONVERGENCE = -3 };
 /* phases of a run */
 enum { SC_POINT = 0, SC_RECORD = 1, SC_STEP = 2, SC_SCAN = 3 };
 /* why a run failed */
@@ -36,6 +36,8 @@ typedef struct {
     sc_function law;     /* (t, x, y, z, r, p) -> u, z_dot, z_next */
     sc_function sensors; /* (t, x, p) -> y */
     sc_function guards;  /* (t, x, u, z, p) -> g */
+    sc_function plant_slopes; /* (t, x, u, p) -> A, B: derivatives of x_dot by x and u, column-major */
+    sc_function law_slopes;   /* (t, s, r, ...) -> derivatives of u and z_dot by s, column-major */
     /* sizes */
     sc_int n_x;
     sc_int n_z;
@@ -60,6 +62,12 @@ typedef struct {
     double *C;
     double *E;
     double *F;
+    sc_int is_implicit;
+    double newton_tol; /* size of the iteration's error, as a part of the tolerance */
+    double *R;
+    double *T;
+    double *T_inverse;
+    double *eigenvalues; /* gamma, alpha, beta */
     /* options */
     double t_start;
     double t_end;
@@ -98,8 +106,17 @@ typedef struct {
     double h;
     double h_next;
     double error_old;
+    sc_int has_history; /* the last step's polynomial may be continued: there was no jump since */
+    sc_int wants_jacobian;
+    sc_int is_jacobian_current; /* it belongs to (t, s) */
+    sc_int n_newton; /* iterations of the last attempt */
+    double lu_h; /* the step that the factors belong to */
+    double eta; /* error of the iteration over its last increment */
+    double theta; /* its rate of convergence */
+    double inside; /* error inside the step, at the last attempt of it */
     double *s;
     double *s_new;
+    double *end_rate; /* of the last step's polynomial: free of what a stiff right side makes of small errors */
     double *z;
     double *u;
     double *u_commanded;
@@ -115,6 +132,8 @@ typedef struct {
     sc_int n_rejected;
     sc_int n_right_sides;
     sc_int n_law_calls;
+    sc_int n_jacobians;
+    sc_int n_factorisations;
     /* work */
     double *K;
     double *Q;
@@ -125,6 +144,14 @@ typedef struct {
     double *g_after;
     double *g_point;
     double *roots;
+    double *Z; /* stages of an implicit step minus s */
+    double *W; /* the same, transformed */
+    double *dW;
+    double *J;
+    double *lu_real;
+    double *lu_re;
+    double *lu_im;
+    sc_int *pivots;
     /* records, one row for each grid time and one spare */
     double *out_x;
     double *out_z;

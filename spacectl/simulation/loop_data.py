@@ -13,6 +13,7 @@ import numpy as np
 
 from spacectl.core.trajectory import Trajectory
 from spacectl.simulation.functions import BoundFunction, unused
+from spacectl.simulation.radau import ImplicitMethod
 from spacectl.simulation.tableau import Tableau
 
 __all__ = ["LoopData"]
@@ -27,7 +28,9 @@ class LoopData:
     ----------
     plant, law, sensors, guards : BoundFunction
         With their run-time numbers p already in place; `unused` where there is none.
-    tableau : Tableau
+    plant_slopes, law_slopes : BoundFunction, optional
+        Exact derivatives for an implicit method; without them it takes finite differences.
+    tableau : Tableau or ImplicitMethod
         The method.
     t_span : (float, float)
         Begin and end [s].
@@ -57,13 +60,15 @@ class LoopData:
         self,
         *,
         plant: BoundFunction,
-        tableau: Tableau,
+        tableau: Tableau | ImplicitMethod,
         t_span: tuple[float, float],
         x0: Any,
         grid: Any,
         law: BoundFunction | None = None,
         sensors: BoundFunction | None = None,
         guards: BoundFunction | None = None,
+        plant_slopes: BoundFunction | None = None,
+        law_slopes: BoundFunction | None = None,
         z0: Any = (),
         u0: Any = (),
         limits: tuple[Any, Any] | None = None,
@@ -84,6 +89,7 @@ class LoopData:
     ):
         self.plant, self.law = plant, law or unused()
         self.sensors, self.guards = sensors or unused(), guards or unused()
+        self.plant_slopes, self.law_slopes = plant_slopes or unused(), law_slopes or unused()
         self.n_x, self.n_z, self.n_u = len(x0), len(z0), len(u0)
         self.n_s = self.n_x + (self.n_z if period == 0.0 else 0)
         self.n_commands, self.n_measured = len(u_map), len(y_map)
@@ -103,11 +109,19 @@ class LoopData:
         self._set_state(x0, z0, u0)
         self._set_work()
 
-    def _set_method(self, tableau: Tableau) -> None:
+    def _set_method(self, tableau: Tableau | ImplicitMethod) -> None:
         self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]
         self.error_order = tableau.error_order
         self.has_error_pair, self.needs_end_rate = int(tableau.has_error_pair), int(tableau.needs_end_rate)
         self.A, self.C, self.E, self.F = (_reals(item) for item in (tableau.A, tableau.C, tableau.E, tableau.F))
+        none = np.zeros(0)
+        solver: Sequence[Any] = (none, none, none, none)
+        if isinstance(tableau, ImplicitMethod):
+            solver = (tableau.R, tableau.T, tableau.T_inverse, tableau.eigenvalues)
+        self.is_implicit = int(isinstance(tableau, ImplicitMethod))
+        self.R, self.T, self.T_inverse, self.eigenvalues = (_reals(item) for item in solver)
+        # The iteration stops well below the tolerance, but not below ten roundings of the state.
+        self.newton_tol = max(10.0 * np.finfo(float).eps / self.rtol, min(0.03, np.sqrt(self.rtol)))
 
     def _set_table(self, reference: Trajectory | None) -> None:
         none = np.zeros((0, 0))
@@ -122,21 +136,28 @@ class LoopData:
         self.k_sample = self.i_stop = self.i_grid = self.i_knot = self.i_check = 0
         self.t = self.t_new = self.t_start
         self.t_limit, self.h, self.h_next, self.error_old = np.inf, 0.0, 0.0, 1e-4
+        self.has_history, self.wants_jacobian, self.is_jacobian_current, self.n_newton = 0, 1, 0, 0
+        self.lu_h, self.eta, self.theta, self.inside = 0.0, 1.0, 0.0, np.inf
         self.z = np.array(z0, dtype=float)
         self.s = np.concatenate([np.asarray(x0, dtype=float), self.z if self.period == 0.0 else np.zeros(0)])
-        self.s_new = np.zeros(self.n_s)
+        self.s_new, self.end_rate = np.zeros(self.n_s), np.zeros(self.n_s)
         self.u_commanded = np.array(u0, dtype=float)
         self.u = np.clip(self.u_commanded, self.u_low, self.u_high)
         self.event_t, self.fail_t, self.reason = -np.inf, np.nan, 0
         self.event_s = self.s.copy()
         self.fired, self.bad = np.zeros(self.n_guards, dtype=np.int64), np.zeros(self.n_s, dtype=np.int64)
         self.n_steps = self.n_rejected = self.n_right_sides = self.n_law_calls = 0
+        self.n_jacobians = self.n_factorisations = 0
 
     def _set_work(self) -> None:
         rows, n = self.n_stages + 1 + self.n_extra, self.n_s
         self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
         self.stage, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(4))
         self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_guards) for _ in range(4))
+        size = n if self.is_implicit else 0
+        self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))
+        self.J, self.lu_real, self.lu_re, self.lu_im = (np.zeros((size, size)) for _ in range(4))
+        self.pivots = np.zeros((2, size), dtype=np.int64)
         sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row, for an event or a failure
         self.out_x, self.out_z, self.out_u, self.out_u_commanded = (np.zeros((self.n_grid + 1, k)) for k in sizes)
 

@@ -49,6 +49,7 @@ sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int fi
         }
         if (m->p) {
             const double *p = m->p + run * m->n_p;
+            L->plant_slopes.kind = SC_NONE; /* they belong to the first p: an implicit method takes differences */
             sc_prepare_with(m->prepare_plant, p, &L->plant);
             sc_prepare_with(m->prepare_sensors, p, &L->sensors);
             sc_prepare_with(m->prepare_guards, p, &L->guards);

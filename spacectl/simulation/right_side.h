@@ -1,4 +1,4 @@
-/* One evaluation of the closed loop: measurements and reference, law, limits, plant. */
+/* One evaluation of the closed loop (measurements and reference, law, limits, plant), and its Jacobian. */
 #ifndef SC_RIGHT_SIDE_H
 #define SC_RIGHT_SIDE_H
 
@@ -104,6 +104,81 @@ static int sc_right_side(sc_loop *L, double t, const double *s, double *s_dot)
     if (n_bad == 0) return SC_GO;
     for (i = 0; i < L->n_s; i++) L->bad[i] = !isfinite(s_dot[i]);
     return SC_NOT_FINITE;
+}
+
+/* J = d s_dot / d s at (t, s), from the exact slopes of plant and law; an input beyond its limits has none. */
+static int sc_exact_jacobian(sc_loop *L, double t)
+{
+    const sc_int n = L->n_s, n_x = L->n_x;
+    const int with_law = sc_is_continuous(L);
+    const double *A = L->plant_slopes.res[0], *B = L->plant_slopes.res[1], *U, *Z;
+    sc_int i, j, k;
+    int status;
+    if (L->plant_slopes.kind == SC_NONE || (with_law && L->law_slopes.kind == SC_NONE)) return SC_NOT_FINITE;
+    status = with_law ? sc_command(L, t, L->s) : SC_GO;
+    if (status != SC_GO) return status;
+    sc_argument(&L->plant_slopes, 0)[0] = t;
+    sc_copy(sc_argument(&L->plant_slopes, 1), L->s, n_x);
+    sc_copy(sc_argument(&L->plant_slopes, 2), L->u, L->n_u);
+    status = sc_call(&L->plant_slopes);
+    if (status != SC_GO) return status;
+    for (i = 0; i < n_x; i++)
+        for (j = 0; j < n; j++) L->J[i * n + j] = j < n_x ? A[j * n_x + i] : 0.0;
+    if (with_law) {
+        sc_argument(&L->law_slopes, 0)[0] = t;
+        sc_copy(sc_argument(&L->law_slopes, 1), L->s, n);
+        if (L->n_r > 0) sc_copy(sc_argument(&L->law_slopes, 2), sc_argument(&L->law, 4), L->n_r);
+        status = sc_call(&L->law_slopes);
+        if (status != SC_GO) return status;
+        U = L->law_slopes.res[0];
+        Z = L->law_slopes.res[1];
+        for (k = 0; k < L->n_commands; k++) {
+            const sc_int place = L->u_map[k];
+            if (L->u_commanded[place] < L->u_low[place] || L->u_commanded[place] > L->u_high[place]) continue;
+            for (i = 0; i < n_x; i++) {
+                const double weight = B[place * n_x + i];
+                if (weight != 0.0)
+                    for (j = 0; j < n; j++) L->J[i * n + j] += weight * U[j * L->n_commands + k];
+            }
+        }
+        for (i = 0; i < L->n_z; i++)
+            for (j = 0; j < n; j++) L->J[(n_x + i) * n + j] = Z[j * L->n_z + i];
+    }
+    for (i = 0; i < n * n; i++)
+        if (!isfinite(L->J[i])) return SC_NOT_FINITE;
+    return SC_GO;
+}
+
+/* The same by one-sided differences, one right side a column; K holds the rate at (t, s) in its first row. */
+static int sc_difference_jacobian(sc_loop *L, double t)
+{
+    const sc_int n = L->n_s;
+    sc_int i, j;
+    int status;
+    sc_copy(L->stage, L->s, n);
+    for (j = 0; j < n; j++) {
+        const double unit = L->atol[j] / L->rtol > 1e-3 ? L->atol[j] / L->rtol : 1e-3, size = fabs(L->s[j]);
+        L->stage[j] = L->s[j] + (L->K[j] < 0.0 ? -1.5e-8 : 1.5e-8) * (size > unit ? size : unit);
+        status = sc_right_side(L, t, L->stage, L->K + n);
+        if (status != SC_GO) return status;
+        for (i = 0; i < n; i++) L->J[i * n + j] = (L->K[n + i] - L->K[i]) / (L->stage[j] - L->s[j]);
+        L->stage[j] = L->s[j];
+    }
+    return SC_GO;
+}
+
+/* A new Jacobian for the step that begins at (t, s); differences where exact slopes are missing or not finite. */
+static int sc_jacobian(sc_loop *L)
+{
+    const double t = L->t > L->t_limit ? L->t_limit : L->t;
+    int status = sc_exact_jacobian(L, t);
+    if (status == SC_NOT_FINITE) status = sc_difference_jacobian(L, t);
+    if (status != SC_GO) return status;
+    L->n_jacobians++;
+    L->is_jacobian_current = 1;
+    L->wants_jacobian = 0;
+    L->lu_h = 0.0;
+    return SC_GO;
 }
 
 /* Scale unit quaternions of s, and the same entries of `rate` if given, by one factor. */

@@ -122,7 +122,7 @@ class Run:
 
     def _raise_callback_error(self) -> None:
         data = self.data
-        for function in (data.law, data.sensors, data.plant, data.guards):
+        for function in (data.law, data.sensors, data.plant, data.guards, data.plant_slopes, data.law_slopes):
             if function.error is not None:
                 if not isinstance(function.error, KeyboardInterrupt):
                     function.error.add_note(f"raised while simulating '{self.eom.system.name}' near t = {data.t:g} s")
@@ -153,6 +153,9 @@ class Run:
             self.p,
             self.attributes,
         )
-        counts = {name: getattr(data, name) for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls")}
+        counts = {
+            name: getattr(data, name)
+            for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
+        }
         stats = {**counts, "seconds": time.perf_counter() - self.begin}
         return Simulation(dataset, Outcome(status=status, message=message, stats=stats))

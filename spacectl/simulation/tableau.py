@@ -7,6 +7,7 @@ dense output. The dense output of both methods takes one form, in which rounding
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from scipy.integrate import DOP853, RK45
 
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
+from spacectl.simulation.radau import ImplicitMethod, make_radau
 
 __all__ = ["METHODS", "Tableau", "find_tableau"]
 
@@ -106,12 +108,12 @@ def _dop853() -> Tableau:
     return Tableau(name="dop853", n_stages=n, n_extra=m - n - 1, error_order=7, A=A, C=C, E=E, F=F)
 
 
-METHODS = {"dop853": _dop853, "rk45": _rk45}
+METHODS: dict[str, Callable[[], Tableau | ImplicitMethod]] = {"dop853": _dop853, "rk45": _rk45, "radau": make_radau}
 
 
 @cache
-def find_tableau(method: str) -> Tableau:
-    """The coefficients of a method by name: ``"dop853"`` (order 8) or ``"rk45"`` (order 5)."""
+def find_tableau(method: str) -> Tableau | ImplicitMethod:
+    """The coefficients of a method by name: ``"dop853"`` (order 8), ``"rk45"`` (order 5) or ``"radau"`` (implicit)."""
     if method not in METHODS:
         raise ModelError(unknown_name("method", method, METHODS))
     return METHODS[method]()

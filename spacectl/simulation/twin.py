@@ -13,6 +13,7 @@ import numpy as np
 from spacectl.simulation.driver import DONE, FAILED, GUARD, LIMIT, SLICE
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.twin_guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
+from spacectl.simulation.twin_implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
 from spacectl.simulation.twin_steps import (
     EPSILON,
     GO,
@@ -79,7 +80,7 @@ class PythonLoop:
         L.phase = RECORD
         if not L.is_fresh:
             return GO
-        L.is_fresh = 0
+        L.is_fresh = L.has_history = 0
         status = right_side(L, L.t, L.s, L.K[0])
         if status == NOT_FINITE:
             L.reason, L.fail_t = BY_STATE, L.t
@@ -139,26 +140,30 @@ class PythonLoop:
             needs_dense = L.n_guards > 0 or (
                 L.i_grid < L.n_grid and bool(L.grid[L.i_grid] < L.t_new - instant(L, L.t_new))
             )
-            status, error = attempt(L, h, needs_dense)
+            status, error = implicit_attempt(L, h) if L.is_implicit else attempt(L, h, needs_dense)
             if status == GO and error <= 1.0:
                 break
-            if status not in (GO, NOT_FINITE):
+            if status not in (GO, NOT_FINITE, NO_CONVERGENCE):
                 return status
             L.n_rejected += 1
             was_rejected = True
-            h_wanted = h * (0.25 if status == NOT_FINITE else next_factor(L, error, False))
+            if status == GO:
+                h_wanted = h * (implicit_factor(L, h, error, False) if L.is_implicit else next_factor(L, error, False))
+            else:
+                h_wanted = h * (0.25 if status == NOT_FINITE else 0.5)
             if not h_wanted > shortest:
-                if status == GO:
+                if status != NOT_FINITE:
                     note_worst(L)
                 L.reason, L.fail_t = BY_STATE if status == NOT_FINITE else BY_ERROR, L.t
                 return FAILED
-        factor = next_factor(L, error, True)
+        factor = implicit_factor(L, h, error, True) if L.is_implicit else next_factor(L, error, True)
         if was_rejected and factor > 1.0:
             factor = 1.0
         L.error_old = max(error, 1e-4)
         if was_rejected or factor < 1.0 or h * factor > L.h_next:
             L.h_next = h * factor
         L.h = h
+        L.has_history = 1
         L.n_steps += 1
         L.i_check = 0
         L.phase = SCAN

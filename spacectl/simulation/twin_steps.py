@@ -30,6 +30,8 @@ __all__ = [
     "normalise",
     "note_worst",
     "right_side",
+    "scale",
+    "total_square",
 ]
 
 GO, NOT_FINITE, CALLBACK_ERROR = -1, -2, 4  #: as in loop.h

@@ -105,10 +105,14 @@ class LinearKernel:
             np.zeros(max(self.n_u, 1))[: self.n_u],
         )
         self.terms = LinearTerms(np.zeros(n), np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, self.n_u)))
-        results = (self.terms.v_dot, self.terms.v_q, self.terms.v_v, self.terms.v_u)
-        buffers = (self._room, self._work, self._rhs, self.q, self.v, self.u, *results)
-        fixed = (ctypes.addressof(self._struct), *(array.ctypes.data for array in buffers))
-        arguments = tuple(ctypes.c_void_p(address) for address in fixed)
+        results = [self.terms.v_dot, self.terms.v_q, self.terms.v_v, self.terms.v_u]
+        struct = ctypes.addressof(self._struct)
+        own, given = [self._room, self._work, self._rhs], [self.q, self.v, self.u]
+        #: addresses of struct, work arrays and results, for callers that pass q, v and u themselves
+        self.addresses = [struct, *(array.ctypes.data for array in [*own, *results])]
+        arguments = tuple(
+            ctypes.c_void_p(at) for at in [struct, *(array.ctypes.data for array in [*own, *given, *results])]
+        )
         self.run = partial(self.library.sc_linearise, *arguments)
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
