@@ -17,13 +17,13 @@ from spacectl.model.system import System
 
 __all__ = ["TreeKernel", "tree_library"]
 
+_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "derivatives.c")
+
 
 @cache
 def tree_library() -> ctypes.CDLL:
     """The library of steps and sweeps; the same for every model."""
-    written = [
-        Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("factor.h", "sweep.c", "derivatives.c")
-    ]
+    written = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _WRITTEN]
     library = load_tuned(
         {"tree.c": "\n".join([steps_source(), *written])}, name="tree", flags=("-O3", "-ffp-contract=fast")
     )
