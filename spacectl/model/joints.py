@@ -35,12 +35,10 @@ class Fixed(Joint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Revolute(Joint):
-    """Rotation about a unit axis (the same in J and F). Coordinate: the angle [rad]."""
+class AxisJoint(Joint):
+    """Base of the joints with one axis, a unit vector that is the same in J and F."""
 
     axis: Any = "z"
-    coordinates: ClassVar[Names] = ANGLE
-    speeds: ClassVar[Names] = (("_dot", "rad/s"),)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,6 +46,14 @@ class Revolute(Joint):
 
     def numbers(self) -> dict[str, Number]:
         return {"axis": axis_number(self.axis)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revolute(AxisJoint):
+    """Rotation about a unit axis (the same in J and F). Coordinate: the angle [rad]."""
+
+    coordinates: ClassVar[Names] = ANGLE
+    speeds: ClassVar[Names] = (("_dot", "rad/s"),)
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(axis_rotation(n["axis"], q[0]), zeros(3, q))
@@ -57,19 +63,12 @@ class Revolute(Joint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prismatic(Joint):
+class Prismatic(AxisJoint):
     """Translation along a unit axis. Coordinate: the displacement [m]."""
 
     axis: Any = "x"
     coordinates: ClassVar[Names] = (("", "m"),)
     speeds: ClassVar[Names] = (("_dot", "m/s"),)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
-
-    def numbers(self) -> dict[str, Number]:
-        return {"axis": axis_number(self.axis)}
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(eye(3, q), n["axis"] * q[0])
@@ -79,19 +78,11 @@ class Prismatic(Joint):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cylindrical(Joint):
+class Cylindrical(AxisJoint):
     """Rotation about and translation along one axis. Coordinates: angle [rad], displacement [m]."""
 
-    axis: Any = "z"
     coordinates: ClassVar[Names] = ((".angle", "rad"), (".slide", "m"))
     speeds: ClassVar[Names] = ((".angle_dot", "rad/s"), (".slide_dot", "m/s"))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
-
-    def numbers(self) -> dict[str, Number]:
-        return {"axis": axis_number(self.axis)}
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(axis_rotation(n["axis"], q[0]), n["axis"] * q[1])
