@@ -17,6 +17,7 @@ from spacectl.spatial.rotation import AXES, axis_rotation, quaternion_rate, rota
 
 __all__ = [
     "JOINTS",
+    "AxisJoint",
     "Cylindrical",
     "Fixed",
     "Free",
