@@ -1,5 +1,6 @@
 # make demo       the first study, with its report         make test      what the continuous integration runs
 # make test-all   also slow tests and full studies         make clean     remove everything that was made here
+# make bench      ours against Pinocchio, MuJoCo and scipy: ratios in out/bench (minutes; on a quiet machine)
 # Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
 
 VENV   := .venv
@@ -25,9 +26,10 @@ endif
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
+INSTALL_HELP := { echo "spacectl: the installation failed; the first one needs a network and a package registry (pip's PIP_INDEX_URL and proxy settings are respected)" >&2; exit 1; }
 STUDY   := free_flyer_arm
 
-.PHONY: demo test test-all clean
+.PHONY: demo test test-all bench clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/spacectl run $(STUDY) --out out/$(STUDY)
@@ -43,14 +45,17 @@ test-all: $(VENV)/test.stamp
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n $(JOBS)
 
+bench: $(VENV)/test.stamp
+	$(BIN)/python -m tests.benchmarks --out out/bench
+
 $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing spacectl into $(VENV) ..."
-	@$(INSTALL) -e '.$(DEMO_EXTRAS)'
+	@$(INSTALL) -e '.$(DEMO_EXTRAS)' || $(INSTALL_HELP)
 	@touch $@
 
 $(VENV)/test.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing spacectl with its test tools into $(VENV) ..."
-	@$(INSTALL) -e '.$(TEST_EXTRAS)'
+	@$(INSTALL) -e '.$(TEST_EXTRAS)' || $(INSTALL_HELP)
 	@touch $@ $(VENV)/demo.stamp
 
 $(BIN)/python:

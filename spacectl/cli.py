@@ -1,6 +1,7 @@
 """The command line: ``spacectl list | run | check``. Each error is one line that names the part and the cure.
 
-Exit codes: 0 done; 1 a solver or something unexpected failed; 2 wrong usage, model or parameter; 130 interrupted.
+Exit codes: 0 done; 1 a solver or something unexpected failed; 2 wrong usage, model or parameter; 130 interrupted
+(Ctrl-C); 143 terminated.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rich.text import Text
 from spacectl import __version__
 from spacectl.cli_lookup import find_study, list_studies, load_study
 from spacectl.cli_run import parse_settings, run_study
+from spacectl.cli_signals import terminate_as_interrupt
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.dynamics import form_equations
@@ -27,7 +29,7 @@ from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
 
-OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, WRONG, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 app = typer.Typer(
     add_completion=False,
@@ -119,6 +121,12 @@ def check_command(
 
 def run_command_line(arguments: list[str]) -> int:
     """Run one command and return its exit code; every failure is told in one line."""
+    with terminate_as_interrupt() as received:
+        code = _run(arguments)
+    return TERMINATED if code == INTERRUPTED and received else code
+
+
+def _run(arguments: list[str]) -> int:
     try:
         code = int(app(args=arguments, standalone_mode=False, prog_name="spacectl") or OK)
         return code if code != INTERRUPTED else _fail("interrupted; nothing was written", INTERRUPTED)

@@ -86,6 +86,11 @@ def load_study(file: Path) -> LoadedStudy:
         spec.loader.exec_module(module)
     except (ImportError, SyntaxError) as error:
         raise ModelError(f"study '{name}': {file.name} cannot be loaded ({type(error).__name__}: {error})") from error
+    except SystemExit as error:
+        raise ModelError(
+            f"study '{name}': {file.name} ends the program when it is loaded (SystemExit: {error}); "
+            "put such calls under if __name__ == '__main__'"
+        ) from error
     study = getattr(module, "STUDY", None)
     if not isinstance(study, Study):
         raise ModelError(

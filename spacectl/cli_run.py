@@ -71,7 +71,12 @@ def run_study(
         raise ModelError(f"study '{loaded.name}': {error}") from error
     start = time.perf_counter()
     with collect_warnings() as heard:
-        result = study.run(parameters, quick=is_quick, progress=show_progress(console))
+        try:
+            result = study.run(parameters, quick=is_quick, progress=show_progress(console))
+        except SystemExit as error:
+            raise ModelError(
+                f"study '{loaded.name}': run ended the program (SystemExit: {error}); raise an error instead"
+            ) from error
     if not isinstance(result, StudyResult):
         raise ModelError(f"study '{loaded.name}': run returned a {type(result).__name__}, expected a StudyResult")
     provenance = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -80,3 +81,18 @@ def toy_study(tmp_path: Path) -> Path:
     (folder / "study.py").write_text(TOY_STUDY, encoding="utf-8")
     (folder / "README.md").write_text("**Metrics.** `ringing_time` [s], `final_angle` [rad].\n", encoding="utf-8")
     return folder
+
+
+_SUMMARY: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Collect what tests want shown at the end (also from the workers of a parallel run)."""
+    if report.when == "call":
+        _SUMMARY.extend(str(value) for name, value in report.user_properties if name == "summary")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Show it."""
+    for text in _SUMMARY:
+        terminalreporter.write_line(text)

@@ -70,6 +70,7 @@ def test_set_and_quick_change_the_result(toy_study: Path, tmp_path: Path) -> Non
         (["run", "TOY", "--out", "OUT", "--fast"], 2, "--fast"),
         (["fly"], 2, "No such command 'fly'"),
         (["check", "OUT.toml"], 2, "cannot be read"),
+        (["run", "TOY", "--out", "/"], 2, "output '/': it is the top of the file system"),
         (["run", "TOY", "--out", "OUT", "--set", "trouble=solver"], 1, "the step became too small"),
         (
             ["run", "TOY", "--out", "OUT", "--set", "trouble=bug"],
@@ -145,6 +146,7 @@ def test_names_are_looked_up_in_the_studies_folder_first(
         ("x = 1\n", "has no STUDY"),
         ("import no_such_module\n", "cannot be loaded (ModuleNotFoundError"),
         ("def\n", "cannot be loaded (SyntaxError"),
+        ("raise SystemExit(3)\n", "ends the program when it is loaded (SystemExit: 3)"),
     ],
 )
 def test_a_broken_study_is_named_and_hides_no_other(
@@ -196,7 +198,10 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         assert "Usage: spacectl" in capsys.readouterr().out
 
 
-def test_ctrl_c_ends_a_real_process_with_130_and_no_leftovers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
+    sent: signal.Signals, code: int, tmp_path: Path
+) -> None:
     study = tmp_path / "wait.py"
     study.write_text(
         "import time\nfrom dataclasses import dataclass\nfrom pathlib import Path\nfrom spacectl.core.study import Study\n\n"
@@ -210,9 +215,9 @@ def test_ctrl_c_ends_a_real_process_with_130_and_no_leftovers(tmp_path: Path) ->
     deadline = time.monotonic() + 30.0
     while not (tmp_path / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130, said
+    assert process.returncode == code, said
     assert said == "spacectl: interrupted; nothing was written\n"
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob(".out*"))

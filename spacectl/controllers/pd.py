@@ -17,7 +17,7 @@ from spacectl.core.control_law import ControlLaw, make_law
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.validate import find_speed
 
@@ -66,6 +66,7 @@ def design_pd(
     >>> law(0.0, [0.1, 0.0])
     array([-1.])
     """
+    require_equations(eom, "design_pd")
     driven = _driven_coordinates(eom)
     chosen = tuple(driven) if inputs is None else tuple(inputs)
     for item in chosen:
@@ -98,6 +99,7 @@ def design_pd(
         inputs=labels,
         parameters=numbers,
         reference=table,
+        reference_rates=table is not None,
         period=period,
         notes=notes,
     )
@@ -133,20 +135,8 @@ def _reference(
         return None, lambda s: ([0.0] * n, [0.0] * n)
     if isinstance(reference, Trajectory):
         columns = list(reference.labels.indices(coordinates))
-        t = np.asarray(reference.t)
-        values, rates = reference(t)[:, columns], reference.rate(t)[:, columns]
-        if reference.rates is not None:
-            rates = np.asarray(reference.rates)[:, columns]
-        names = tuple(f"{item}.reference" for item in coordinates) + tuple(
-            f"{item}.reference_rate" for item in coordinates
-        )
-        table = Trajectory(
-            t=t,
-            values=np.hstack([values, rates]),
-            labels=Labels(names, (), "reference"),
-            interpolation=reference.interpolation,
-        )
-        return table, lambda s: (s.r[:n], s.r[n:])
+        width = reference.values.shape[1]
+        return reference, lambda s: ([s.r[k] for k in columns], [s.r[width + k] for k in columns])
     if not callable(reference):
         raise ModelError(f"PD law '{name}': reference is {reference!r}, expected a Trajectory or lambda s: [...]")
 

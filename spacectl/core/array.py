@@ -16,8 +16,8 @@ __all__ = ["Array", "as_array", "as_scalar"]
 class Array:
     """Read-only array of floats with value semantics.
 
-    Behaves like a numpy array in formulas (it converts by ``np.asarray``), but equality is one boolean and equal
-    content has an equal hash, so a frozen dataclass that holds one is comparable and hashable.
+    Converts by ``np.asarray`` wherever numpy takes an array (write ``np.asarray(a)`` in formulas). Equality is one
+    boolean and equal content has an equal hash, so a frozen dataclass that holds one is comparable and hashable.
 
     Parameters
     ----------
@@ -119,10 +119,13 @@ def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
 
 
 def as_scalar(value: Any, what: str) -> float:
-    """`value` as a finite float; `what` names it in the error."""
+    """`value` as a finite float; `what` names it in the error. Texts and truth values are refused."""
+    is_number = not isinstance(value, (str, bytes, bool)) and getattr(value, "dtype", np.dtype(float)).kind not in "bSU"
+    if not is_number:
+        raise ModelError(f"{what}: expected a number, got {value!r}; write it without quotes, in SI units")
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{what}: expected a number, got {value!r}") from error
     if not np.isfinite(number):
         raise ModelError(f"{what}: got {number}; give a finite SI number")

@@ -18,6 +18,7 @@ from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
+from spacectl.core.provenance import content_hash
 from spacectl.core.trajectory import Trajectory
 
 __all__ = ["LAW_INPUTS", "LAW_OUTPUTS", "CallableLaw", "ControlLaw", "make_law"]
@@ -47,6 +48,8 @@ class ControlLaw:
         Sampling period [s]; 0 means continuous.
     reference : Trajectory, optional
         The table r(t).
+    reference_rates : bool
+        Whether r holds the table's values followed by their rates.
     notes : mapping
         How it was designed, for the report.
     """
@@ -62,6 +65,7 @@ class ControlLaw:
     p: Any = ()
     period: float = 0.0
     reference: Trajectory | None = None
+    reference_rates: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -76,7 +80,7 @@ class ControlLaw:
         given = (tuple(self.function.name_in()), tuple(self.function.name_out()))
         if given != (LAW_INPUTS, LAW_OUTPUTS):
             raise ModelError(f"{what}: function maps {given[0]} to {given[1]}; expected {LAW_INPUTS} to {LAW_OUTPUTS}")
-        n_r = 0 if self.reference is None else self.reference.values.shape[1]
+        n_r = 0 if self.reference is None else self.reference.values.shape[1] * (2 if self.reference_rates else 1)
         sizes = (1, len(self.states), len(self.measurements), len(self.memory), n_r, len(self.parameters))
         for i, (letter, size) in enumerate(zip(LAW_INPUTS, sizes, strict=True)):
             if self.function.numel_in(i) != size:
@@ -91,6 +95,13 @@ class ControlLaw:
                     f"{what}: function gives {self.function.nnz_out(i)} values of {letter}, expected {size} (dense)"
                 )
 
+    def content_hash(self) -> str:
+        """sha256 of the law: its function, numbers, memory, period and reference."""
+        table = None if self.reference is None else [self.reference.t, self.reference.values, self.reference.rates]
+        rule = None if self.reference is None else self.reference.interpolation
+        names = [list(labels.names) for labels in (self.states, self.inputs, self.measurements, self.memory)]
+        return content_hash([self.function.serialize(), names, self.p, self.z0, self.period, table, rule])
+
     @property
     def is_sampled(self) -> bool:
         """True for a sampled law."""
@@ -99,6 +110,8 @@ class ControlLaw:
     def __call__(self, t: float, x: Any, y: Any = (), z: Any = None) -> np.ndarray:
         """Commanded inputs, shape (n_u,), for use outside a simulation."""
         r = np.zeros(0) if self.reference is None else self.reference(t)
+        if self.reference is not None and self.reference_rates:
+            r = np.concatenate([r, self.reference.rate(t)])
         memory = np.asarray(self.z0 if z is None else z)
         return np.asarray(self.function(t, np.asarray(x), np.asarray(y), memory, r, np.asarray(self.p))[0]).reshape(-1)
 
@@ -138,6 +151,7 @@ def make_law(
     memory: Mapping[str, float] | None = None,
     parameters: Mapping[str, float] | None = None,
     reference: Trajectory | None = None,
+    reference_rates: bool = False,
     period: float = 0.0,
     notes: Mapping[str, Any] | None = None,
 ) -> ControlLaw:
@@ -156,6 +170,8 @@ def make_law(
         Names with starting values of z, and names with values of p.
     reference : Trajectory, optional
         The table r(t); its columns are available by name.
+    reference_rates : bool
+        Whether the rates of the columns are available too, as ``name + "_dot"``.
     period : float
         Sampling period [s]; 0 means continuous.
     notes : mapping, optional
@@ -172,6 +188,9 @@ def make_law(
     z_labels = Labels(tuple(memory or ()), (), "memory")
     p_labels = Labels(tuple(parameters or ()), (), "law parameter")
     r_labels = reference.labels if reference is not None else Labels(kind="reference")
+    if reference_rates:
+        r_labels = Labels(r_labels.names + tuple(f"{item}_dot" for item in r_labels.names), (), "reference")
+    _refuse_shadows(name, states, measured, z_labels, p_labels)
     t = ca.SX.sym("t")
     letters = {"x": states, "y": measured, "z": z_labels, "r": r_labels, "p": p_labels}
     symbols = {letter: (ca.SX.sym(letter, len(labels)), labels) for letter, labels in letters.items()}
@@ -196,5 +215,16 @@ def make_law(
         p=list((parameters or {}).values()),
         period=period,
         reference=reference,
+        reference_rates=reference_rates and reference is not None,
         notes=notes or {},
     )
+
+
+def _refuse_shadows(name: str, *groups: Labels) -> None:
+    """Raise if a measurement, memory entry or parameter has the name of another: a rule would read the wrong one."""
+    seen: dict[str, str] = {}
+    for labels in groups:
+        for item in labels.names:
+            if item in seen:
+                raise ModelError(f"law '{name}': {labels.kind} '{item}' has the name of a {seen[item]}; rename it")
+            seen[item] = labels.kind

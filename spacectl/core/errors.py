@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "unknown_name"]
+__all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "as_number", "unknown_name"]
 
 
 class SpacectlError(Exception):
@@ -39,6 +39,16 @@ class SolverError(SpacectlError, RuntimeError):
     def __init__(self, message: str, partial: Any = None):
         super().__init__(message)
         self.partial = partial
+
+
+def as_number(value: Any, what: str) -> float:
+    """`value` as a float, NaN and infinity included; text and booleans are refused."""
+    if isinstance(value, (str, bytes, bool)):
+        raise ModelError(f"{what}: expected a number, got {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: expected a number, got {value!r}") from error
 
 
 def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:

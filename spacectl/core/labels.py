@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, ShapeError, unknown_name
+from spacectl.core.errors import ModelError, ShapeError, as_number, unknown_name
 
 __all__ = ["Labels"]
 
@@ -78,7 +78,7 @@ class Labels:
         """Vector with the named `values`; the other entries are zero or those of `default`."""
         out = np.zeros(len(self)) if default is None else np.array(default, dtype=float)
         for name, value in values.items():
-            out[self.index(name)] = value
+            out[self.index(name)] = as_number(value, f"{self.kind} '{name}'")
         return out
 
     def named(self, values: np.ndarray) -> dict[str, float]:

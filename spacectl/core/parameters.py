@@ -63,7 +63,11 @@ class Parameters:
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of the named parameter."""
         self.where(name)
-        return self.shapes[self.names.index(name)]
+        return self._shapes[name]
+
+    @cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return dict(zip(self.names, self.shapes, strict=True))
 
     def get(self, name: str, p: Any = None) -> np.ndarray:
         """Value of the named parameter, in its shape."""

@@ -14,7 +14,7 @@ import casadi as ca
 
 from spacectl.core.errors import ModelError
 
-__all__ = ["EmittedC", "emit_function", "emit_step"]
+__all__ = ["EmittedC", "can_emit", "emit_function", "emit_step"]
 
 _BINARY = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/", ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==",
            ca.OP_NE: "!=", ca.OP_AND: "&&", ca.OP_OR: "||"}  # fmt: skip
@@ -48,6 +48,11 @@ class _Value:
     op: int
     operands: tuple[str, ...]
     is_early: bool  # depends on the hoisted input only
+
+
+def can_emit(function: ca.Function) -> bool:
+    """Whether a function is made of scalar expressions alone (no calls of other functions)."""
+    return bool(function.is_a("SXFunction")) and not function.find_functions()
 
 
 def emit_function(function: ca.Function, name: str, *, hoist: str = "p") -> EmittedC:
@@ -115,7 +120,7 @@ def _straight_line(
     function: ca.Function, hoisted: int
 ) -> tuple[list[_Value], list[tuple[tuple[int, int], str]], set[str]]:
     """Assignments, stores ((output, entry), value) and the names that depend on the hoisted input only."""
-    if not function.is_a("SXFunction"):
+    if not can_emit(function):
         raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
     slots: dict[int, str] = {}  # work slot -> C name of its value
     values: list[_Value] = []

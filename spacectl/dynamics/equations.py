@@ -14,15 +14,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
+from spacectl.dynamics.checks import ParameterChecks
 from spacectl.dynamics.evaluate import Evaluator
-from spacectl.dynamics.functions import EquationLabels
+from spacectl.dynamics.functions import EquationLabels, form_jacobian
 from spacectl.dynamics.histories import evaluate_along
 from spacectl.dynamics.native.compiled import CompiledEquations, Kind
 from spacectl.model.system import System
 
-__all__ = ["EquationsOfMotion"]
+__all__ = ["EquationsOfMotion", "require_equations"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -132,16 +133,24 @@ class EquationsOfMotion:
 
     def parameters_of(self, system: System) -> np.ndarray:
         """The vector p of another system of the same structure, for use with these equations."""
-        other = system.parameters(vary=tuple(self.stats.get("vary", ())))
-        if other.names != self.parameters.names or other.shapes != self.parameters.shapes:
+        vary = tuple(self.stats.get("vary", ()))
+        other = system.parameters(vary=vary)
+        if system.structure_hash(vary=vary) != self.system.structure_hash(vary=vary):
             raise ModelError(
                 f"system '{system.name}' has another structure than '{self.system.name}'; form its own equations"
             )
         return self.parameters.check(other.values)
 
+    def check_parameters(self, p: Any) -> np.ndarray:
+        """`p` after checking size, structure and physics (positive masses, unit axes, limits in order, ...)."""
+        vector = self.parameters.check(p)
+        self._checks(vector)
+        return vector
+
     def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
-        low, high = np.full(self.n_u, -np.inf), np.full(self.n_u, np.inf)
+        bounds = [getattr(item, "default_bounds", (-np.inf, np.inf)) for item in getattr(self.system, "actuators", ())]
+        low, high = np.array(bounds or [(-np.inf, np.inf)] * self.n_u, dtype=float).reshape(self.n_u, 2).T.copy()
         for i, name in enumerate(self.inputs):
             if f"{name}.limit" in self.parameters.names:
                 low[i], high[i] = self.parameters.get(f"{name}.limit", p)
@@ -153,6 +162,9 @@ class EquationsOfMotion:
         Names with a dot are passed as ``**{"base.x": 1.0}``.
         """
         x = self.labels.x.vector(named, default=np.asarray(self.x_rest if base is None else base))
+        if not np.all(np.isfinite(x)):
+            bad = self.states[int(np.flatnonzero(~np.isfinite(x))[0])]
+            raise ModelError(f"state '{bad}' is {x[self.labels.x.index(bad)]}; give finite SI numbers")
         for k in self.quaternions:
             length = float(np.linalg.norm(x[k : k + 4]))
             if not length > 0.0:
@@ -211,10 +223,7 @@ class EquationsOfMotion:
         return self.call("center_of_mass", t, q, p=p)[0].reshape(-1)
 
     def reactions(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
-        """Wrench that each joint passes to its body, shape (n_parts, 6): moment, force about frame F in F axes.
-
-        Rows are in the order of ``system.tree``; actuator torques at the joint are included.
-        """
+        """Wrench that each joint passes to its body (actuator included), (n_parts, 6): moment, force about F in F axes."""
         v_dot = self.v_dot(t, q, v, u, p)
         return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
 
@@ -239,14 +248,7 @@ class EquationsOfMotion:
         """
         key = f"{function}:{output}:{argument}"
         if key not in self._jacobians:
-            implicit = f"{function}_implicit"  # a form that is cheaper to differentiate than to evaluate
-            f = self.functions[implicit if implicit in self.functions else function]
-            for name, known in ((output, f.name_out()), (argument, f.name_in())):
-                if name not in known:
-                    raise ModelError(f"jacobian of '{function}': {unknown_name('argument', name, known)}")
-            g = f.factory(f"jac_{function}", f.name_in(), [f"jac:{output}:{argument}"])
-            x = [ca.MX.sym(name, *g.size_in(i)) for i, name in enumerate(g.name_in())]
-            self._jacobians[key] = Evaluator(ca.Function(g.name(), x, [ca.densify(g(*x))], g.name_in(), ["jac"]))
+            self._jacobians[key] = Evaluator(form_jacobian(self.functions, function, output, argument))
         return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
 
     def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
@@ -260,6 +262,10 @@ class EquationsOfMotion:
     @cached_property
     def _p(self) -> np.ndarray:
         return np.array(self.parameters.values)
+
+    @cached_property
+    def _checks(self) -> ParameterChecks:
+        return ParameterChecks(self.parameters)
 
     @cached_property
     def _evaluators(self) -> dict[str, Evaluator]:
@@ -283,3 +289,10 @@ class EquationsOfMotion:
             f"{what} at t = {t:g} is not finite (first at '{bad}'): the state or input is not finite, or the mass matrix "
             "is singular there"
         )
+
+
+def require_equations(eom: Any, caller: str) -> None:
+    """Raise `ModelError` if something else than equations was given, with the usual cure."""
+    if not isinstance(eom, EquationsOfMotion):
+        cure = "; call form_equations(system) first" if isinstance(eom, System) else ""
+        raise ModelError(f"{caller}: expected EquationsOfMotion, got {type(eom).__name__}{cure}")

@@ -17,6 +17,8 @@ from spacectl.model.system import System
 
 __all__ = ["FORMULATIONS", "form_equations"]
 
+_SINGULAR = 1e-13  # of a pivot to its diagonal entry: a few hundred roundings
+
 FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {"kane": form_kane, "articulated": form_articulated}
 
 
@@ -73,9 +75,15 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
     if eom.n_v == 0:
         return
     twin = TreeTwin(eom.system, eom.parameters, eom.p)
-    speed, ratio = twin.weakest_speed(np.asarray(eom.x_rest)[: eom.n_q])
-    if not ratio > 1e-13:  # a few hundred roundings of the diagonal entry
+    rest = np.asarray(eom.x_rest)[: eom.n_q]
+    speed, ratio = twin.weakest_speed(rest)
+    # singular at rest only (collinear axes of a wrist, say) is no fault: look at other positions too
+    for shift in (0.37, 1.13):
+        if not ratio > _SINGULAR:
+            other = eom.state(np.concatenate([rest + shift * np.cos(np.arange(eom.n_q)), np.zeros(eom.n_v)]))
+            speed, ratio = twin.weakest_speed(other[: eom.n_q])
+    if not ratio > _SINGULAR:
         raise ModelError(
-            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[speed]}' (singular mass matrix at "
-            "rest); give the body it moves an inertia or an offset centre of mass"
+            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[speed]}' (singular mass matrix); "
+            "give the body it moves an inertia or an offset centre of mass"
         )

@@ -11,7 +11,7 @@ import casadi as ca
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 
-__all__ = ["EquationLabels", "LazyFunctions"]
+__all__ = ["EquationLabels", "LazyFunctions", "form_jacobian"]
 
 
 class LazyFunctions(Mapping[str, ca.Function]):
@@ -51,3 +51,19 @@ class EquationLabels:
     def x(self) -> Labels:
         """The state (q, v)."""
         return Labels(self.q.names + self.v.names, self.q.units + self.v.units, "state")
+
+
+def form_jacobian(functions: Mapping[str, ca.Function], function: str, output: str, argument: str) -> ca.Function:
+    """The exact, dense Jacobian of a named function's output by one of its arguments.
+
+    Where there is a function of the same name ending in ``_implicit``, it is differentiated instead: the same values
+    in a form that is cheaper to differentiate than to evaluate.
+    """
+    implicit = f"{function}_implicit"
+    f = functions[implicit if implicit in functions else function]
+    for name, known in ((output, f.name_out()), (argument, f.name_in())):
+        if name not in known:
+            raise ModelError(f"jacobian of '{function}': {unknown_name('argument', name, known)}")
+    g = f.factory(f"jac_{function}", f.name_in(), [f"jac:{output}:{argument}"])
+    x = [ca.MX.sym(name, *g.size_in(i)) for i, name in enumerate(g.name_in())]
+    return ca.Function(g.name(), x, [ca.densify(g(*x))], g.name_in(), ["jac"])

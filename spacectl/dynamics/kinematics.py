@@ -78,8 +78,7 @@ def frame_in_body(tree: Tree, name: str, numbers: Numbers, like: Any) -> tuple[i
     i = tree.index(body)
     if not frame:
         return i, Placement.identity(like)
-    rotation = next(item.rotation for item in tree.nodes[i].part.body.frames if item.name == frame)
-    return i, Placement(ca.SX(ca.DM(rotation[...])), numbers[f"{body}.{frame}.at"])
+    return i, Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])
 
 
 def joint_steps(tree: Tree, q: Any, v: Any, numbers: Numbers) -> list[Steps]:

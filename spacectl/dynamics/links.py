@@ -62,14 +62,14 @@ def form_links(tree: Tree, numbers: Numbers, like: Any) -> Links:
     for node in tree.nodes:
         n = numbers.group(node.part.name)
         holder, X_holder = (ROOT, Placement.identity(like)) if node.parent == ROOT else body[node.parent]
-        X_PJ = X_holder @ _attachment(tree, node, numbers, like) @ Placement(n["rotation"], n["at"])
+        X_PJ = X_holder @ _attachment(node, numbers, like) @ Placement(n["rotation"], n["at"])
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
+        properties = node.part.body.mass_properties(n)
+        own = Inertia.from_centre(*properties)
         if "axis" in n:  # turn J and F so that the joint's axis is their third: S becomes a constant unit vector
             Q = Placement(frame_along(n["axis"]), zeros(3, like))
             X_PJ, X_FB = X_PJ @ Q, Q.inverse() @ X_FB
             n = {**n, "axis": constant((0.0, 0.0, 1.0), like)}
-        properties = node.part.body.mass_properties(n)
-        own = Inertia.from_centre(*properties)
         if node.part.joint.speeds:
             body.append((len(items), X_FB))
             items.append(Link(node, holder, X_PJ, n, own.seen_from(X_FB), [(X_FB, properties)]))
@@ -84,10 +84,9 @@ def form_links(tree: Tree, numbers: Numbers, like: Any) -> Links:
     return Links(items, body)
 
 
-def _attachment(tree: Tree, node: Node, numbers: Numbers, like: Any) -> Placement:
+def _attachment(node: Node, numbers: Numbers, like: Any) -> Placement:
     """Placement, in the parent body, of the named frame that the part is attached to."""
     body, _, frame = node.part.on.partition(".")
     if not frame:
         return Placement.identity(like)
-    rotation = next(item.rotation for item in tree.nodes[node.parent].part.body.frames if item.name == frame)
-    return Placement(constant(rotation[...], like), numbers[f"{body}.{frame}.at"])
+    return Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])

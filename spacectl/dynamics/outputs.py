@@ -77,11 +77,23 @@ def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) 
 
 
 def _mrp(R: Any) -> Any:
-    """Modified Rodrigues parameters of a rotation matrix, short rotation (angle at most pi).
+    """Modified Rodrigues parameters of a rotation matrix, short rotation: ``e / (1 + w)`` with w not negative.
 
-    With ``c = sqrt(1 + tr R) = 2 cos(angle/2)`` and ``w = vee(R - R')``, ``s = w / (c (c + 2))``; singular at 180
-    degrees only.
+    The quaternion comes from the largest of its four squares, so it is exact for every angle; at 180 degrees the
+    parameters have norm 1 and may change sign.
     """
-    c = ca.sqrt(ca.fmax(1.0 + R[0, 0] + R[1, 1] + R[2, 2], 1e-24))
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
     w = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
-    return w / (c * (c + 2.0))
+    candidates = [(1.0 + trace, ca.vertcat(1.0 + trace, w))]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        square = 1.0 + 2.0 * R[i, i] - trace
+        vector = ca.SX.zeros(3)
+        vector[i], vector[j], vector[k] = square, R[i, j] + R[j, i], R[i, k] + R[k, i]
+        candidates.append((square, ca.vertcat(w[i], vector)))
+    best, q = candidates[0]
+    for square, other in candidates[1:]:
+        q = ca.if_else(square > best, other, q)
+        best = ca.fmax(best, square)
+    q = q / (2.0 * ca.sqrt(best))
+    return q[1:] * ca.if_else(q[0] < 0.0, -1.0, 1.0) / (1.0 + ca.fabs(q[0]))

@@ -13,7 +13,7 @@ from spacectl.dynamics.links import Link
 from spacectl.dynamics.tree import ROOT
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot
-from spacectl.spatial.motion import Placement, cross_force, cross_motion, move_twist, pull_wrench
+from spacectl.spatial.motion import Placement, cross_motion, move_twist, pull_wrench
 
 __all__ = [
     "Elimination",
@@ -110,8 +110,7 @@ def forward_dynamics(
 ) -> list[Any]:
     """Rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
     wrenches = [
-        cross_force(motion.twist, link.inertia @ motion.twist) - load
-        for link, motion, load in zip(links, motions, loads, strict=True)
+        link.inertia.bias_wrench(motion.twist) - load for link, motion, load in zip(links, motions, loads, strict=True)
     ]
     gone = eliminate_all(links, motions, tau, wrenches)
     accelerations: list[Any] = []
@@ -136,7 +135,7 @@ def inverse_dynamics(
         for s, k in zip(motion.S, range(link.node.v.start, link.node.v.stop), strict=True):
             A = A + s * v_dot[k]
         accelerations.append(A)
-        wrenches.append(link.inertia @ A + cross_force(motion.twist, link.inertia @ motion.twist) - load)
+        wrenches.append(link.inertia @ A + link.inertia.bias_wrench(motion.twist) - load)
     for i in reversed(range(len(links))):
         if links[i].parent != ROOT:
             wrenches[links[i].parent] = wrenches[links[i].parent] + pull_wrench(motions[i].X, wrenches[i])

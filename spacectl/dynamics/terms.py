@@ -19,7 +19,7 @@ from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import cross_force, move_twist, pull_wrench
+from spacectl.spatial.motion import move_twist, pull_wrench
 
 __all__ = ["Terms"]
 
@@ -186,7 +186,7 @@ class Terms:
         for inertia, motion, body, A in zip(
             self.inertias, self.motions, self.mass_properties, accelerations, strict=True
         ):
-            load = inertia @ A + cross_force(motion.twist, inertia @ motion.twist)
+            load = inertia @ A + inertia.bias_wrench(motion.twist)
             gravity = environment.gravity_wrench(motion.X_NB, body, n)
             loads.append(load if gravity is None else load - gravity)
         return loads

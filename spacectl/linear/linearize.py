@@ -15,7 +15,7 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
@@ -68,6 +68,7 @@ def linearize(
     >>> linearize(eom, eom.state()).x.names[:4]
     ('base.rx', 'base.ry', 'base.rz', 'base.x')
     """
+    require_equations(eom, "linearize")
     state, command = _point(eom, x, u)
     q, v = state[: eom.n_q], state[eom.n_q :]
     n = eom.n_v

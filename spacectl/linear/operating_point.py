@@ -15,7 +15,7 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import linear_terms
 from spacectl.linear.tangent import error_labels, tangent_map
 
@@ -90,6 +90,7 @@ def find_operating_point(
     SolverError
         If something cannot balance; the message names the speeds, and what remains.
     """
+    require_equations(eom, "find_operating_point")
     labels = error_labels(eom)
     n = eom.n_v
     names = labels.names[:n]

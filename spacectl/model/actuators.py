@@ -6,6 +6,7 @@ A joint actuator acts on a speed of a joint; a body actuator applies a force or 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,12 +27,14 @@ class Actuator:
     name : str
         Name of the input.
     limit : float or (low, high), optional
-        Bound of the input in `unit`; a single number means plus and minus that. None: no limit.
+        Bound of the input in `unit`, finite; a single number means plus and minus that. None: `default_bounds`, which
+        are infinite (a `Thruster`'s are 0 and infinity).
     """
 
     name: str = ""
     limit: Any = None
     unit: ClassVar[str] = "N"
+    default_bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # of the input, where there is no limit
 
     def __post_init__(self) -> None:
         if self.name:
@@ -51,13 +54,27 @@ class Actuator:
         return self.name
 
     def _bounds(self, limit: Any) -> Array:
-        bounds = as_array(limit, None, f"{self._what}: limit")
+        bounds = self._finite(limit)
         pair = np.array([-float(bounds), float(bounds)]) if bounds.shape == () else np.asarray(bounds)
         if pair.shape != (2,) or not pair[0] < pair[1]:
             raise ModelError(
                 f"{self._what}: limit is {limit!r}, expected a positive number or (low, high) with low < high"
             )
         return Array(pair)
+
+    def _finite(self, limit: Any) -> Array:
+        """The limit as numbers. They are run-time numbers and so finite: an infinite side can only be left out."""
+        entries = limit if isinstance(limit, (list, tuple)) else [limit]
+        if any(isinstance(entry, (float, np.ndarray)) and np.any(np.isinf(entry)) for entry in entries):
+            low, high = self.default_bounds
+            raise ModelError(
+                f"{self._what}: limit is {limit!r}, expected finite numbers; for an infinite side leave the limit out: "
+                f"a {type(self).__name__} without one ranges from {low:g} to {high:g}"
+            )
+        for entry in entries:
+            if np.ndim(entry) == 0:
+                as_scalar(entry, f"{self._what}: limit")
+        return as_array(limit, None, f"{self._what}: limit")
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
@@ -79,6 +96,12 @@ class JointTorque(Actuator):
     joint: str
     component: str = ""
     unit: ClassVar[str] = "N m"
+
+    def __post_init__(self) -> None:
+        for key in ("joint", "component"):
+            if not isinstance(getattr(self, key), str):
+                raise ModelError(f"{type(self).__name__}: {key} is {getattr(self, key)!r}, expected a name")
+        super().__post_init__()
 
     @property
     def input_name(self) -> str:
@@ -149,7 +172,12 @@ class BodyTorque(Actuator):
 
 @dataclass(frozen=True, kw_only=True)
 class Thruster(BodyForce):
-    """A body-fixed jet: it pushes along `direction` only (a single limit means 0 to that thrust)."""
+    """A body-fixed jet that pushes along `direction`.
+
+    A single limit means 0 to that thrust; without a limit the thrust ranges from 0 to infinity.
+    """
+
+    default_bounds: ClassVar[tuple[float, float]] = (0.0, inf)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,7 +185,7 @@ class Thruster(BodyForce):
             raise ModelError(f"{self._what}: a thruster is fixed in its body; use BodyForce for axes='world'")
 
     def _bounds(self, limit: Any) -> Array:
-        bounds = as_array(limit, None, f"{self._what}: limit")
+        bounds = self._finite(limit)
         pair = (0.0, float(bounds)) if bounds.shape == () else limit
         return super()._bounds(pair)
 

@@ -6,6 +6,7 @@ marks the entries that are structure (exact zeros and ones, see `core.parameters
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "always",
     "check_name",
     "direction",
+    "members",
     "placement_number",
     "rotation_matrix",
     "set_field",
@@ -63,12 +65,28 @@ def check_name(name: Any, what: str) -> None:
     """Names are identifiers, so that they can stand in expressions, file names and tables."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what}: name is {name!r}; give every one a name, such as name='arm'")
+    if not name.isprintable():
+        raise ModelError(
+            f"{what}: name {name!r} has a character that cannot be printed (a line break, a tab, ...); remove it"
+        )
     if "." in name or name.strip() != name:
         raise ModelError(
             f"{what}: name {name!r} may not contain '.' or outer blanks; '.' separates a body from its frame"
         )
     if name in ("world", "orbit"):
         raise ModelError(f"{what}: the name '{name}' belongs to the root frame; choose another")
+
+
+def members(items: Any, kind: type, what: str, field: str) -> tuple[Any, ...]:
+    """The tuple that a field such as ``parts`` holds, from any series of `kind`; a single one is refused."""
+    example = f"write {field}=({(type(items) if isinstance(items, kind) else kind).__name__}(...),)"
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise ModelError(f"{what}: {field} is a single {type(items).__name__}, expected a tuple; {example}")
+    found = tuple(items)
+    for item in found:
+        if not isinstance(item, kind):
+            raise ModelError(f"{what}: {field} contains {item!r}, expected {kind.__name__} objects; {example}")
+    return found
 
 
 def direction(value: Any, what: str) -> Array:

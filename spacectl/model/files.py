@@ -40,9 +40,9 @@ def save_system(system: System, path: str | Path) -> Path:
     """Write `system` to a ``.toml`` or ``.json`` file; returns the path."""
     path = Path(path)
     document = system_to_dict(system, beside=path)
-    if path.suffix == ".toml":
+    if path.suffix.lower() == ".toml":
         path.write_bytes(tomli_w.dumps(document).encode())
-    elif path.suffix == ".json":
+    elif path.suffix.lower() == ".json":
         path.write_text(json.dumps(document, indent=2) + "\n")
     else:
         raise ModelError(f"'{path.name}': expected a file name that ends in .toml or .json")
@@ -60,21 +60,22 @@ def load_system(path: str | Path) -> System:
     Raises
     ------
     ModelError
-        With the place in the file, for anything that is not a valid description.
+        With the file and the place in it, for anything that is not a valid description.
     """
     path = Path(path)
+    read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
+    if read is None:
+        raise ModelError(f"'{path}': expected a file name that ends in .toml or .json")
     try:
-        if path.suffix == ".toml":
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
-        elif path.suffix == ".json":
-            document = json.loads(path.read_text(encoding="utf-8"))
-        else:
-            raise ModelError(f"'{path.name}': expected a file name that ends in .toml or .json")
+        document = read(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(f"'{path}': cannot be read ({error.strerror}); check the path") from error
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"'{path}': not valid {path.suffix[1:].upper()} ({error})") from error
-    return system_from_dict(document, beside=path)
+    try:
+        return system_from_dict(document, beside=path)
+    except ModelError as error:
+        raise ModelError(f"'{path}': {error}") from error
 
 
 def system_to_dict(system: System, *, beside: Path | None = None) -> dict[str, Any]:
@@ -85,7 +86,10 @@ def system_to_dict(system: System, *, beside: Path | None = None) -> dict[str, A
 
 def system_from_dict(document: Any, *, beside: Path | None = None) -> System:
     """The system that plain tables describe."""
-    system = _decode(document, "system", beside)
+    try:
+        system = _decode(document, "system", beside)
+    except RecursionError as error:
+        raise ModelError("system: tables or lists are nested too deeply; a description needs a few levels") from error
     if not isinstance(system, System):
         raise ModelError(f"system: the document describes a {type(system).__name__}; expected type = 'System'")
     return system
@@ -144,7 +148,7 @@ def _decode(value: Any, place: str, beside: Path | None) -> Any:
         return kind(*body, **fields)
     except ModelError as error:
         raise ModelError(f"{place}: {error}") from error
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         required = [
             item.name
             for item in dataclasses.fields(kind)
@@ -165,7 +169,7 @@ def _read_array(value: dict[str, Any], place: str, beside: Path | None) -> Array
         raise ModelError(f"{place}: array file '{name}' must lie beside the document, without a folder in its name")
     try:
         array = Array(np.load(beside.with_name(name), allow_pickle=False))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, EOFError) as error:
         raise ModelError(f"{place}: array file '{name}' cannot be read ({error})") from error
     if array.sha256() != value["sha256"]:
         raise ModelError(f"{place}: array file '{name}' has changed (sha256 differs); save the system again")

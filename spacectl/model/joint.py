@@ -58,7 +58,7 @@ class Joint:
 
     @property
     def _what(self) -> str:
-        return f"joint '{self.name or '?'}'"
+        return f"joint '{self.name}'" if self.name else f"{type(self).__name__} joint"
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers of the joint."""

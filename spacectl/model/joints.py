@@ -164,7 +164,7 @@ class Planar(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.normal not in AXES:
+        if not isinstance(self.normal, str) or self.normal not in AXES:
             raise ModelError(
                 f"{self._what}: normal is {self.normal!r}, expected x, y or z; turn the joint by Part(rotation=...)"
             )

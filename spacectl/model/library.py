@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel, Thruster
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
 from spacectl.model.joints import Fixed, Free, Revolute, Spherical
@@ -123,6 +124,8 @@ def free_flyer_arm(
     torque_limit : float
         Of every joint [N m].
     """
+    if not reach > 0.0:
+        raise ModelError(f"free_flyer_arm: reach is {reach:g} m, expected a positive number")
     base = RigidBody(name="bus", mass=base_mass, inertia=tuple(base_mass * np.array([0.5, 0.6, 0.55])))
     parts = [Part(base, joint=Free(name="base"))]
     on, at = "bus", (0.0, 0.0, 0.9)

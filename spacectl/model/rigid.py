@@ -10,7 +10,17 @@ import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.model.description import Number, always, check_name, direction, rotation_matrix, set_field, unless_trivial
+from spacectl.model.description import (
+    Number,
+    always,
+    check_name,
+    direction,
+    members,
+    placement_number,
+    rotation_matrix,
+    set_field,
+    unless_trivial,
+)
 from spacectl.spatial.backend import matrix, outer
 
 __all__ = ["Frame", "RigidBody", "Rotor"]
@@ -78,7 +88,7 @@ class RigidBody:
             raise ModelError(f"{what}: mass is {self.mass:g} kg, expected a positive number")
         set_field(self, "inertia", Array(_inertia_matrix(self.inertia, what)))
         set_field(self, "com", as_array(self.com, (3,), f"{what}: com"))
-        set_field(self, "frames", tuple(self.frames))
+        set_field(self, "frames", members(self.frames, Frame, what, "frames"))
         names = [frame.name for frame in self.frames]
         if len(set(names)) != len(names):
             raise ModelError(f"{what}: two frames have the same name; rename one of {sorted(names)}")
@@ -89,6 +99,7 @@ class RigidBody:
         products = unless_trivial([I[0, 1], I[0, 2], I[1, 2]])
         inertia = Number(Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed))
         frames = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
+        frames |= {f"{frame.name}.rotation": placement_number(frame.rotation) for frame in self.frames}
         return {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia, **frames}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
@@ -122,11 +133,11 @@ class Rotor:
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
-        return {"spin_inertia": always(self.spin_inertia), "spin_axis": unless_trivial(self.axis, 0.0, 1.0, -1.0)}
+        return {"spin_inertia": always(self.spin_inertia)}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """No mass, and J a a'."""
-        axis = n["spin_axis"]
+        """No mass, and J a a' about the axis of its joint."""
+        axis = n["axis"]
         return 0.0, axis * 0.0, n["spin_inertia"] * outer(axis, axis)
 
 

@@ -82,7 +82,7 @@ class AngularVelocity(Sensor):
 
 @dataclass(frozen=True, kw_only=True)
 class Attitude(Sensor):
-    """Modified Rodrigues parameters of the (short) rotation from `seen_from` to `on`; undefined at 180 degrees."""
+    """Modified Rodrigues parameters of the short rotation from `seen_from` to `on`; they change sign at 180 degrees."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".s1", ".s2", ".s3")
     unit: ClassVar[str] = "1"

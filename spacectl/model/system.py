@@ -11,7 +11,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
-from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
+from spacectl.model.description import Number, members, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.joints import Fixed, Joint, Revolute
 from spacectl.model.rigid import RigidBody, Rotor
@@ -128,8 +128,8 @@ class System:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"system: name is {self.name!r}, expected a text such as 'retrieval arm'")
-        for name in ("parts", "actuators", "sensors"):
-            set_field(self, name, tuple(getattr(self, name)))
+        for name, kind in (("parts", Part), ("actuators", Actuator), ("sensors", Sensor)):
+            set_field(self, name, members(getattr(self, name), kind, f"system '{self.name}'", name))
         validate_system(self)
 
     @cached_property
@@ -213,7 +213,7 @@ class System:
             )
             for part in self.tree
         ]
-        frames = [[(frame.name, frame.rotation) for frame in part.body.frames] for part in self.tree]
+        frames = [[frame.name for frame in part.body.frames] for part in self.tree]
         actuators = [
             [
                 type(a).__name__,

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.model.actuators import Actuator, JointForce, JointTorque
+from spacectl.model.actuators import JointForce, JointTorque
 from spacectl.model.environment import Environment
 from spacectl.model.joints import Fixed, Joint
-from spacectl.model.sensors import Sensor
 
 if TYPE_CHECKING:
     from spacectl.model.system import Part, System
@@ -23,14 +22,11 @@ def validate_system(system: System) -> None:
         raise ModelError(
             f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), UniformGravity(), ..."
         )
-    for part in system.parts:
-        if not hasattr(part, "joint_name"):
-            raise ModelError(f"system '{system.name}': {part!r} is not a Part; write Part(body, on=..., joint=...)")
     if not system.parts:
         raise ModelError(f"system '{system.name}': no parts; give at least one Part(RigidBody(...))")
-    _check_kinds(system)
     tree = system.tree  # orders the parts; raises for unknown parents and cycles
     _unique((part.joint_name for part in tree), "joint")
+    _unique_states(tree)
     _unique((actuator.input_name for actuator in system.actuators), "input")
     _unique((sensor.name for sensor in system.sensors), "sensor")
     frames = _frames(system)
@@ -64,6 +60,11 @@ def order_parts(parts: tuple[Part, ...], root_names: tuple[str, ...]) -> tuple[P
 
 def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: list[str]) -> NoReturn:
     for part in waiting:
+        if _parent(part) in root_names:
+            raise ModelError(
+                f"part '{part.name}': on is '{part.on}', but the root has no frames; "
+                f"write on='{_parent(part)}' and give the place by at=... and rotation=..."
+            )
         if _parent(part) not in bodies:
             wrong = unknown_name("body", _parent(part), [*root_names, *sorted(bodies)])
             raise ModelError(f"part '{part.name}': on names an {wrong}")
@@ -86,11 +87,18 @@ def find_speed(actuator: JointTorque, part: Part) -> int:
     raise ModelError(f"actuator '{actuator.input_name}': joint '{part.joint_name}' has {cure}")
 
 
-def _check_kinds(system: System) -> None:
-    for what, items, kind in (("actuators", system.actuators, Actuator), ("sensors", system.sensors, Sensor)):
-        for item in items:
-            if not isinstance(item, kind):
-                raise ModelError(f"system '{system.name}': {what} contains {item!r}, expected {kind.__name__} objects")
+def _unique_states(tree: tuple[Part, ...]) -> None:
+    """Coordinates and speeds share one list of names: 'j_dot' is the speed of 'j', so no joint may be called so."""
+    owners: dict[str, str] = {}
+    for part in tree:
+        for suffix, _ in (*part.joint.coordinates, *part.joint.speeds):
+            name = part.joint_name + suffix
+            if name in owners:
+                raise ModelError(
+                    f"joints '{owners[name]}' and '{part.joint_name}' both have a coordinate or speed called '{name}'; "
+                    "rename one of them"
+                )
+            owners[name] = part.joint_name
 
 
 def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str]) -> None:
@@ -120,7 +128,12 @@ def _frames(system: System) -> set[str]:
     return frames
 
 
-def _known_frame(name: str, frames: set[str], what: str) -> None:
+def _known_frame(name: Any, frames: set[str], what: str) -> None:
+    if not isinstance(name, str):
+        raise ModelError(f"{what} is {name!r}, expected a text: 'world', a body or 'body.frame'")
+    root, dot, _ = name.partition(".")
+    if dot and root in ("world", "orbit"):
+        raise ModelError(f"{what} is '{name}', but the root has no frames; name '{root}' alone, or a body")
     if name not in frames:
         raise ModelError(f"{what} names an {unknown_name('frame', name, sorted(frames))}")
 

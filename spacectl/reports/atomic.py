@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spacectl.core.errors import ModelError
+from spacectl.reports.leftovers import process_mark, remove_leftovers
 
 __all__ = ["RECORD", "check_replaceable", "complete_folder", "file_hashes"]
 
@@ -33,7 +34,9 @@ def check_replaceable(folder: Path) -> None:
         If `folder` is a file or a link or the current folder, holds a file that its record does not list, or lies where
         nothing can be written.
     """
-    place = next(parent for parent in Path(os.path.abspath(folder)).parents if parent.exists())
+    place = next((parent for parent in Path(os.path.abspath(folder)).parents if parent.exists()), None)
+    if place is None:
+        raise ModelError(f"output '{folder}': it is the top of the file system; name a folder in it, such as --out out")
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         raise ModelError(f"output '{folder}': nothing can be written in '{place}'; choose another folder for --out")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -57,13 +60,14 @@ def check_replaceable(folder: Path) -> None:
 def complete_folder(folder: Path) -> Iterator[Path]:
     """Give a temporary sibling to write into; on success it takes the place of `folder`, otherwise it vanishes.
 
-    An earlier result in `folder` stays until the new one is complete.
+    An earlier result in `folder` stays until the new one is complete. What killed runs left beside it is removed.
     """
     folder = Path(os.path.abspath(folder))
     check_replaceable(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
+        remove_leftovers(folder)
+        work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.{process_mark()}.", suffix=".part", dir=folder.parent))
     except OSError as error:
         raise ModelError(
             f"output '{folder}': cannot be created ({error.strerror}); choose another folder for --out"

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
+from spacectl.core.outcome import Outcome
 from spacectl.core.provenance import content_hash, versions
 from spacectl.core.study import StudyResult
 from spacectl.reports.atomic import RECORD, complete_folder, file_hashes
 from spacectl.reports.figures import save_figure
 from spacectl.reports.page import StudyRecord, write_report
+from spacectl.simulation.result_files import outcome_attribute
 
 __all__ = ["plain_parameters", "write_study_folder"]
 
@@ -89,15 +91,16 @@ def _write_json(path: Path, data: Any) -> None:
 
 
 def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
-    """One netCDF file with one group for each simulation, named after it."""
+    """One netCDF file with one group for each simulation, named after it; `load_simulation` reads each."""
     for i, (name, simulation) in enumerate(simulations.items()):
         if not name.replace("_", "").replace("-", "").isalnum():
             raise ModelError(
                 f"simulation name {name!r}: use letters, digits, - and _ (it becomes a group of result.nc)"
             )
         data = simulation.dataset.copy()
-        outcome = getattr(simulation, "outcome", None)
-        attributes = {**data.attrs, "outcome": _plain(outcome)}
+        outcome = getattr(simulation, "outcome", None) or Outcome()
+        kept = Outcome(status=outcome.status, message=outcome.message, stats=_plain(outcome.stats))
+        attributes = {**data.attrs, **outcome_attribute(kept)}
         data.attrs = {key: _attribute(value) for key, value in attributes.items() if value is not None}
         data.to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
 

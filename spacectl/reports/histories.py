@@ -52,12 +52,30 @@ def _figure(data: Any, variable: str, name: str, title: str, commanded: str = ""
     wanted = data[commanded].transpose("time", ...).values if commanded and commanded in data else None
     panels = []
     for unit, group in groups.items():
-        for start in range(0, len(group), LINES_IN_A_PANEL):
-            picked = group[start : start + LINES_IN_A_PANEL]
+        for picked in _share_out(group, names):
             lines = _lines(t, values.values, names, picked, wanted)
             if lines:
                 panels.append(Panel(lines=lines, y_label=QUANTITIES.get(unit, ""), unit=unit))
     return Figure(name=name, title=title, panels=tuple(panels)) if panels else None
+
+
+def _share_out(group: list[int], names: list[str]) -> list[list[int]]:
+    """Entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
+    blocks: list[list[int]] = []
+    for i in group:
+        owner, dot, _ = names[i].rpartition(".")
+        is_same = bool(blocks) and bool(dot) and names[blocks[-1][-1]].rpartition(".")[0] == owner
+        if is_same and len(blocks[-1]) < LINES_IN_A_PANEL:
+            blocks[-1].append(i)
+        else:
+            blocks.append([i])
+    panels: list[list[int]] = []
+    for block in blocks:
+        if panels and len(panels[-1]) + len(block) <= LINES_IN_A_PANEL:
+            panels[-1] += block
+        else:
+            panels.append(block)
+    return panels
 
 
 def _lines(

@@ -21,7 +21,7 @@ from spacectl.core.provenance import versions
 from spacectl.core.study import StudyResult
 from spacectl.reports.figures import render_figure
 from spacectl.reports.histories import simulation_figures
-from spacectl.reports.summary import Row, metric_rows, parameter_rows, simulation_rows
+from spacectl.reports.summary import Row, event_rows, metric_rows, parameter_rows, simulation_rows
 
 __all__ = ["StudyRecord", "write_report"]
 
@@ -97,6 +97,7 @@ def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = 
         notes=result.notes,
         figures=[{"title": figure.title, "caption": figure.caption, "source": _inline(figure)} for figure in figures],
         simulations=simulation_rows(result.simulations),
+        events=event_rows(result.simulations),
         parameters=parameter_rows(record.parameters, record.defaults, record.units),
         provenance=_provenance_rows(record.provenance),
         created=record.provenance.get("created", ""),

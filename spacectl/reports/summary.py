@@ -9,8 +9,9 @@ from typing import Any
 
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
 
-__all__ = ["Row", "metric_rows", "parameter_rows", "simulation_rows"]
+__all__ = ["Row", "event_rows", "metric_rows", "parameter_rows", "simulation_rows"]
 
+EVENTS_SHOWN = 40  # of each simulation; result files hold all
 #: What a simulation's dataset says about how it was made, in the order of the table.
 SETTINGS = ("system", "formulation", "law", "law_period", "method", "rtol", "atol", "content_hash")
 
@@ -84,4 +85,19 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "stats": [Row.of(key, value) for key, value in {**settings, **stats}.items()],
             }
         )
+    return rows
+
+
+def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
+    """When which guard was crossed: the simulation as name, the time as value, the guard as remark."""
+    rows = []
+    for name, simulation in simulations.items():
+        data = simulation.dataset
+        if "event_time" not in data or "event_name" not in data:
+            continue
+        times, guards = data["event_time"].values, data["event_name"].values
+        for time, guard in list(zip(times, guards, strict=True))[:EVENTS_SHOWN]:
+            rows.append(Row(name, format_value(float(time)), "s", str(guard)))
+        if len(times) > EVENTS_SHOWN:
+            rows.append(Row(name, "", "", f"and {len(times) - EVENTS_SHOWN} more"))
     return rows

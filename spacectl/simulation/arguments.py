@@ -20,6 +20,7 @@ __all__ = [
     "check_state",
     "check_steps",
     "check_stops",
+    "rounding_floor",
 ]
 
 _NEAR_UNIT = 1e-6  # a quaternion this close to unit length is rounded input and gets normalised
@@ -62,7 +63,7 @@ def check_state(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
     if isinstance(x0, Mapping):
         for name, value in x0.items():
             as_scalar(value, f"x0: '{name}'")
-        given = eom.labels.x.vector(dict(x0), default=eom.state())
+        given = eom.state(**dict(x0))
     else:
         given = np.asarray(as_array(x0, None, "x0"))
         if given.shape != (eom.n_x,):
@@ -99,9 +100,24 @@ def check_parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray:
     """Run-time parameters: a vector, named changes, or None for the system's own."""
     if p is None:
         return np.array(eom.p)
-    if isinstance(p, Mapping):
-        return eom.parameters.vector(p)
-    return np.array(eom.parameters.check(p))
+    return np.array(eom.check_parameters(eom.parameters.vector(p) if isinstance(p, Mapping) else p))
+
+
+def rounding_floor(eom: EquationsOfMotion, x0: np.ndarray) -> np.ndarray:
+    """Smallest sensible absolute tolerance of each state: the rounding of positions far from the origin, shape (n_x,).
+
+    In an orbit of 7000 km a coordinate that passes through zero still carries the rounding of the others, 1e-9 m; an
+    error control below that would only chase noise. The floor is 64 roundings of the largest coordinate (or speed)
+    of the same joint and unit.
+    """
+    floor = np.zeros(eom.n_x)
+    labels = eom.labels.x
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i, (name, unit) in enumerate(zip(labels.names, labels.units, strict=True)):
+        groups.setdefault((name.rsplit(".", 1)[0], unit), []).append(i)
+    for places in groups.values():
+        floor[places] = 64.0 * np.finfo(float).eps * np.max(np.abs(x0[places]))
+    return floor
 
 
 def check_atol(atol: Any, rtol: Any, n_x: int, n_memory: int) -> tuple[np.ndarray, float]:

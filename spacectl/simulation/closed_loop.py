@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.core.provenance import versions
+from spacectl.core.provenance import content_hash, versions
 from spacectl.core.study import Progress
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.compiled import is_ready
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard, build_guards
-from spacectl.simulation.functions import Tier, bind_casadi, bind_plant
+from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, choose_tier
 from spacectl.simulation.jacobian import bind_slopes
 from spacectl.simulation.laws import bind_law
 from spacectl.simulation.loop_data import LoopData
@@ -92,8 +92,7 @@ def simulate(
     tier : {"auto", "vm", "native", "data-driven", "callback"}
         How functions are evaluated: at once by CasADi's virtual machine, as native code for this structure (compiled
         once, then cached), as the native sweep that serves every tree, or through Python for comparison. ``"auto"``
-        starts on the virtual machine and goes over to native code if the run is long or the code is at hand; its
-        last digits may therefore differ from run to run, those of the other tiers do not.
+        is native wherever a compiler is found, else the virtual machine: the same on every run of a machine.
     check : bool
         Whether a numerical failure raises; otherwise the part before it is returned with its status.
     progress : callable, optional
@@ -116,17 +115,12 @@ def simulate(
     ``simulate(eom, law, x0={"elbow": 0.3}, t_span=(0.0, 20.0), grid=401)``
     """
     begin = time.perf_counter()
-    chosen: Tier = ("native" if is_ready(eom) else "vm") if tier == "auto" else tier
-
-    def build(kind: Tier) -> Run:
-        return build_run(
-            eom, law, t_span=t_span, x0=x0, grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
-            max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=kind, begin=begin,
-        )  # fmt: skip
-
-    run = build(chosen)
-    if tier == "auto" and chosen == "vm":
-        run.build_native = lambda: build("native")
+    require_equations(eom, "simulate")
+    run = build_run(
+        eom, law, t_span=t_span, x0=x0, grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
+        max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=choose_tier(eom, tier, driver),
+        begin=begin,
+    )  # fmt: skip
     simulation = run.finish(*run.advance(progress))
     if check and not simulation.outcome.is_success:
         raise SolverError(simulation.outcome.message, partial=simulation)
@@ -161,6 +155,8 @@ def build_run(
     bound = bind_law(eom, law, parameters, tier)
     n_memory = len(bound.memory) if bound.period == 0.0 else 0
     atols, relative = check_arguments.check_atol(atol, rtol, eom.n_x, n_memory)
+    start = check_arguments.check_state(eom, x0)
+    atols[: eom.n_x] = np.maximum(atols[: eom.n_x], check_arguments.rounding_floor(eom, start))
     longest, count = check_arguments.check_steps(max_step, max_steps)
     if bound.period > 0.0 and bound.period < 1e3 * np.finfo(float).eps * max(abs(span[0]), abs(span[1])):
         raise ModelError(f"law '{bound.name}': period {bound.period:g} s is below the rounding of t = {span[1]:g} s")
@@ -180,7 +176,7 @@ def build_run(
         law_slopes=law_slopes,
         tableau=find_tableau(method),
         t_span=span,
-        x0=check_arguments.check_state(eom, x0),
+        x0=start,
         z0=bound.z0,
         u0=check_arguments.check_inputs(eom, u, bound.u_map),
         grid=check_arguments.check_grid(grid, span),
@@ -189,6 +185,7 @@ def build_run(
         y_map=bound.y_map,
         period=bound.period,
         reference=bound.reference,
+        reference_rates=bound.reference_rates,
         stops=check_arguments.check_stops(np.concatenate([np.ravel(stops), bound.stops]), span),
         quaternions=eom.quaternions,
         directions=[guard.direction for guard in watched],
@@ -203,7 +200,9 @@ def build_run(
         "content_hash": eom.system.content_hash(),
         "structure_hash": eom.structure_hash,
         "formulation": eom.formulation,
+        "parameters_hash": content_hash(Array(parameters)),
         "law": bound.name or "none",
+        "law_hash": bound.identity,
         "law_period": bound.period,
         "method": method,
         "rtol": relative,
@@ -211,6 +210,7 @@ def build_run(
         "max_step": longest,
         "t_span": list(span),
         "tier": tier,
+        "plant": plant.described,
         "versions": json.dumps(versions()),
     }
     return Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin)

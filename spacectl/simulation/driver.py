@@ -90,7 +90,6 @@ class NativeLoop:
         self._library = load_driver()
         self._struct = _Loop()
         self._scalars: list[str] = []
-        self.functions: list[str] = [name for name, kind in _LOOP_FIELDS if kind is _Function]
         for name, kind in _LOOP_FIELDS:
             value = getattr(data, name)
             if kind is _Function:
@@ -117,10 +116,6 @@ class NativeLoop:
         copy = _Loop()
         ctypes.memmove(ctypes.addressof(copy), self.address, ctypes.sizeof(copy))
         return copy
-
-    def replace(self, name: str, function: BoundFunction) -> None:
-        """Put another function of the same form in the place of the named one."""
-        setattr(self._struct, name, _function(function))
 
     def record(self, row: int, t: float, s: np.ndarray) -> int:
         """Write one row of the records from (t, s)."""

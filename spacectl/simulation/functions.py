@@ -17,9 +17,10 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.compile import load_library
+from spacectl.dynamics.compile import find_compiler, load_library
+from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.compiled import Kind, native_plant
+from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.native.function import NativeFunction, compile_expression
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "bind_native",
     "bind_plant",
     "bind_python",
+    "choose_tier",
     "unused",
 ]
 
@@ -71,6 +73,7 @@ class BoundFunction:
         self.error: BaseException | None = None
         self.fn = 0
         self.prepare = 0
+        self.described = "none"
         self.raw = 0
         self.mem = 0
         self.iw = np.zeros(1, dtype=np.int64)
@@ -148,7 +151,7 @@ def bind_casadi(function: ca.Function, tier: Tier = "vm", *, p: Any = None) -> B
     else:
         bound = BoundFunction([f.numel_in(i) for i in range(f.n_in())], [f.numel_out(i) for i in range(f.n_out())])
         bound._alive.append(f)
-        if tier in ("native", "data-driven"):
+        if tier in ("native", "data-driven") and not _calls_python(f):
             _bind_generated(bound, f)
         else:
             _bind_machine(bound, f, through_python=tier == "callback")
@@ -170,12 +173,21 @@ def bind_native(native: NativeFunction) -> BoundFunction:
     return bound
 
 
+def choose_tier(eom: EquationsOfMotion, tier: Tier, driver: str) -> Tier:
+    """The tier behind ``"auto"``: native where a compiler is found and the compiled driver is used, else the machine."""
+    if tier != "auto":
+        return tier
+    return "native" if driver != "python" and find_compiler() is not None else "vm"
+
+
 def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction:
     """The right side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
-    if tier in ("native", "data-driven") or (tier == "vm" and "x_dot" in eom.numeric):
+    if (tier in ("native", "data-driven") and is_native(eom)) or (tier == "vm" and "x_dot" in eom.numeric):
         try:
             kind: Kind = "data-driven" if tier == "data-driven" else "auto"
-            bound = bind_native(native_plant(eom, p, kind)[1])
+            made, native = native_plant(eom, p, kind)
+            bound = bind_native(native)
+            bound.described = made
         except SolverError:
             if tier != "vm":
                 raise
@@ -183,7 +195,8 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
     elif "x_dot" in eom.numeric:
         bound = _bind_calls(eom, p)
     else:
-        return bind_casadi(eom.functions["x_dot"], tier, p=p)
+        bound = bind_casadi(eom.functions["x_dot"], tier, p=p)
+        bound.described = tier
     bound.arguments[3][:] = p
     return bound
 
@@ -200,12 +213,13 @@ def _bind_calls(eom: EquationsOfMotion, p: np.ndarray) -> BoundFunction:
 @lru_cache(maxsize=64)
 def _scalar(f: ca.Function) -> ca.Function | None:
     """The function as scalar expressions, or None if it cannot be (it solves equations, say)."""
-    if f.is_a("SXFunction"):
+    if can_emit(f):
         return f
     try:
-        return f.expand()
+        expanded = f.expand()
     except RuntimeError:
         return None
+    return expanded if can_emit(expanded) else None
 
 
 def _dense(f: ca.Function) -> ca.Function:

@@ -26,6 +26,7 @@ class BoundLaw:
     """A law ready for the driver; fields as in `LoopData`."""
 
     name: str = ""
+    identity: str = ""
     law: BoundFunction | None = None
     sensors: BoundFunction | None = None
     u_map: tuple[int, ...] = ()
@@ -34,6 +35,7 @@ class BoundLaw:
     z0: Any = ()
     period: float = 0.0
     reference: Trajectory | None = None
+    reference_rates: bool = False
 
     @property
     def stops(self) -> np.ndarray:
@@ -77,6 +79,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
     sensors = bind_casadi(feedback_function(eom, law), tier, p=p) if len(law.measurements) else None
     return BoundLaw(
         name=law.name,
+        identity=law.content_hash(),
         law=bound,
         sensors=sensors,
         u_map=eom.labels.u.indices(law.inputs.names),
@@ -85,6 +88,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
         z0=np.asarray(law.z0),
         period=law.period,
         reference=law.reference,
+        reference_rates=law.reference_rates,
     )
 
 

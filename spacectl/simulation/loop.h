@@ -79,6 +79,7 @@ typedef struct {
     sc_int max_steps;
     sc_int guards_use_u;
     sc_int table_rule;
+    sc_int table_rates; /* whether the law gets the rates behind the values */
     double *atol;
     double *u_low;
     double *u_high;

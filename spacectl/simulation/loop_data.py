@@ -44,6 +44,8 @@ class LoopData:
         Sampling period of the law [s], 0 for a continuous one.
     reference : Trajectory, optional
         The table r(t).
+    reference_rates : bool
+        Whether the law gets its rates behind the values.
     grid, stops : array
         Times to record, and times where the right side may jump; both increasing.
     quaternions : sequence of int
@@ -76,6 +78,7 @@ class LoopData:
         y_map: Sequence[int] = (),
         period: float = 0.0,
         reference: Trajectory | None = None,
+        reference_rates: bool = False,
         stops: Any = (),
         quaternions: Sequence[int] = (),
         directions: Sequence[int] = (),
@@ -106,6 +109,7 @@ class LoopData:
         self.n_stops, self.n_grid = self.stops.size, self.grid.size
         self._set_method(tableau)
         self._set_table(reference)
+        self.table_rates = int(reference_rates)
         self._set_state(x0, z0, u0)
         self._set_work()
 

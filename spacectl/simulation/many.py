@@ -210,7 +210,7 @@ def _states(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
 def _parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
     if p is None:
         return None
-    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in p]
+    rows = [eom.check_parameters(eom.parameters.vector(row) if isinstance(row, Mapping) else row) for row in p]
     return np.array(rows, dtype=float).reshape(-1, len(eom.parameters))
 
 

@@ -131,20 +131,22 @@ class Simulation:
         raise ModelError(unknown_name("quantity", name, known))
 
 
-def load_simulation(path: Any) -> Simulation:
-    """Read a simulation that `Simulation.save` wrote.
+def load_simulation(path: Any, group: str | None = None) -> Simulation:
+    """Read a simulation that `Simulation.save` wrote, or one of those in the ``result.nc`` of a study.
 
     Parameters
     ----------
     path : path
         The netCDF file.
+    group : str, optional
+        Name of the simulation in a file of several; not needed where there is one.
 
     Raises
     ------
     ModelError
-        If the file is not one of ours.
+        If the file is not one of ours, or holds several simulations and `group` names none of them.
     """
-    dataset, outcome = read_dataset(path)
+    dataset, outcome = read_dataset(path, group)
     return Simulation(dataset, outcome)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -29,7 +28,6 @@ __all__ = ["Driver", "Run", "make_loop"]
 
 Driver = Literal["auto", "native", "python"]
 
-_PATIENCE = 0.4  # [s] on the virtual machine before native code is made
 _SLICE = 0.05  # [s] after which the driver returns, so that Ctrl-C and progress work
 _log = logging.getLogger(__name__)
 
@@ -68,23 +66,6 @@ class Run:
     def __post_init__(self) -> None:
         self.events: list[Event] = []
         self.attributes["driver"] = self.loop.kind
-        self.build_native: Callable[[], Run] | None = None  # how to go over to native code, if that is wanted
-
-    def _go_native(self) -> None:
-        """Put native functions in the place of the virtual machine's, in the middle of a long run."""
-        build, self.build_native = self.build_native, None
-        if build is None or not isinstance(self.loop, NativeLoop):
-            return
-        try:
-            other = build()
-        except SolverError as error:
-            _log.info("staying on the virtual machine: %s", str(error).splitlines()[0])
-            return
-        for name in self.loop.functions:
-            function = getattr(other.data, name)
-            setattr(self.data, name, function)
-            self.loop.replace(name, function)
-        self.attributes["tier"] = "vm, then native"
 
     def advance(self, progress: Progress | None) -> tuple[Status, str]:
         """Drive to the end; an interrupt carries the run so far as its ``partial``."""
@@ -105,8 +86,6 @@ class Run:
                     if status == CALLBACK_ERROR:
                         self._raise_callback_error()
                     reporter.update(data.t)
-                    if self.build_native is not None and time.perf_counter() - self.begin > _PATIENCE:
-                        self._go_native()
         except KeyboardInterrupt as interrupt:
             kept = self.finish(Status.INTERRUPTED, f"interrupted at t = {data.t:g} s")
             interrupt.partial = kept  # type: ignore[attr-defined]

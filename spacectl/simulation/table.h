@@ -1,4 +1,5 @@
-/* Reference table: the same rule as core.Trajectory (0 previous, 1 linear, 2 cubic Hermite; end values held). */
+/* Reference table: the same rule as core.Trajectory (0 previous, 1 linear, 2 cubic Hermite; end values held), with
+ * its rate behind the values if the law asks for it. */
 #ifndef SC_TABLE_H
 #define SC_TABLE_H
 
@@ -22,11 +23,16 @@ static void sc_table(sc_loop *L, double t, double *r)
     sc_int n = L->n_knots, k = L->n_r, i, m;
     double first = L->knots[0], last = L->knots[n - 1], length, f;
     const double *a, *b, *da, *db;
+    const int is_inside = t >= first && t < last; /* outside the knots the end values are held */
+    double *rate = L->table_rates ? r + k : 0;
     if (t < first) t = first;
     if (t > last) t = last;
     i = L->i_knot = sc_interval(L->knots, n, t, L->i_knot);
     if (n == 1 || L->table_rule == 0) {
-        for (m = 0; m < k; m++) r[m] = L->values[i * k + m];
+        for (m = 0; m < k; m++) {
+            r[m] = L->values[i * k + m];
+            if (rate) rate[m] = 0.0;
+        }
         return;
     }
     if (i > n - 2) i = n - 2;
@@ -35,7 +41,10 @@ static void sc_table(sc_loop *L, double t, double *r)
     a = L->values + i * k;
     b = a + k;
     if (L->table_rule == 1) {
-        for (m = 0; m < k; m++) r[m] = a[m] + f * (b[m] - a[m]);
+        for (m = 0; m < k; m++) {
+            r[m] = a[m] + f * (b[m] - a[m]);
+            if (rate) rate[m] = is_inside ? (b[m] - a[m]) / length : 0.0;
+        }
         return;
     }
     da = L->rates + i * k;
@@ -44,6 +53,7 @@ static void sc_table(sc_loop *L, double t, double *r)
         double ra = da[m] * length, rb = db[m] * length;
         double c2 = 3.0 * (b[m] - a[m]) - 2.0 * ra - rb, c3 = 2.0 * (a[m] - b[m]) + ra + rb;
         r[m] = a[m] + f * (ra + f * (c2 + f * c3));
+        if (rate) rate[m] = is_inside ? (ra + f * (2.0 * c2 + f * 3.0 * c3)) / length : 0.0;
     }
 }
 

@@ -44,23 +44,26 @@ def interval(knots: np.ndarray, t: float) -> int:
 
 
 def table(L: LoopData, t: float, r: np.ndarray) -> None:
-    """The reference at t."""
-    n = L.n_knots
+    """The reference at t, with its rate behind the values if the law asks for it."""
+    n, k = L.n_knots, L.n_r
+    is_inside = L.knots[0] <= t < L.knots[n - 1]
     t = min(max(t, L.knots[0]), L.knots[n - 1])
     i = L.i_knot = interval(L.knots, t)
     if n == 1 or L.table_rule == 0:
-        r[:] = L.values[i]
-        return
-    i = min(i, n - 2)
-    length = L.knots[i + 1] - L.knots[i]
-    f = (t - L.knots[i]) / length
-    a, b = L.values[i], L.values[i + 1]
-    if L.table_rule == 1:
-        r[:] = a + f * (b - a)
-        return
-    ra, rb = L.rates[i] * length, L.rates[i + 1] * length
-    c2, c3 = 3.0 * (b - a) - 2.0 * ra - rb, 2.0 * (a - b) + ra + rb
-    r[:] = a + f * (ra + f * (c2 + f * c3))
+        r[:k], slope = L.values[i], np.zeros(k)
+    else:
+        i = min(i, n - 2)
+        length = L.knots[i + 1] - L.knots[i]
+        f = (t - L.knots[i]) / length
+        a, b = L.values[i], L.values[i + 1]
+        if L.table_rule == 1:
+            r[:k], slope = a + f * (b - a), (b - a) / length
+        else:
+            ra, rb = L.rates[i] * length, L.rates[i + 1] * length
+            c2, c3 = 3.0 * (b - a) - 2.0 * ra - rb, 2.0 * (a - b) + ra + rb
+            r[:k], slope = a + f * (ra + f * (c2 + f * c3)), (ra + f * (2.0 * c2 + f * 3.0 * c3)) / length
+    if L.table_rates:
+        r[k:] = slope if is_inside else 0.0
 
 
 def call(f: BoundFunction) -> int:

@@ -23,7 +23,6 @@ from spacectl.spatial.backend import (
     outer,
     sin,
     skew,
-    sqrt,
     stack,
     vector,
 )
@@ -202,8 +201,3 @@ def mrp_rate(sigma: Any, omega: Any) -> Any:
     """Rate of the parameters for ``omega_AB_B``: ``1/4 ((1 - s's) 1 + 2 s~ + 2 s s') omega``."""
     B = (1.0 - dot(sigma, sigma)) * eye(3, sigma) + 2.0 * skew(sigma) + 2.0 * outer(sigma, sigma)
     return 0.25 * (B @ omega)
-
-
-def norm(a: Any) -> Any:
-    """Euclidean norm."""
-    return sqrt(dot(a, a))

@@ -55,6 +55,9 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         raise ModelError(
             f"parameter 'posture': {len(parameters.posture)} angles, expected one for each of the 7 joints"
         )
+    for name in ("duration", "reach", "bandwidth", "rtol"):
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
     progress(0.0, "forming the equations")
     system = library.free_flyer_arm(
         base_mass=parameters.base_mass,
@@ -205,7 +208,7 @@ def figures(
     tracking = Figure(
         name="tracking",
         title="Joint tracking",
-        caption="Three of the seven joints with their references, the errors of all, and the torques inside their limits.",
+        caption="Three of the seven joints with their references, the errors of all, and the torques with their limits.",
         panels=(
             Panel(
                 y_label="joint angle",
@@ -256,7 +259,7 @@ def figures(
     kept = Figure(
         name="conservation",
         title="What must stay constant",
-        caption=f"Drifts at rtol {parameters.rtol:g}: momentum, centre of mass, and energy less the work of the joints.",
+        caption=f"Drifts at rtol {parameters.rtol:g}; work is summed on the output grid, which limits the last curve.",
         panels=(
             Panel(
                 y_label="drift",

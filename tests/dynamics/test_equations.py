@@ -108,6 +108,75 @@ def test_parameters_change_at_run_time_as_a_new_system_would(arm) -> None:
     assert not np.allclose(arm.x_dot(0.0, x, u, one), arm.x_dot(0.0, x, u))
 
 
+def test_parameters_of_another_structure_are_refused() -> None:
+    def links(where: str) -> System:
+        def body(name: str) -> RigidBody:
+            return RigidBody(name=name, mass=1.0, inertia=(1.0, 1.0, 1.0), com=(0.1, 0.0, 0.0))
+
+        chain = [
+            Part(body("a"), joint=Revolute(name="ja")),
+            Part(body("b"), on="a", at=(1, 0, 0), joint=Revolute(name="jb")),
+        ]
+        return System(name="s", parts=(*chain, Part(body("c"), on=where, at=(1, 0, 0), joint=Revolute(name="jc"))))
+
+    with pytest.raises(ModelError, match="another structure"):
+        form_equations(links("b")).parameters_of(links("a"))
+
+
+def test_formulations_have_different_structure_hashes(arm) -> None:
+    assert arm.structure_hash != form_equations(arm.system, formulation="kane").structure_hash
+
+
+def test_frame_rotations_are_run_time_numbers() -> None:
+    def system(angle: float) -> System:
+        return replace(
+            sensed_system(UniformGravity()),
+            parts=tuple(
+                replace(
+                    part,
+                    body=replace(
+                        part.body, frames=(Frame(name="port", at=(0.2, 0.1, 0.0), rotation=rotation_about("x", angle)),)
+                    ),
+                )
+                if part.name == "bus"
+                else part
+                for part in sensed_system(UniformGravity()).parts
+            ),
+        )
+
+    eom, other = form_equations(system(0.4)), form_equations(system(0.7))
+    x = random_state(eom)
+    np.testing.assert_allclose(eom.x_dot(0.0, x, [], eom.parameters_of(other.system)), other.x_dot(0.0, x), rtol=1e-13)
+
+
+@pytest.mark.parametrize("short", [1e-3, 1e-6, 1e-9, 0.0, -1e-6])
+def test_attitude_sensor_is_right_near_half_turns(short: float) -> None:
+    body = RigidBody(name="body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    eom = form_equations(
+        System(name="s", parts=(Part(body, joint=Free(name="base")),), sensors=(Attitude(name="a", on="body"),))
+    )
+    angle = np.pi - short
+    for axis in np.eye(3):
+        q = np.concatenate([[np.cos(angle / 2)], axis * np.sin(angle / 2)])
+        expected = axis * np.tan(angle / 4) if short >= 0.0 else axis * np.tan((angle - 2 * np.pi) / 4)
+        y = eom.outputs(0.0, np.concatenate([q, np.zeros(9)]))
+        if short == 0.0:
+            expected = expected * np.sign(y @ expected)
+        np.testing.assert_allclose(y, expected, atol=1e-12)
+
+
+def test_a_wrist_of_point_masses_is_no_fault() -> None:
+    """z-y-z axes through one point: singular at rest, where two axes coincide, but not elsewhere."""
+    parts, on = [], "world"
+    for i, axis in enumerate("zyz"):
+        inertia = (0.1, 0.2, 0.15) if i == 2 else (0.0, 0.0, 0.0)
+        body = RigidBody(name=f"b{i}", mass=0.1, inertia=inertia)
+        parts.append(Part(body, on=on, joint=Revolute(name=f"j{i}", axis=axis)))
+        on = body.name
+    eom = form_equations(System(name="wrist", parts=tuple(parts)))
+    assert np.all(np.isfinite(eom.v_dot(0.0, [0.1, 0.7, 0.2], [0.0, 0.1, 0.2])))
+
+
 def test_structural_zeros_are_guarded_and_can_be_freed() -> None:
     system = library.pendulum()
     eom = form_equations(system)

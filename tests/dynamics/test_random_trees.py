@@ -106,12 +106,12 @@ def count_features(all_cases: list[Case]) -> Counter[str]:
     return counts
 
 
-def test_the_set_is_rich() -> None:
+def test_the_set_is_rich(record_property) -> None:
     all_cases = [make_case(seed) for seed in range(TREES)]
     counts = count_features(all_cases)
     sizes = [len(case.system.parts) for case in all_cases]
-    print(f"bodies: {min(sizes)} to {max(sizes)}, {sum(sizes)} in all")
-    print("\n".join(f"{name}: {number}" for name, number in sorted(counts.items())))
+    told = ", ".join(f"{name}: {number}" for name, number in sorted(counts.items()))
+    record_property("summary", f"random trees of {min(sizes)} to {max(sizes)} bodies, {sum(sizes)} in all; {told}")
     assert (min(sizes), max(sizes)) == (1, 30)
     assert min(counts[kind] for kind in KINDS) >= 100
     for feature in ("Free deeper in the tree", "trees with two or more free bases", "trees with branches"):

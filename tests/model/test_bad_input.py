@@ -32,6 +32,15 @@ def system(*parts: Part, **changes) -> System:
         (lambda: body(mass=-2.0), ("link", "mass", "-2", "positive")),
         (lambda: body(mass=np.nan), ("link", "mass", "finite")),
         (lambda: body(mass="heavy"), ("link", "mass", "number")),
+        (lambda: body(mass="3"), ("link", "mass", "'3'", "without quotes")),
+        (lambda: body(mass=True), ("link", "mass", "True")),
+        (lambda: body(mass=np.array(True)), ("link", "mass", "number")),
+        (lambda: body(name="a\nb"), ("body", "a\\nb", "line break")),
+        (lambda: body(name="a\x00b"), ("body", "cannot be printed")),
+        (lambda: Revolute(name="el\tbow"), ("Revolute joint", "cannot be printed")),
+        (lambda: body(frames=("tip",)), ("link", "frames contains 'tip'", "frames=(Frame(...),)")),
+        (lambda: body(frames=Frame(name="tip")), ("link", "single Frame", "frames=(Frame(...),)")),
+        (lambda: body(frames="tip"), ("link", "frames", "single str")),
         (lambda: body(inertia=(1.0, 1.0, 3.0)), ("link", "triangle inequality", "3")),
         (lambda: body(inertia=(1.0, -1.0, 1.0)), ("link", "negative principal moment")),
         (lambda: body(inertia=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]), ("link", "not symmetric")),
@@ -42,6 +51,8 @@ def system(*parts: Part, **changes) -> System:
         (lambda: body(name="world"), ("world", "root frame")),
         (lambda: body(frames=(Frame(name="tip"), Frame(name="tip"))), ("link", "same name", "tip")),
         (lambda: Revolute(name="elbow", axis=(0.0, 0.0, 0.98)), ("elbow", "axis", "0.98", "norm(axis)")),
+        (lambda: Revolute(axis="w"), ("Revolute joint: axis", "x, y, z")),
+        (lambda: Planar(normal=["z"]), ("Planar joint: normal", "['z']")),
         (lambda: Prismatic(name="slide", axis="w"), ("slide", "axis", "x, y, z")),
         (lambda: Universal(name="cross", first="x", second="x"), ("cross", "parallel")),
         (lambda: Planar(name="table", normal="q"), ("table", "normal")),
@@ -52,6 +63,33 @@ def system(*parts: Part, **changes) -> System:
         (lambda: Part("link"), ("part", "RigidBody")),
         (lambda: Part(body(), joint="hinge"), ("link", "joint", "Revolute")),
         (lambda: System(name="s", parts=()), ("no parts",)),
+        (lambda: System(name="s", parts=Part(body())), ("'s'", "single Part", "write parts=(Part(...),)")),
+        (lambda: System(name="s", parts=(body(),)), ("'s'", "parts contains", "Part objects")),
+        (
+            lambda: system(actuators=JointTorque(joint="elbow")),
+            ("single JointTorque", "write actuators=(JointTorque(...),)"),
+        ),
+        (
+            lambda: system(sensors=Position(name="hand", on="link")),
+            ("single Position", "write sensors=(Position(...),)"),
+        ),
+        (lambda: system(sensors=None), ("sensors", "NoneType", "expected a tuple")),
+        (lambda: system(Part(body(), on="world.x")), ("link", "'world.x'", "root has no frames", "on='world'")),
+        (lambda: system(sensors=(Position(name="hand", on="world.x"),)), ("hand", "'world.x'", "root has no frames")),
+        (lambda: system(sensors=(Position(name="hand", on=["link"]),)), ("hand", "on is ['link']", "text")),
+        (lambda: system(sensors=(Position(name="hand", on="link", axes=3),)), ("hand", "axes is 3", "text")),
+        (lambda: JointTorque(joint=["elbow"]), ("JointTorque", "joint is ['elbow']", "name")),
+        (
+            lambda: system(Part(body("a"), joint=Revolute(name="j")), Part(body("b"), joint=Revolute(name="j_dot"))),
+            ("'j'", "'j_dot'", "rename"),
+        ),
+        (
+            lambda: system(
+                Part(body("wheel"), joint=Revolute(name="wheel_spin_dot")),
+                actuators=(ReactionWheel(name="wheel_spin", on="wheel", inertia=1.0),),
+            ),
+            ("'wheel_spin_dot'", "'wheel_spin'", "rename"),
+        ),
         (lambda: system(Part(body(), on="arm")), ("link", "unknown body 'arm'")),
         (lambda: system(Part(body(), on="wrld")), ("link", "did you mean 'world'")),
         (lambda: system(Part(body("a"), on="b"), Part(body("b"), on="a")), ("cycle", "a -> b", "world")),
@@ -83,6 +121,11 @@ def system(*parts: Part, **changes) -> System:
         (lambda: BodyTorque(name="twist", on="link", axes="moon"), ("twist", "axes", "world")),
         (lambda: Thruster(name="jet", on="link", direction=(1.0, 1.0, 0.0)), ("jet", "direction", "norm")),
         (lambda: Thruster(name="jet", on="link", axes="world"), ("jet", "BodyForce")),
+        (lambda: Thruster(name="jet", on="link", limit=(0.0, np.inf)), ("jet", "leave the limit out", "from 0 to inf")),
+        (lambda: JointTorque(joint="elbow", limit=np.inf), ("elbow", "leave the limit out", "from -inf to inf")),
+        (lambda: JointTorque(joint="elbow", limit=np.array([-np.inf, 1.0])), ("elbow", "leave the limit out")),
+        (lambda: JointTorque(joint="elbow", limit="3"), ("elbow", "limit", "'3'")),
+        (lambda: JointTorque(joint="elbow", limit=(False, True)), ("elbow", "limit", "False")),
         (lambda: ReactionWheel(name="wheel", on="link", inertia=0.0), ("wheel", "inertia", "positive")),
         (lambda: system(sensors=(Position(name="hand", on="palm"),)), ("hand", "palm")),
         (lambda: system(environment="space"), ("environment", "FreeSpace")),
@@ -114,3 +157,9 @@ def test_no_library_system_survives_a_nan() -> None:
 def test_unknown_keywords_are_rejected() -> None:
     with pytest.raises(TypeError, match="massa"):
         RigidBody(name="a", massa=1.0, inertia=(1, 1, 1))  # type: ignore[call-arg]
+
+
+def test_only_a_thruster_is_one_sided_without_a_limit() -> None:
+    assert Thruster(name="jet", on="link").default_bounds == (0.0, np.inf)
+    assert BodyForce(name="push", on="link").default_bounds == (-np.inf, np.inf)
+    assert list(Thruster(name="jet", on="link", limit=2.0).limit) == [0.0, 2.0]

@@ -64,6 +64,13 @@ def test_parts_may_be_listed_in_any_order() -> None:
     assert [part.name for part in System(name="s", parts=(b, a)).tree] == ["a", "b"]
 
 
+def _nested(depth: int) -> list:
+    value: list = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -72,7 +79,18 @@ def test_parts_may_be_listed_in_any_order() -> None:
         (lambda d: d["parts"][0]["body"].update(mass=-1.0), ("parts[0].body", "rod", "positive")),
         (lambda d: d["parts"][0]["body"].pop("mass"), ("parts[0].body", "RigidBody", "mass")),
         (lambda d: d["parts"][0].pop("type"), ("parts[0]", "without 'type'")),
-        (lambda d: d["parts"][0]["body"].update(mass="nan"), ("rod", "finite")),
+        (lambda d: d["parts"][0]["body"].update(mass="nan"), ("rod", "without quotes")),
+        (lambda d: d["parts"][0]["body"].update(mass=float("nan")), ("rod", "finite")),
+        (lambda d: d["parts"][0]["body"].update(mass=True), ("rod", "mass", "True")),
+        (lambda d: d["parts"][0]["body"].update(mass=10**400), ("rod", "mass", "number")),
+        (lambda d: d["parts"][0].update(joint={"type": "Planar", "normal": ["z"]}), ("joint", "normal", "['z']")),
+        (lambda d: d["parts"][0].update(on=["world"]), ("rod", "on is ['world']")),
+        (
+            lambda d: d.update(sensors=[{"type": "Position", "name": "tip", "on": ["rod"]}]),
+            ("sensor 'tip'", "['rod']", "expected a text"),
+        ),
+        (lambda d: d.update(actuators=[{"type": "JointTorque", "joint": ["hinge"]}]), ("JointTorque", "['hinge']")),
+        (lambda d: d["parts"][0].update(at=_nested(5000)), ("nested too deeply",)),
         (
             lambda d: d["parts"][0]["body"].update(com={"file": "../secret.npy", "sha256": "0"}),
             ("com", "beside the document"),
@@ -112,3 +130,15 @@ def test_array_equality_is_by_content() -> None:
     assert Array([0.0, -0.0]) == Array([0.0, 0.0])
     assert Array([[1.0]]) != Array([1.0])
     assert len({Array([1.0]), Array([1.0])}) == 1
+
+
+def test_file_errors_name_the_file_and_suffixes_may_be_capital(tmp_path) -> None:
+    path = save_system(library.pendulum(), tmp_path / "Rod.TOML")
+    assert load_system(path) == library.pendulum()
+    path.write_text(path.read_text().replace("mass = ", "mass = -"))
+    with pytest.raises(ModelError, match=r"Rod\.TOML.*parts\[0\]\.body.*positive"):
+        load_system(path)
+    for name, text in (("deep.json", "[" * 100_000), ("half.json", "{"), ("digits.json", "9" * 5000)):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ModelError, match=f"{name}.*not valid JSON"):
+            load_system(tmp_path / name)

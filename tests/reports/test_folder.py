@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +15,17 @@ import numpy as np
 import pytest
 import xarray
 
+from spacectl.controllers import design_pd
 from spacectl.core.errors import ModelError
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.study import StudyResult
-from spacectl.reports.atomic import complete_folder
+from spacectl.dynamics import form_equations
+from spacectl.model.library import pendulum
+from spacectl.reports.atomic import check_replaceable, complete_folder
 from spacectl.reports.folder import write_study_folder
+from spacectl.reports.leftovers import OLD, process_mark
 from spacectl.reports.page import StudyRecord
+from spacectl.simulation import Guard, load_simulation, simulate
 from tests.reports.test_page import run_of
 
 RECORD = StudyRecord(name="demo", question="Does it work?")
@@ -103,3 +112,51 @@ def test_the_current_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="current folder"):
         write_study_folder(result_of(1.0), Path("."), record=RECORD)
+
+
+def test_the_top_of_the_file_system_is_refused() -> None:
+    with pytest.raises(ModelError, match="top of the file system"):
+        check_replaceable(Path("/"))
+
+
+def test_simulations_come_back_from_their_groups_as_they_were(tmp_path: Path) -> None:
+    eom = form_equations(pendulum())
+    guard = Guard(name="half way", expression=lambda s: s["hinge"] - 0.15, is_terminal=False)
+    sim = simulate(eom, design_pd(eom, kp=2.0, kd=1.0), x0={"hinge": 0.3}, t_span=(0.0, 1.0), guards=[guard])
+    folder = write_study_folder(
+        StudyResult(metrics={}, simulations={"first": sim, "second": run_of(("q",))}), tmp_path / "out", record=RECORD
+    )
+    back = load_simulation(folder / "result.nc", group="first")
+    assert back.dataset.identical(sim.dataset)
+    assert back.outcome == sim.outcome
+    assert back.events == sim.events
+    assert len(back.events) > 0
+    with pytest.raises(ModelError, match="several simulations; name one by group=...: 'first', 'second'"):
+        load_simulation(folder / "result.nc")
+    with pytest.raises(ModelError, match="did you mean 'first'"):
+        load_simulation(folder / "result.nc", group="frist")
+    write_study_folder(StudyResult(metrics={}, simulations={"only": sim}), tmp_path / "one", record=RECORD)
+    assert load_simulation(tmp_path / "one" / "result.nc").dataset.identical(sim.dataset)
+
+
+def test_leftovers_of_killed_runs_go_and_everything_else_stays(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    machine = process_mark().split("-")[0]
+    dead = tmp_path / f".out.{machine}-{int(ended.stdout)}.abcd1234.part"
+    aged = tmp_path / ".out.abcd1234.part"
+    kept = [
+        tmp_path / f".out.{process_mark()}.abcd1234.part",  # of a process that runs
+        tmp_path / f".out.00000000-{int(ended.stdout)}.abcd1234.part",  # of another machine
+        tmp_path / ".out.abcd5678.part",  # without a mark, and young
+        tmp_path / ".out.notes.part",
+        tmp_path / ".other.abcd1234.part",
+    ]
+    for path in (dead, aged, *kept):
+        path.mkdir()
+        (path / "half").write_text("written")
+    long_ago = time.time() - 2.0 * OLD
+    for path in (aged, *kept[3:]):
+        os.utime(path, (long_ago, long_ago))
+    with complete_folder(tmp_path / "out") as work:
+        (work / "whole").write_text("written")
+    assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "out"])

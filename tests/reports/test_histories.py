@@ -67,3 +67,13 @@ def test_an_empty_history_gives_no_figure() -> None:
         {"y": (("time", "output"), np.zeros((6, 0)))}, coords={"time": T, "output": np.zeros(0, dtype=str)}
     )
     assert simulation_figures(SimpleNamespace(dataset=data)) == ()
+
+
+def test_the_quaternion_of_a_joint_stays_in_one_panel() -> None:
+    names = [f"{joint}.{part}" for joint in ("base", "wrist", "hand") for part in ("qw", "qx", "qy", "qz")] + ["ratio"]
+    data = xarray.Dataset(
+        {"x": (("time", "state"), np.ones((6, 13)))},
+        coords={"time": T, "state": names, "state_unit": ("state", ["1"] * 13)},
+    )
+    (states,) = simulation_figures(SimpleNamespace(dataset=data))
+    assert [[line.label for line in panel.lines] for panel in states.panels] == [names[:4], names[4:8], names[8:]]

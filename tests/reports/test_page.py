@@ -21,7 +21,8 @@ from spacectl.core.study import StudyResult
 from spacectl.dynamics import form_equations
 from spacectl.model.library import pendulum
 from spacectl.reports.page import StudyRecord, write_report
-from spacectl.simulation import simulate
+from spacectl.reports.summary import EVENTS_SHOWN, event_rows
+from spacectl.simulation import Guard, simulate
 
 EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> {{ 7 * 7 }} '\"&"
 
@@ -162,3 +163,27 @@ def test_a_real_simulation_is_reported(tmp_path: Path) -> None:
     assert [tag for tag, _ in page.found].count("img") == 2, "states and inputs"
     for text in ("Pendulum", "ok", "0 … 1 s", "rtol", "steps", sim.outcome.message):
         assert text in page.text
+
+
+def test_events_are_listed_with_guard_and_time(tmp_path: Path) -> None:
+    eom = form_equations(pendulum())
+    guard = Guard(name="half <way>", expression=lambda s: s["hinge"] - 0.15, is_terminal=False)
+    sim = simulate(eom, x0={"hinge": 0.3}, t_span=(0.0, 1.0), guards=[guard])
+    page = Elements(write_report(sim, tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert len(sim.events) == 1
+    for text in ("Events", "half <way>", f"{sim.events[0].time:.6g}"):
+        assert text in page.text
+
+
+def test_every_table_scrolls_by_itself_on_a_narrow_screen(tmp_path: Path) -> None:
+    text = evil_report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert ".wide { overflow-x: auto; }" in text
+    assert text.count("<table") == text.count('<div class="wide"><table') >= 4
+
+
+def test_a_long_list_of_events_is_cut() -> None:
+    count = EVENTS_SHOWN + 3
+    data = xarray.Dataset({"event_time": ("event", np.arange(1.0 * count)), "event_name": ("event", ["hit"] * count)})
+    rows = event_rows({"run": Run(data, Outcome())})
+    assert len(rows) == EVENTS_SHOWN + 1
+    assert rows[-1].remark == "and 3 more"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spacectl import form_equations, library
 from spacectl.core.errors import ModelError
 from spacectl.simulation import simulate
 from tests.simulation.stand_in import make_plant, pendulum, tumbling_body
@@ -71,10 +72,43 @@ def test_quaternion_that_is_nearly_unit_is_normalised():
     assert np.linalg.norm(sim.x[0, :4]) == pytest.approx(1.0, abs=4e-16)
 
 
-@pytest.mark.parametrize("x0", [[1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], {"qx": 0.1}, [0.0] * 7])
+@pytest.mark.parametrize("x0", [[1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0] * 7])
 def test_quaternion_that_is_not_unit_is_refused(x0):
     with pytest.raises(ModelError, match=r"the quaternion 'qw' to 'qz' has norm .*, expected 1; divide it"):
         simulate(tumbling_body(), x0=x0, t_span=(0.0, 1.0))
+
+
+def test_named_quaternion_entries_are_normalised_as_by_eom_state():
+    eom = tumbling_body()
+    sim = simulate(eom, x0={"qx": 0.1}, t_span=(0.0, 1.0))
+    np.testing.assert_array_equal(sim.x[0], eom.state(qx=0.1))
+
+
+def test_a_system_instead_of_equations_is_explained():
+    with pytest.raises(ModelError, match="call form_equations"):
+        simulate(library.pendulum(), t_span=(0.0, 1.0))
+
+
+def test_numbers_that_physics_forbids_are_refused():
+    eom = form_equations(library.wheel_spacecraft())
+    for change in (
+        {"bus.mass": -5.0},
+        {"bus.inertia": (1.0, 1.0, 3.0, 4.0, -3.0, 2.0)},
+        {"wheel_x.spin_inertia": 0.0},
+        {"wheel_x.limit": (1.0, -1.0)},
+        {"environment.mu": -1.0},
+    ):
+        with pytest.raises(ModelError, match=next(iter(change))):
+            simulate(eom, x0={"base.x": 7e6}, p=change, t_span=(0.0, 1.0))
+
+
+def test_an_orbit_takes_few_steps_at_the_default_tolerances():
+    """Positions of 7e6 m carry 1e-9 m of rounding; the step size must not collapse where one of them passes zero."""
+    eom = form_equations(library.wheel_spacecraft())
+    speed = float(np.sqrt(3.986004418e14 / 7e6))
+    sim = simulate(eom, x0={"base.x": 7e6, "base.y_dot": speed}, t_span=(0.0, 5828.5), grid=3)
+    assert sim.outcome.stats["n_steps"] < 500
+    assert np.linalg.norm(sim.x[-1, 4:7] - [7e6, 0.0, 0.0]) < 1e4  # back after one period, which is rounded here
 
 
 def test_default_state_is_rest_with_unit_quaternions():

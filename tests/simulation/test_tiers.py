@@ -40,7 +40,7 @@ def closed_loop(eom, **options):
 
 def test_all_tiers_give_the_same_trajectory(arm):
     machine, python, compiled, twin = (
-        closed_loop(arm),
+        closed_loop(arm, tier="vm"),
         closed_loop(arm, tier="callback"),
         closed_loop(arm, tier="native"),
         closed_loop(arm, tier="native", driver="python"),

@@ -13,6 +13,7 @@ from typing import Any
 
 import casadi as ca
 
+from spacectl.core.provenance import content_hash
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.functions import LazyFunctions
@@ -51,6 +52,7 @@ def form_articulated(system: System, *, vary: tuple[str, ...], rebuild: tuple[An
     return replace(
         shared,
         formulation="articulated",
+        structure_hash=content_hash(["articulated", system.structure_hash(vary=vary)]),
         functions=LazyFunctions({**builders, **implicit, **own}),
         numeric=LargeTree(system, shared.parameters).calls() if is_large else {},
     )
@@ -171,8 +173,7 @@ class Sweeps:
             return i, None
         X = X_FB
         if frame:
-            rotation = next(item.rotation for item in self.tree.nodes[index].part.body.frames if item.name == frame)
-            X = X @ Placement(ca.SX(ca.DM(rotation[...])), self.numbers[f"{body}.{frame}.at"])
+            X = X @ Placement(self.numbers[f"{body}.{frame}.rotation"], self.numbers[f"{body}.{frame}.at"])
         n = self.numbers.group(actuator.input_name)
         along = self.placements[i].R.T @ n["direction"] if actuator.axes == "world" else X.R @ n["direction"]
         if isinstance(actuator, BodyTorque):

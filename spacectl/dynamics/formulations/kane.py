@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.labels import Labels
+from spacectl.core.provenance import content_hash
 from spacectl.dynamics import energy
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import EquationLabels, LazyFunctions
@@ -47,7 +48,7 @@ def form_kane(system: System, *, vary: tuple[str, ...], rebuild: tuple[Any, ...]
         functions=LazyFunctions(_builders(terms)),
         quaternions=tree.quaternions,
         x_rest=np.concatenate([tree.rest(), np.zeros(len(tree.speeds))]),
-        structure_hash=system.structure_hash(vary=vary),
+        structure_hash=content_hash(["kane", system.structure_hash(vary=vary)]),
         rebuild=rebuild,
         stats={"n_bodies": len(tree.nodes), "vary": vary},
     )

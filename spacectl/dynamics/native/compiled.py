@@ -14,14 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError
+from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.native.function import NativeFunction, compile_expression, compile_solved, tree_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel, tree_library
 
-__all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_ready", "native_plant"]
+__all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_native", "native_plant"]
 
 UNROLL_LIMIT = 24  #: speeds up to which unrolled code is worth its compilation
-
-_ready: set[tuple[str, str]] = set()
 
 Kind = Literal["auto", "unrolled", "data-driven"]
 
@@ -40,14 +39,13 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
     if chosen == "data-driven":
         return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
     x_dot = eom.functions["x_dot"]
-    function = compile_expression(x_dot, p) if x_dot.is_a("SXFunction") else compile_solved(eom.functions["terms"], p)
-    _ready.add((eom.structure_hash, eom.formulation))
+    function = compile_expression(x_dot, p) if can_emit(x_dot) else compile_solved(eom.functions["terms"], p)
     return chosen, function
 
 
-def is_ready(eom: Any) -> bool:
-    """Whether native code for these equations has been made in this process, so that using it costs nothing."""
-    return (eom.structure_hash, eom.formulation) in _ready
+def is_native(eom: Any) -> bool:
+    """Whether the equations can become native code here: a tree, scalar expressions, or terms to be solved."""
+    return "x_dot" in eom.numeric or "terms" in eom.functions or can_emit(eom.functions["x_dot"])
 
 
 class CompiledEquations:

@@ -52,7 +52,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         sc_inertia(tree->records + SC_ELEMENT * i, e);
         sc_momentum(e->m, e->h, e->J, e->V, momentum);
         sc_gyroscopic(e, momentum, e->E);
-        sc_force(e->V, momentum, e->bias);
+        sc_bias(e, e->bias);
         memcpy(e->l, momentum + 3, sizeof e->l);
         e->M = e->m;
         memcpy(e->H, e->h, sizeof e->h);

@@ -86,7 +86,7 @@ def differentiate(
         A_i = A_p + columns @ v_dot[indices] + turning @ v[indices]
         body = element.inertia.seen_from(X_i)
         l = body @ V_i
-        wrench = body @ A_i + cross_force(V_i, l)
+        wrench = body @ A_i + body.bias_wrench(V_i)
         push, gradient = loads.get(i, (np.zeros(6), np.zeros((6, 6))))
         for history, value in ((X, X_i), (V, V_i), (A, A_i), (S, columns), (S1, first), (S2, second), (S_dot, turning)):
             history.append(value)  # type: ignore[arg-type]

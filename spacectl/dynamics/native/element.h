@@ -147,6 +147,18 @@ static void sc_inertia(const double *record, sc_element *e) {
     for (int k = 0; k < 3; k++) e->h[k] = h[k] + e->m * p[k];
 }
 
+/* V x* I V of one body, without v x m v, which is zero but would leave its rounding (see spatial/inertia.py). */
+static void sc_bias(const sc_element *e, double *out) {
+    double turning[3], spin[3], swing[3];
+    sc_cross(e->V, e->V + 3, turning);
+    sc_symmetric(e->J, e->V, spin);
+    sc_cross(e->V, spin, out);
+    sc_cross_add(e->h, turning, out);
+    sc_cross(e->V, e->h, swing);
+    sc_cross(e->V, swing, out + 3);
+    for (int k = 0; k < 3; k++) out[3 + k] += e->m * turning[k];
+}
+
 /* E = w~ J - J w~ + v~ h~' - h~ v~ - k~ of one body, k its angular momentum. */
 static void sc_gyroscopic(const sc_element *e, const double *momentum, double *E) {
     const double *w = e->V, *v = e->V + 3, *J = e->J, *h = e->h, *k = momentum;

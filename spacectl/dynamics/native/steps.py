@@ -21,7 +21,7 @@ from spacectl.model.joints import Cylindrical, Free, Joint, Planar, Prismatic, R
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, cross_force, move_twist, pull_wrench
+from spacectl.spatial.motion import Placement, move_twist, pull_wrench
 
 __all__ = ["GRAVITIES", "RECORD", "StepKind", "kind_name", "step_kinds", "steps_source"]
 
@@ -117,7 +117,7 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
     S = motion.S if is_constant else [S_s[6 * k : 6 * k + 6] for k in range(n_v)]
     X_s, c_s, w_s = sym("X", 12), sym("c", 6), sym("w", 6)
     seen = LinkMotion(_placement(X_s), S, None, c_s)
-    bias_wrench = cross_force(motion.twist, link.inertia @ motion.twist)
+    bias_wrench = link.inertia.bias_wrench(motion.twist)
     name = kind_name(joint)
     outward = [_pack(motion.X), ca.SX(0, 1) if is_constant else S_out, motion.twist, motion.bias]
     out = _function(

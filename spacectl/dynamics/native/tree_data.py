@@ -178,8 +178,7 @@ def input_arrays(
         carrier, X_F = frames[i]
         X = X_F @ X_FB
         if frame:
-            rotation = next(item.rotation for item in tree.nodes[index].part.body.frames if item.name == frame)
-            X = X @ Placement(np.asarray(rotation), numbers[f"{body}.{frame}.at"])
+            X = X @ Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])
         n = numbers.group(actuator.input_name)
         in_world = actuator.axes == "world"  # type: ignore[attr-defined]
         along = n["direction"] if in_world else X.R @ n["direction"]

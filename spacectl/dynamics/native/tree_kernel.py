@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import ShapeError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.native.steps import steps_source
@@ -74,9 +75,11 @@ class TreeKernel:
         return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
 
     def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
-        arrays = [
-            np.ascontiguousarray(item, dtype=float).reshape(size) for item, size in zip(arguments, sizes, strict=True)
-        ]
+        arrays = [np.ascontiguousarray(item, dtype=float).reshape(-1) for item in arguments]
+        for array, size in zip(arrays, sizes, strict=True):
+            if array.size != size:
+                given, wanted = [item.size for item in arrays], list(sizes)
+                raise ShapeError(f"tree: arguments have {given} entries, expected {wanted} (n_q or n_x, n_v, n_u)")
         out, work = np.empty(n_out), np.empty(self.data.n_work)
         getattr(self.library, name)(
             self._tree, work.ctypes.data, *(array.ctypes.data for array in arrays), out.ctypes.data

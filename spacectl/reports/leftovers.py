@@ -1,0 +1,62 @@
+"""Removes what killed runs left beside an output: ``.NAME.<machine>-<process>.<random>.part``.
+
+Only such names are touched, and only when the process that made them is gone from this machine or they are a day old.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import time
+from pathlib import Path
+
+__all__ = ["process_mark", "remove_leftovers"]
+
+OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old is still being written
+
+
+def process_mark() -> str:
+    """This process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
+    return f"{_machine()}-{os.getpid()}"
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove the leftovers of runs that wrote to `target`; what cannot be removed stays."""
+    shape = re.compile(rf"\.{re.escape(target.name)}\.(?:([0-9a-f]{{8}})-(\d{{1,9}})\.)?[a-z0-9_]{{8}}\.part")
+    try:
+        neighbours = list(target.parent.iterdir())
+    except OSError:
+        return  # a folder that may be written but not listed
+    for path in neighbours:
+        mark = shape.fullmatch(path.name)
+        if mark is None or path.is_symlink():
+            continue
+        try:
+            is_old = time.time() - path.stat().st_mtime > OLD
+            if not is_old and not (mark[1] == _machine() and _is_gone(int(mark[2]))):
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError:
+            continue
+
+
+def _machine() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _is_gone(process: int) -> bool:
+    if os.name != "posix":
+        return False  # elsewhere signal 0 is not a harmless question; age decides
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False  # it exists, but belongs to somebody else
+    return False
