@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -95,6 +96,7 @@ class ControlLaw:
                     f"{what}: function gives {self.function.nnz_out(i)} values of {letter}, expected {size} (dense)"
                 )
 
+    @cached_property
     def content_hash(self) -> str:
         """sha256 of the law: its function, numbers, memory, period and reference."""
         table = None if self.reference is None else [self.reference.t, self.reference.values, self.reference.rates]

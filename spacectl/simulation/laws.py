@@ -79,7 +79,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
     sensors = bind_casadi(feedback_function(eom, law), tier, p=p) if len(law.measurements) else None
     return BoundLaw(
         name=law.name,
-        identity=law.content_hash(),
+        identity=law.content_hash,
         law=bound,
         sensors=sensors,
         u_map=eom.labels.u.indices(law.inputs.names),

@@ -77,16 +77,16 @@ class CompiledEquations:
         pointer = ctypes.c_void_p
         self._arg = (pointer * 4)(self.t.ctypes.data, self.x.ctypes.data, self.u.ctypes.data, self._p.ctypes.data)
         self._res = (pointer * 1)(self.rate.ctypes.data)
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, pointer, pointer, ctypes.c_int)
-        entry = prototype(self.function.entry)
-        fixed = (
-            pointer(ctypes.addressof(self._arg)),
-            pointer(ctypes.addressof(self._res)),
-            pointer(self.function.iw.ctypes.data),
-            pointer(self.function.w.ctypes.data),
-            ctypes.c_int(0),
+        self._call = (pointer * 5)(
+            self.function.entry,
+            ctypes.addressof(self._arg),
+            ctypes.addressof(self._res),
+            self.function.iw.ctypes.data,
+            self.function.w.ctypes.data,
         )
-        self.run = partial(entry, *fixed)
+        # short kernels: one pointer, and no release of the interpreter's lock around them
+        entry = ctypes.PYFUNCTYPE(ctypes.c_int, pointer)(("sc_call", tree_library()))
+        self.run = partial(entry, pointer(ctypes.addressof(self._call)))
         self._q, self._v, self._v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
 
     def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:

@@ -185,3 +185,10 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
 }
 
 long long sc_element_size(void) { return (long long)sizeof(sc_element); }
+
+/* sc_linearise with its eleven arguments behind one pointer. */
+int sc_linearise_call(void *const *a) {
+    return sc_linearise((const sc_elements *)a[0], a[1], (double *)a[2], (double *)a[3], (const double *)a[4],
+                        (const double *)a[5], (const double *)a[6], (double *)a[7], (double *)a[8], (double *)a[9],
+                        (double *)a[10]);
+}

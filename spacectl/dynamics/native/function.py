@@ -14,7 +14,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.compile import load_tuned
-from spacectl.dynamics.emit import EmittedC, emit_function
+from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
 __all__ = ["NativeFunction", "compile_expression", "compile_solved", "tree_function"]
@@ -47,11 +47,6 @@ class NativeFunction:
     keep: list[Any] = field(default_factory=list)
 
 
-@lru_cache(maxsize=64)
-def _emitted(function: ca.Function, name: str, hoist: str) -> EmittedC:
-    return emit_function(function, name, hoist=hoist)
-
-
 def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> NativeFunction:
     """A scalar (SX) CasADi function as native code, prepared for the parameters `p`.
 
@@ -60,15 +55,23 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
     SolverError
         If there is no compiler or it fails.
     """
-    emitted = _emitted(function, "evaluate", hoist)
+    library, n_prepared = _expression_library(function, hoist)
     sizes_in = [function.numel_in(i) for i in range(function.n_in())]
     sizes_out = [function.numel_out(i) for i in range(function.n_out())]
-    return _load("#include <math.h>\n" + emitted.text, function.name(), emitted.n_prepared, p, sizes_in, sizes_out)
+    return _prepare(library, n_prepared, p, sizes_in, sizes_out)
 
 
-def _load(text: str, name: str, n_prepared: int, p: Any, sizes_in: list[int], sizes_out: list[int]) -> NativeFunction:
-    """Compile text that defines ``evaluate`` and ``evaluate_prepare``, and prepare it for `p`."""
-    library = load_tuned({"expression.c": text}, name=name)
+@lru_cache(maxsize=64)
+def _expression_library(function: ca.Function, hoist: str) -> tuple[ctypes.CDLL, int]:
+    """The compiled function and the length of what it prepares; once for each function of a process."""
+    emitted = emit_function(function, "evaluate", hoist=hoist)
+    return load_tuned({"expression.c": "#include <math.h>\n" + emitted.text}, name=function.name()), emitted.n_prepared
+
+
+def _prepare(
+    library: ctypes.CDLL, n_prepared: int, p: Any, sizes_in: list[int], sizes_out: list[int]
+) -> NativeFunction:
+    """A library that defines ``evaluate`` and ``evaluate_prepare``, prepared for `p`."""
     values, w = np.ascontiguousarray(p, dtype=float), np.zeros(max(n_prepared, 1))
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.evaluate_prepare.restype = None
@@ -85,7 +88,16 @@ def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
     A mass matrix that is not positive definite gives rates that are not finite.
     """
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    emitted = _emitted(terms, "terms", "p")
+    sizes = [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)]
+    library, n_prepared = _solved_library(terms)
+    return _prepare(library, n_prepared, p, sizes, [n_q + n_v])
+
+
+@lru_cache(maxsize=64)
+def _solved_library(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
+    """The compiled terms with the factorisation behind them; once for each function of a process."""
+    n_q, n_v = terms.numel_in(1), terms.numel_in(2)
+    emitted = emit_function(terms, "terms", hoist="p")
     factor = Path(__file__).with_name("factor.h").read_text(encoding="utf-8")
     solve = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
@@ -104,8 +116,7 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
 void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 """
     text = "#include <math.h>\n" + factor + emitted.text + solve
-    sizes = [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)]
-    return _load(text, "solved_terms", emitted.n_prepared, p, sizes, [n_q + n_v])
+    return load_tuned({"expression.c": text}, name="solved_terms"), emitted.n_prepared
 
 
 def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,7 @@ class ElementStruct(ctypes.Structure):
     _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [(name, ctypes.c_void_p) for name in _ARRAYS]
 
 
-@dataclass(frozen=True)
-class LinearTerms:
+class LinearTerms(NamedTuple):
     """v_dot (n_v,), and its derivatives by tangent coordinates (n_v, n_v), speeds (n_v, n_v) and inputs (n_v, n_u).
 
     Tangent coordinates are the coordinates themselves, but for a quaternion the rotation vector in child axes:
@@ -104,16 +102,17 @@ class LinearKernel:
             np.zeros(n),
             np.zeros(max(self.n_u, 1))[: self.n_u],
         )
-        self.terms = LinearTerms(np.zeros(n), np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, self.n_u)))
+        self._block = np.zeros(n * (1 + 2 * n + self.n_u))
+        self.terms = self._split(self._block)
         results = [self.terms.v_dot, self.terms.v_q, self.terms.v_v, self.terms.v_u]
         struct = ctypes.addressof(self._struct)
         own, given = [self._room, self._work, self._rhs], [self.q, self.v, self.u]
         #: addresses of struct, work arrays and results, for callers that pass q, v and u themselves
         self.addresses = [struct, *(array.ctypes.data for array in [*own, *results])]
-        arguments = tuple(
-            ctypes.c_void_p(at) for at in [struct, *(array.ctypes.data for array in [*own, *given, *results])]
-        )
-        self.run = partial(self.library.sc_linearise, *arguments)
+        given_addresses = [struct, *(array.ctypes.data for array in [*own, *given, *results])]
+        self._call = (ctypes.c_void_p * len(given_addresses))(*given_addresses)
+        entry = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(("sc_linearise_call", self.library))
+        self.run = partial(entry, ctypes.c_void_p(ctypes.addressof(self._call)))
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
         """v_dot and its derivatives at a state.
@@ -123,12 +122,20 @@ class LinearKernel:
         SolverError
             If the mass matrix is not positive definite there; the message names the speed.
         """
-        self.q[:], self.v[:], self.u[:] = q, v, u
+        self.q[:] = q
+        self.v[:] = v
+        self.u[:] = u
         bad = self.run()
         if bad >= 0:
             raise SolverError(f"nothing has inertia against speed '{self.speeds[bad]}' in this position: M is singular")
-        terms = self.terms
-        return LinearTerms(terms.v_dot.copy(), terms.v_q.copy(), terms.v_v.copy(), terms.v_u.copy())
+        return self._split(self._block.copy())
+
+    def _split(self, block: np.ndarray) -> LinearTerms:
+        """The four results as views of one block."""
+        n, a, b = self.n_v, self.n_v * (1 + self.n_v), self.n_v * (1 + 2 * self.n_v)
+        return LinearTerms(
+            block[:n], block[n:a].reshape(n, n), block[a:b].reshape(n, n), block[b:].reshape(n, self.n_u)
+        )
 
 
 def _element_arrays(elements: Elements) -> dict[str, np.ndarray]:

@@ -194,3 +194,16 @@ void sc_batch(int (*fn)(const double **, double **, long long *, double *, int),
         fn(arg, res, iw, w, 0);
     }
 }
+
+/* One call with everything behind one pointer: cheap to make from Python. */
+typedef struct {
+    int (*fn)(const double **, double **, long long *, double *, int);
+    const double **arg;
+    double **res;
+    long long *iw;
+    double *w;
+} sc_call_data;
+
+int sc_call(const sc_call_data *call) {
+    return call->fn(call->arg, call->res, call->iw, call->w, 0);
+}
