@@ -15,7 +15,7 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.core.provenance import content_hash, versions
+from spacectl.core.provenance import versions
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
@@ -200,7 +200,7 @@ def build_run(
         "content_hash": eom.system.content_hash(),
         "structure_hash": eom.structure_hash,
         "formulation": eom.formulation,
-        "parameters_hash": content_hash(Array(parameters)),
+        "parameters_hash": Array(parameters).sha256(),
         "law": bound.name or "none",
         "law_hash": bound.identity,
         "law_period": bound.period,

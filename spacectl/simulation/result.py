@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -12,11 +13,12 @@ import xarray
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
+from spacectl.core.parameters import Parameters
 from spacectl.core.trajectory import Interpolation, Trajectory
 from spacectl.simulation.events import Event
 from spacectl.simulation.result_files import read_dataset, write_dataset
 
-__all__ = ["Simulation", "build_dataset", "load_simulation"]
+__all__ = ["Simulation", "build_dataset", "frozen", "load_simulation"]
 
 Letter = Literal["x", "u", "u_commanded", "y", "z"]
 
@@ -29,12 +31,14 @@ class Simulation:
 
     Parameters
     ----------
-    dataset : xarray.Dataset
-        ``x(time, state)``, ``u(time, input)`` after the limits, ``u_commanded(time, input)`` before them,
-        ``z(time, memory)`` and ``y(time, output)`` where there are any; names and units as coordinates; where the run
-        comes from as attributes (no dates: equal runs are equal).
+    source : xarray.Dataset, or a function that makes it
+        `dataset`, made when it is first asked for: ``x(time, state)``, ``u(time, input)`` after the limits,
+        ``u_commanded(time, input)`` before them, ``z(time, memory)`` and ``y(time, output)`` where there are any; names
+        and units as coordinates; where the run comes from as attributes (no dates: equal runs are equal).
     outcome : Outcome
         How it ended, with counts and times.
+    histories : mapping of str to (array, Labels)
+        The arrays behind it, for quick access.
 
     Notes
     -----
@@ -42,8 +46,14 @@ class Simulation:
     name of a coordinate, ``sim.column("u", "elbow")`` gives the input.
     """
 
-    dataset: xarray.Dataset
+    source: xarray.Dataset | Callable[[], xarray.Dataset]
     outcome: Outcome
+    histories: Mapping[str, tuple[np.ndarray, Labels]] = field(default_factory=dict)
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """The labelled histories; built when first asked for."""
+        return self.source() if callable(self.source) else self.source
 
     def __repr__(self) -> str:
         system = self.dataset.attrs.get("system", "")
@@ -52,7 +62,7 @@ class Simulation:
     @property
     def t(self) -> np.ndarray:
         """Times [s], shape (n,)."""
-        return self.dataset["time"].values
+        return self.histories["time"][0] if "time" in self.histories else self.dataset["time"].values
 
     @property
     def x(self) -> np.ndarray:
@@ -108,6 +118,8 @@ class Simulation:
         write_dataset(self.dataset, self.outcome, path)
 
     def _values(self, letter: str) -> np.ndarray:
+        if letter in self.histories:
+            return self.histories[letter][0]
         if letter in self.dataset:
             return self.dataset[letter].values
         if letter not in DIMENSIONS:
@@ -115,6 +127,8 @@ class Simulation:
         return np.zeros((self.t.size, 0))
 
     def _labels(self, letter: str) -> Labels:
+        if letter in self.histories:
+            return self.histories[letter][1]
         dimension = DIMENSIONS.get(letter, "")
         if dimension not in self.dataset.coords:
             return Labels(kind=dimension or "entry")
@@ -155,16 +169,17 @@ def build_dataset(
     histories: Mapping[Letter, tuple[np.ndarray, Labels]],
     events: Iterable[Event],
     p: np.ndarray,
+    parameters: Parameters,
     attributes: Mapping[str, Any],
 ) -> xarray.Dataset:
     """The dataset of a `Simulation`; empty histories are left out, arrays become read-only."""
     variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {"time": ("time", _frozen(t), {"units": "s"})}
+    coordinates: dict[str, Any] = {"time": ("time", frozen(t), {"units": "s"})}
     for letter, (values, labels) in histories.items():
         dimension = DIMENSIONS[letter]
         if len(labels) == 0:
             continue
-        variables[letter] = (("time", dimension), _frozen(values))
+        variables[letter] = (("time", dimension), frozen(values))
         coordinates[dimension] = (dimension, np.array(labels.names, dtype=str))
         coordinates[f"{dimension}_unit"] = (dimension, np.array(labels.units, dtype=str))
     happened = list(events)
@@ -173,11 +188,14 @@ def build_dataset(
         variables["event_name"] = ("event", np.array([event.name for event in happened], dtype=str))
         variables["event_x"] = (("event", "state"), np.array([event.state for event in happened]))
     if p.size:
-        variables["p"] = ("parameter", _frozen(p))
+        variables["p"] = ("parameter", frozen(p))
+        names = [name for name in parameters.names for _ in range(int(np.prod(parameters.shape(name))))]
+        coordinates["parameter_name"] = ("parameter", np.array(names, dtype=str))
     return xarray.Dataset(variables, coords=coordinates, attrs=dict(attributes))
 
 
-def _frozen(values: np.ndarray) -> np.ndarray:
+def frozen(values: np.ndarray) -> np.ndarray:
+    """A read-only copy."""
     array = np.array(values, dtype=float)
     array.setflags(write=False)
     return array

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
 
 from spacectl.core.errors import SolverError
+from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion
@@ -20,7 +21,7 @@ from spacectl.simulation.failures import explain_failure
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.progress import RunProgress
-from spacectl.simulation.result import Simulation, build_dataset
+from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
 from spacectl.simulation.twin import PythonLoop
 from spacectl.simulation.twin_steps import instant
 
@@ -119,22 +120,20 @@ class Run:
         x, u = data.out_x[:rows], data.out_u[:rows]
         y = self.eom.along("outputs", times, x, u, self.p) if self.eom.n_y and rows else np.zeros((rows, self.eom.n_y))
         labels = self.eom.labels
-        dataset = build_dataset(
-            times,
-            {
-                "x": (x, labels.x),
-                "u": (u, labels.u),
-                "u_commanded": (data.out_u_commanded[:rows], labels.u),
-                "y": (y, labels.y),
-                "z": (data.out_z[:rows], self.bound.memory),
-            },
-            self.events,
-            self.p,
-            self.attributes,
-        )
+        known: dict[Letter, tuple[np.ndarray, Labels]] = {
+            "x": (frozen(x), labels.x),
+            "u": (frozen(u), labels.u),
+            "u_commanded": (frozen(data.out_u_commanded[:rows]), labels.u),
+            "y": (frozen(y), labels.y),
+            "z": (frozen(data.out_z[:rows]), self.bound.memory),
+        }
+        t, events, parameters = frozen(times), list(self.events), self.eom.parameters
+        make = partial(build_dataset, t, known, events, self.p, parameters, dict(self.attributes))
         counts = {
             name: getattr(data, name)
             for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
         }
         stats = {**counts, "seconds": time.perf_counter() - self.begin}
-        return Simulation(dataset, Outcome(status=status, message=message, stats=stats))
+        quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
+        quick.update({str(letter): pair for letter, pair in known.items()})
+        return Simulation(make, Outcome(status=status, message=message, stats=stats), quick)
