@@ -97,11 +97,6 @@ class EquationsOfMotion:
         return self.labels.u.names
 
     @property
-    def outputs_names(self) -> tuple[str, ...]:
-        """Names of y."""
-        return self.labels.y.names
-
-    @property
     def n_q(self) -> int:
         """Number of coordinates."""
         return len(self.labels.q)

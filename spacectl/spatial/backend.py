@@ -24,7 +24,6 @@ __all__ = [
     "skew",
     "sqrt",
     "stack",
-    "transpose",
     "vector",
     "zeros",
 ]
@@ -67,11 +66,6 @@ def zeros(n: int, like: Any) -> Any:
 def eye(n: int, like: Any) -> Any:
     """The unit matrix of the kind of `like`."""
     return ca.SX(ca.DM.eye(n)) if is_symbolic(like) else np.eye(n)
-
-
-def transpose(a: Any) -> Any:
-    """Transpose of a matrix."""
-    return a.T
 
 
 def sin(a: Any) -> Any:

@@ -68,17 +68,6 @@ class Inertia:
     def matrix(self) -> Any:
         """The 6 x 6 matrix, rotation before translation."""
         h = skew(self.first)
-        like = self.first
-        rows_top = stack_columns(self.I_O, h)
-        rows_bottom = stack_columns(-h, self.mass * eye(3, like))
-        return stack_rows(rows_top, rows_bottom)
-
-
-def stack_columns(a: Any, b: Any) -> Any:
-    """Matrices side by side."""
-    return stack_rows(a.T, b.T).T
-
-
-def stack_rows(a: Any, b: Any) -> Any:
-    """Matrices one above the other."""
-    return stack(a, b)
+        top = stack(self.I_O.T, h.T).T
+        bottom = stack(-h.T, self.mass * eye(3, self.first)).T
+        return stack(top, bottom)

@@ -90,7 +90,7 @@ def differentiate(
         push, gradient = loads.get(i, (np.zeros(6), np.zeros((6, 6))))
         for history, value in ((X, X_i), (V, V_i), (A, A_i), (S, columns), (S1, first), (S2, second), (S_dot, turning)):
             history.append(value)  # type: ignore[arg-type]
-        I.append(_matrix(body))
+        I.append(body.matrix())
         E.append(_gyroscopic(body, V_i, l))
         momentum.append(l[3:])
         f.append(wrench - pull_wrench(X_i, push))
@@ -141,11 +141,6 @@ def _columns(kind: int, X: Placement) -> np.ndarray:
     if kind == SLIDE:
         return np.concatenate([np.zeros((3, 1)), axes])
     return np.concatenate([axes, np.cross(X.p, axes, axisb=0, axisc=0)])
-
-
-def _matrix(body: Inertia) -> np.ndarray:
-    h = skew(np.asarray(body.first))
-    return np.block([[np.asarray(body.I_O), h], [-h, float(body.mass) * np.eye(3)]])
 
 
 def _gyroscopic(body: Inertia, V: np.ndarray, momentum: np.ndarray) -> np.ndarray:
