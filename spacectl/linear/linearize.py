@@ -1,4 +1,4 @@
-"""Exact linearisation of equations of motion about a point or along a trajectory.
+"""Exact linearisation of equations of motion about a point; `along` does the same along a motion.
 
 The native derivative recursion serves trees in the order-N formulation; other formulations are differentiated
 through their implicit CasADi form. Both give the model on the tangent of the coordinates (`tangent`).
@@ -6,7 +6,8 @@ through their implicit CasADi form. Both give the model on the tangent of the co
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import casadi as ca
@@ -20,7 +21,7 @@ from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
 
-__all__ = ["linear_terms", "linearize"]
+__all__ = ["choose_inputs", "linear_outputs", "linear_terms", "linearize", "term_source"]
 
 
 def linearize(
@@ -34,8 +35,12 @@ def linearize(
     disturbances: Iterable[str] = (),
     sensitivities: Iterable[str] = (),
     p: Any = None,
+    check: bool = True,
 ) -> LinearModel:
     """Linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
+
+    The deviations are from the motion that starts at the point. If the speeds stay as they are there (v_dot = 0), the
+    model holds for all time; if not, only at that instant, and a warning names the speeds that change.
 
     Parameters
     ----------
@@ -55,6 +60,8 @@ def linearize(
         Parameters by which A is differentiated.
     p : array, optional
         Run-time parameters.
+    check : bool
+        Whether a point that is not balanced (v_dot above 1e-8 of what its terms make alone) gives a warning.
 
     Returns
     -------
@@ -73,13 +80,15 @@ def linearize(
     q, v = state[: eom.n_q], state[eom.n_q :]
     n = eom.n_v
     terms = linear_terms(eom, t, q, v, command, p)
+    is_balanced = getattr(getattr(x, "outcome", None), "is_success", False) and u is None
+    if check and not is_balanced:
+        _warn_if_moving(eom, v, command, terms)
     labels = error_labels(eom)
     A = np.block([[tangent_rate(eom, v), np.eye(n)], [terms.v_q, terms.v_v]])
     B = np.vstack([np.zeros((n, eom.n_u)), terms.v_u])
-    chosen_d = tuple(disturbances)
-    chosen_u = tuple(name for name in eom.inputs if name not in chosen_d) if inputs is None else tuple(inputs)
-    columns, pushes = list(eom.labels.u.indices(chosen_u)), list(eom.labels.u.indices(chosen_d))
-    C, D, y = _outputs(eom, t, state, command, p, labels, outputs)
+    commanded, pushing = choose_inputs(eom, inputs, disturbances)
+    columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
+    (C,), (D,), y = linear_outputs(eom, [t], [state], [command], p, outputs)
     return LinearModel(
         A=A,
         B=B[:, columns],
@@ -87,9 +96,9 @@ def linearize(
         D=D[:, columns],
         E=B[:, pushes],
         x=labels,
-        u=Labels(chosen_u, tuple(eom.labels.u.unit(name) for name in chosen_u), "input"),
+        u=commanded,
         y=y,
-        d=Labels(chosen_d, tuple(eom.labels.u.unit(name) for name in chosen_d), "disturbance"),
+        d=pushing,
         point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot)},
         sensitivities=_sensitivities(eom, t, state, command, p, tuple(sensitivities)),
     )
@@ -97,16 +106,68 @@ def linearize(
 
 def linear_terms(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: Any, p: Any = None) -> LinearTerms:
     """v_dot and its derivatives on the tangent: natively for order-N trees, else through CasADi."""
+    return term_source(eom, p)(t, q, v, u)
+
+
+def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, Any, Any], LinearTerms]:
+    """A function (t, q, v, u) -> LinearTerms for fixed numbers p, prepared once for many points."""
     values = eom.p if p is None else eom.parameters.check(p)
-    if eom.formulation == "articulated":
+
+    def by_casadi(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
+        W = tangent_map(eom, np.asarray(q, dtype=float))
+        v_q, v_v, v_u = (eom.jacobian("v_dot", "v_dot", name, t, q, v, u, p=values) for name in "qvu")
+        return LinearTerms(eom.v_dot(t, q, v, u, values), v_q @ W, v_v, v_u)
+
+    if eom.formulation != "articulated" or not eom.system.is_plain:
+        return by_casadi
+    try:
+        kernel = LinearKernel(eom.system, eom.parameters, values)
+    except SolverError:
+        if "x_dot" in eom.numeric:
+            raise
+        return by_casadi
+
+    def by_recursion(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
         try:
-            return LinearKernel(eom.system, eom.parameters, values).linearise(q, v, u)
+            return kernel.linearise(q, v, u)
         except SolverError:
             if "x_dot" in eom.numeric:
                 raise
-    W = tangent_map(eom, np.asarray(q, dtype=float))
-    v_q, v_v, v_u = (eom.jacobian("v_dot", "v_dot", name, t, q, v, u, p=values) for name in "qvu")
-    return LinearTerms(eom.v_dot(t, q, v, u, values), v_q @ W, v_v, v_u)
+            return by_casadi(t, q, v, u)
+
+    return by_recursion
+
+
+def choose_inputs(
+    eom: EquationsOfMotion, inputs: Iterable[str] | None, disturbances: Iterable[str]
+) -> tuple[Labels, Labels]:
+    """Labels of commanded inputs (default: all that are no disturbances) and of disturbances."""
+    known = eom.labels.u
+    pushing = tuple(disturbances)
+    commanded = tuple(name for name in eom.inputs if name not in pushing) if inputs is None else tuple(inputs)
+    return (
+        Labels(commanded, tuple(known.unit(name) for name in commanded), "input"),
+        Labels(pushing, tuple(known.unit(name) for name in pushing), "disturbance"),
+    )
+
+
+def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms: LinearTerms) -> None:
+    """Warn, naming the largest accelerations, if v_dot is more than rounding of what makes it up."""
+    made = np.sum(np.abs(terms.v_q), axis=1) + np.abs(terms.v_v) @ np.abs(v) + np.abs(terms.v_u) @ np.abs(u)
+    rate, units = np.abs(terms.v_dot), np.array(eom.labels.v.units)
+    for unit in set(units):  # rounding of a large row shows in small ones
+        made[units == unit] = np.maximum(made[units == unit], 1e-4 * np.max(made[units == unit]))
+    moving = np.flatnonzero(rate > np.maximum(1e-8 * made, 1e-300))
+    if moving.size == 0:
+        return
+    worst = moving[np.argsort(-rate[moving])][:3]
+    told = ", ".join(f"'{eom.speeds[k]}' by {terms.v_dot[k]:.3g} {_per_second(eom.labels.v.units[k])}" for k in worst)
+    warnings.warn(
+        f"linearize: the point of system '{eom.system.name}' is not balanced, its speeds change: {told}; the model holds "
+        "at this instant only. find_operating_point(eom, ...) finds a balanced point, linearize_along(eom, ...) "
+        "follows a motion; check=False if this is meant",
+        stacklevel=3,
+    )
 
 
 def _point(eom: EquationsOfMotion, x: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -124,28 +185,30 @@ def _point(eom: EquationsOfMotion, x: Any, u: Any) -> tuple[np.ndarray, np.ndarr
     return state, command
 
 
-def _outputs(
-    eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, labels: Labels, wanted: Iterable[str] | None
+def linear_outputs(
+    eom: EquationsOfMotion, t: Any, x: Any, u: Any, p: Any, wanted: Iterable[str] | None
 ) -> tuple[np.ndarray, np.ndarray, Labels]:
-    """C, D and labels of the chosen outputs: sensors, or error states."""
-    names = (eom.labels.y.names or labels.names) if wanted is None else tuple(wanted)
-    n_e = len(labels)
-    C, D, units = np.zeros((len(names), n_e)), np.zeros((len(names), eom.n_u)), []
-    sensed = [name for name in names if name in eom.labels.y]
-    if sensed:
-        tangent = np.zeros((eom.n_x, n_e))
-        tangent[: eom.n_q, : eom.n_v] = tangent_map(eom, x[: eom.n_q])
-        tangent[eom.n_q :, eom.n_v :] = np.eye(eom.n_v)
-        by_x = eom.jacobian("outputs", "y", "x", t, x, u, p=p) @ tangent
-        by_u = eom.jacobian("outputs", "y", "u", t, x, u, p=p)
+    """C (m, k, 2 n_v), D (m, k, n_u) and labels of the chosen outputs (sensors, or error states) at m points."""
+    states = error_labels(eom)
+    names = (eom.labels.y.names or states.names) if wanted is None else tuple(wanted)
+    m, n_e = len(t), len(states)
+    C, D = np.zeros((m, len(names), n_e)), np.zeros((m, len(names), eom.n_u))
+    units = []
+    sensed = [(row, eom.labels.y.index(name)) for row, name in enumerate(names) if name in eom.labels.y]
     for row, name in enumerate(names):
         if name in eom.labels.y:
-            k = eom.labels.y.index(name)
-            C[row], D[row] = by_x[k], by_u[k]
-            units.append(eom.labels.y.units[k])
+            units.append(eom.labels.y.unit(name))
         else:
-            C[row, labels.index(name)] = 1.0
-            units.append(labels.unit(name))
+            C[:, row, states.index(name)] = 1.0
+            units.append(states.unit(name))
+    if sensed:
+        rows, sources = (list(item) for item in zip(*sensed, strict=True))
+        by_x = np.zeros((m, len(rows), eom.n_x))
+        for k in range(m):
+            by_x[k] = eom.jacobian("outputs", "y", "x", t[k], x[k], u[k], p=p)[sources]
+            D[k, rows] = eom.jacobian("outputs", "y", "u", t[k], x[k], u[k], p=p)[sources]
+        C[:, rows, : eom.n_v] = by_x[:, :, : eom.n_q] @ tangent_map(eom, np.asarray(x)[:, : eom.n_q])
+        C[:, rows, eom.n_v :] = by_x[:, :, eom.n_q :]
     return C, D, Labels(names, tuple(units), "output")
 
 
@@ -178,3 +241,8 @@ def _jacobian_rate(eom: EquationsOfMotion, letter: str) -> ca.Function:
     direction = ca.MX.sym("dp", len(eom.parameters))
     rate = ca.reshape(ca.jtimes(ca.vec(jacobian), symbols["p"], direction), *jacobian.shape)
     return ca.Function("rate", [*symbols.values(), direction], [ca.densify(rate)])
+
+
+def _per_second(unit: str) -> str:
+    """Unit of the rate of something in `unit`: rad/s -> rad/s^2."""
+    return f"{unit}^2" if unit.endswith("/s") else f"{unit}/s"

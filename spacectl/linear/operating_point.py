@@ -18,6 +18,7 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import linear_terms
 from spacectl.linear.tangent import error_labels, tangent_map
+from spacectl.model.flexible import FlexibleBody
 
 __all__ = ["OperatingPoint", "find_operating_point"]
 
@@ -67,7 +68,8 @@ def find_operating_point(
         The plant.
     q, v, u : mappings of str to float
         Coordinates, speeds and inputs that are fixed. Coordinates that are not named stay at the guess unless listed in
-        `free`; speeds that are not named are zero; inputs that are not named are found.
+        `free`; modal coordinates of flexible bodies are found; speeds that are not named are zero; inputs that are not named
+        are found.
     free : tuple of str
         Error coordinates to be found (``"elbow"``, ``"base.rx"``), or ``("all",)``.
     guess : array, shape (n_x,), optional
@@ -99,16 +101,17 @@ def find_operating_point(
     x[eom.n_q :] = eom.labels.v.vector(dict(v or {}))
     fixed_u = dict(u or {})
     command = eom.labels.u.vector(fixed_u)
-    loose_q = list(range(n)) if free == ("all",) else [_place(names, name) for name in free]
+    loose_q = list(range(n)) if free == ("all",) else [_place(names, name) for name in (*free, *_modal(eom, free))]
     for name in q or {}:
         if name in names and _place(names, name) in loose_q:
             loose_q.remove(_place(names, name))
     loose_u = [k for k, name in enumerate(eom.inputs) if name not in fixed_u]
-    iterations = 0
+    iterations, moved = 0, np.zeros(n)
     while (iterations := iterations + 1) <= 60:
         terms = linear_terms(eom, t, x[: eom.n_q], x[eom.n_q :], command, p)
         residual = terms.v_dot
-        scale = _scale(eom, t, x, command, p)
+        # springs that have been stretched balance each other within the bias: their efforts count too
+        scale = max(_scale(eom, t, x, command, p), float(np.max(np.abs(terms.v_q) @ np.abs(moved), initial=0.0)))
         if np.max(np.abs(residual), initial=0.0) <= tolerance * scale:
             break
         J = np.hstack([terms.v_q[:, loose_q], terms.v_u[:, loose_u]])
@@ -120,17 +123,24 @@ def find_operating_point(
             break
         move = np.zeros(n)
         move[loose_q] = step[: len(loose_q)]
+        moved += move
         x[: eom.n_q] += tangent_map(eom, x[: eom.n_q]) @ move
         x = eom.state(x)
         command[loose_u] += step[len(loose_q) :]
     residual = eom.v_dot(t, x[: eom.n_q], x[eom.n_q :], command, p)
-    found = np.max(np.abs(residual), initial=0.0) <= tolerance * _scale(eom, t, x, command, p)
+    found = np.max(np.abs(residual), initial=0.0) <= tolerance * scale
     message = f"balanced in {iterations} steps" if found else _explain(eom, t, x, command, p, residual)
     outcome = Outcome(status=Status.OK if found else Status.FAILED, message=message, stats={"iterations": iterations})
     point = OperatingPoint(x=x, u=command, residual=residual, outcome=outcome)
     if check and not found:
         raise SolverError(message, partial=point)
     return point
+
+
+def _modal(eom: EquationsOfMotion, free: tuple[str, ...]) -> list[str]:
+    """Modal coordinates that are not listed already."""
+    bodies = [part.body for part in eom.system.parts if isinstance(part.body, FlexibleBody)]
+    return [name for body in bodies for key in body.modal_names if (name := f"{body.name}.{key}") not in free]
 
 
 def _place(names: tuple[str, ...], name: str) -> int:
