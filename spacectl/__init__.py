@@ -19,15 +19,42 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Study, StudyResult
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics import EquationsOfMotion, form_equations
+from spacectl.interop.control import to_nonlinear_control
+from spacectl.linear.along import linearize_along
+from spacectl.linear.campbell import campbell
+from spacectl.linear.campbell_result import Campbell, Crossing, Instability
+from spacectl.linear.classical import ClassicalMargins, classical_margins
+from spacectl.linear.controllability import (
+    Controllability,
+    Observability,
+    check_controllability,
+    check_observability,
+    require_detectable,
+    require_stabilizable,
+)
 from spacectl.linear.linear_model import LinearModel
+from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import linearize
+from spacectl.linear.margins import DiskMargin, DiskMargins, disk_margins, perturbed_poles
+from spacectl.linear.mode_margins import WeakMode
 from spacectl.linear.modes import Modes, modes
+from spacectl.linear.norms import SystemNorm, h2_norm, h_infinity_norm
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point
+from spacectl.linear.reduce import Reduction, reduce_balanced, reduce_modal
+from spacectl.linear.tangent import displace_state, subtract_states
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.beam import Beam
+from spacectl.model.distributed import DistributedForce, DistributedTorque
+from spacectl.model.drive import Drive
+from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
+from spacectl.model.elements import JointSpring
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
 from spacectl.model.files import load_system, save_system
+from spacectl.model.flexible import Proportional
 from spacectl.model.joints import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.modal import ModalBody
+from spacectl.model.profile import Profile
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
@@ -52,27 +79,44 @@ __all__ = [
     "Array",
     "Attitude",
     "Band",
+    "Beam",
     "BodyForce",
     "BodyTorque",
     "CallableLaw",
+    "Campbell",
     "CentralGravity",
     "CircularOrbit",
+    "ClassicalMargins",
     "ControlLaw",
+    "Controllability",
+    "Crossing",
     "Cylindrical",
+    "DiskMargin",
+    "DiskMargins",
+    "DistributedForce",
+    "DistributedTorque",
+    "Drive",
     "EquationsOfMotion",
     "Figure",
     "Fixed",
     "Frame",
     "Free",
     "FreeSpace",
+    "Friction",
     "Guard",
+    "HardeningSpring",
+    "Instability",
     "JointForce",
+    "JointSpring",
     "JointTorque",
     "Labels",
     "Line",
     "LinearModel",
+    "LinearTrajectory",
+    "ModalBody",
     "ModelError",
     "Modes",
+    "Observability",
     "OperatingPoint",
     "Outcome",
     "Panel",
@@ -80,7 +124,10 @@ __all__ = [
     "Planar",
     "Position",
     "Prismatic",
+    "Profile",
+    "Proportional",
     "ReactionWheel",
+    "Reduction",
     "Revolute",
     "RigidBody",
     "ShapeError",
@@ -90,27 +137,46 @@ __all__ = [
     "SpacectlError",
     "Spherical",
     "Status",
+    "Stiction",
     "Study",
     "StudyResult",
     "System",
+    "SystemNorm",
     "Thruster",
     "Trajectory",
     "UniformGravity",
     "Universal",
     "Velocity",
+    "WeakMode",
+    "campbell",
+    "check_controllability",
+    "check_observability",
+    "classical_margins",
     "design_pd",
+    "disk_margins",
+    "displace_state",
     "find_operating_point",
     "form_equations",
+    "h2_norm",
+    "h_infinity_norm",
     "library",
     "linearize",
+    "linearize_along",
     "load_batch",
     "load_simulation",
     "load_system",
     "make_law",
     "modes",
+    "perturbed_poles",
+    "reduce_balanced",
+    "reduce_modal",
+    "require_detectable",
+    "require_stabilizable",
     "rotation_about",
     "save_system",
     "simulate",
     "simulate_many",
+    "subtract_states",
+    "to_nonlinear_control",
     "write_report",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.kinematics import RootMotion, body_motions
+from spacectl.dynamics.passive import joint_potential
 from spacectl.dynamics.terms import Terms
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement, pull_wrench
@@ -23,9 +24,15 @@ def energies(terms: Terms) -> tuple[Any, Any]:
     environment, n = terms.system.environment, terms.numbers.group("environment")
     rate = environment.root_rate(n)
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
-    kinetic, potential = ca.sum1(kinetic_by_part(terms)), ca.SX(0)
-    for motion, inertia, body in zip(motions, terms.inertias, terms.mass_properties, strict=True):
+    kinetic, potential = (
+        ca.sum1(kinetic_by_part(terms)),
+        joint_potential(terms.system, terms.tree, terms.q, terms.numbers),
+    )
+    for i, (motion, inertia, body) in enumerate(zip(motions, terms.inertias, terms.mass_properties, strict=True)):
+        node, modal = terms.tree.nodes[i], terms.modal[i]
         potential = potential + environment.potential(motion.X_NB, body, n)
+        if modal is not None:
+            potential = potential + node.flexible_body.strain_energy(terms.q[node.eta], modal.n)
         if rate is not None:
             potential = potential - 0.5 * dot(rate, inertia.seen_from(motion.X_NB).I_O @ rate)
     return kinetic, potential
@@ -34,15 +41,27 @@ def energies(terms: Terms) -> tuple[Any, Any]:
 def kinetic_by_part(terms: Terms) -> Any:
     """Kinetic energy of each part [J], shape (n_parts,), with velocities relative to the root frame."""
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
-    pairs = zip(motions, terms.inertias, strict=True)
-    return ca.vertcat(*[0.5 * dot(motion.twist, inertia @ motion.twist) for motion, inertia in pairs])
+    return ca.vertcat(*[_kinetic(terms, i, motion.twist) for i, motion in enumerate(motions)])
+
+
+def _kinetic(terms: Terms, i: int, twist: Any) -> Any:
+    """Kinetic energy of body i [J] for a twist."""
+    modal = terms.modal[i]
+    if modal is None:
+        return 0.5 * dot(twist, terms.inertias[i] @ twist)
+    return modal.kinetic(twist, terms.v[terms.tree.nodes[i].eta_dot])
 
 
 def momentum(terms: Terms) -> Any:
     """Momentum, shape (6,): angular about the root's origin [N m s], linear [N s]; root axes, inertial velocities."""
     total = ca.SX.zeros(6)
-    for motion, inertia in zip(terms.motions, terms.inertias, strict=True):
-        total = total + pull_wrench(motion.X_NB, inertia @ motion.twist)
+    for i, (motion, inertia) in enumerate(zip(terms.motions, terms.inertias, strict=True)):
+        modal = terms.modal[i]
+        if modal is None:
+            own = inertia @ motion.twist
+        else:
+            own = modal.momentum(motion.twist, terms.v[terms.tree.nodes[i].eta_dot])
+        total = total + pull_wrench(motion.X_NB, own)
     return total
 
 

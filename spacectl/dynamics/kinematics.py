@@ -15,9 +15,19 @@ import casadi as ca
 from spacectl.dynamics.tree import ROOT, Numbers, Tree
 from spacectl.model.environment import Environment
 from spacectl.spatial.backend import stack, zeros
+from spacectl.spatial.flexible import Attachment, attach
 from spacectl.spatial.motion import Placement, cross_motion, move_twist
 
-__all__ = ["BodyMotion", "RootMotion", "Steps", "body_motions", "frame_in_body", "joint_steps", "root_motion"]
+__all__ = [
+    "BodyMotion",
+    "RootMotion",
+    "Steps",
+    "body_motions",
+    "frame_in_body",
+    "frame_motion",
+    "joint_steps",
+    "root_motion",
+]
 
 
 @dataclass(frozen=True)
@@ -43,11 +53,30 @@ class RootMotion:
 
 @dataclass(frozen=True)
 class Steps:
-    """What depends on a node's own joint only: placement in the parent, S and ``S_dot v``, in body axes."""
+    """What depends on a node's own joint, and on the modes of what carries it.
 
-    X_PB: Placement
+    Parameters
+    ----------
+    X_AB : Placement
+        Of the body in frame A that carries its joint: a frame that moves on a flexible parent, else the parent's own.
+    S, bias : matrix (6, n_v) and vector (6,), or None
+        Partial velocities of the joint and ``S_dot v``, in body axes.
+    attachment : Attachment or None
+        How A moves on a flexible parent.
+    relative : vector (6,) or None
+        Twist of a joint whose motion is prescribed; `bias` is then the rate of this twist.
+    """
+
+    X_AB: Placement
     S: Any
     bias: Any
+    attachment: Attachment | None = None
+    relative: Any = None
+
+    @property
+    def X_PB(self) -> Placement:
+        """Placement of the body in its parent's frame."""
+        return self.X_AB if self.attachment is None else self.attachment.X_BA @ self.X_AB
 
 
 @dataclass(frozen=True)
@@ -70,32 +99,42 @@ def root_motion(environment: Environment, numbers: Numbers, like: Any) -> RootMo
     )
 
 
-def frame_in_body(tree: Tree, name: str, numbers: Numbers, like: Any) -> tuple[int, Placement]:
-    """Index of the body that carries the named frame (`ROOT` for the root), and the frame's placement in it."""
+def frame_in_body(tree: Tree, name: str, q: Any, v: Any, numbers: Numbers) -> tuple[int, Placement, Attachment | None]:
+    """Where a named frame is: index of its body (`ROOT` for the root), placement there, and how it moves with modes."""
     if name in tree.root_names:
-        return ROOT, Placement.identity(like)
+        return ROOT, Placement.identity(q), None
     body, _, frame = name.partition(".")
     i = tree.index(body)
+    node = tree.nodes[i]
     if not frame:
-        return i, Placement.identity(like)
-    return i, Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])
+        return i, Placement.identity(q), None
+    if node.is_flexible:
+        attachment = attach(numbers.group(body), frame, q[node.eta], v[node.eta_dot])
+        return i, attachment.X_BA, attachment
+    return i, Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"]), None
 
 
-def joint_steps(tree: Tree, q: Any, v: Any, numbers: Numbers) -> list[Steps]:
+def joint_steps(tree: Tree, t: Any, q: Any, v: Any, numbers: Numbers) -> list[Steps]:
     """The joints' own kinematics, each referred to the frame of its body."""
     steps = []
     for node in tree.nodes:
         n = numbers.group(node.part.name)
         joint, q_j, v_j = node.part.joint, q[node.q], v[node.v]
-        _, X_PA = frame_in_body(tree, node.part.on, numbers, q)
-        X_PJ = X_PA @ Placement(n["rotation"], n["at"])
+        _, X_PA, attachment = frame_in_body(tree, node.part.on, q, v, numbers)
+        X_J = Placement(n["rotation"], n["at"])
+        X_AJ = X_PA @ X_J if attachment is None else X_J
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
-        S = bias = None
-        if joint.speeds:
+        S = bias = relative = None
+        if joint.motion is not None:
+            q_j, v_j, v_dot_j = joint.motion(t)
+            S_F = joint.subspace(q_j, n)
+            relative = move_twist(X_FB, S_F @ v_j)
+            bias = move_twist(X_FB, S_F @ v_dot_j + joint.bias(q_j, v_j, n))
+        elif joint.speeds:
             S_F = joint.subspace(q_j, n)
             S = ca.horzcat(*[move_twist(X_FB, S_F[:, k]) for k in range(len(joint.speeds))])
             bias = move_twist(X_FB, joint.bias(q_j, v_j, n))
-        steps.append(Steps(X_PJ @ joint.placement(q_j, n) @ X_FB, S, bias))
+        steps.append(Steps(X_AJ @ joint.placement(q_j, n) @ X_FB, S, bias, attachment, relative))
     return steps
 
 
@@ -108,12 +147,22 @@ def body_motions(tree: Tree, steps: list[Steps], v: Any, root: RootMotion) -> li
     base = BodyMotion(Placement.identity(root.twist), root.twist, root.acceleration)
     for node, step in zip(tree.nodes, steps, strict=True):
         parent = base if node.parent == ROOT else motions[node.parent]
-        X_NB = step.X_PB if node.parent == ROOT else parent.X_NB @ step.X_PB
-        twist = move_twist(step.X_PB, parent.twist)
-        remainder = move_twist(step.X_PB, parent.remainder)
-        if step.S is not None:
-            relative = step.S @ v[node.v]
+        if step.attachment is not None:
+            parent = frame_motion(parent, step.attachment, v[tree.nodes[node.parent].eta_dot])
+        X_NB = step.X_AB if node.parent == ROOT else parent.X_NB @ step.X_AB
+        twist = move_twist(step.X_AB, parent.twist)
+        remainder = move_twist(step.X_AB, parent.remainder)
+        relative = step.relative if step.S is None else step.S @ v[node.v]
+        if relative is not None:
             twist = twist + relative
             remainder = remainder + step.bias + cross_motion(twist, relative)
         motions.append(BodyMotion(X_NB, twist, remainder))
     return motions
+
+
+def frame_motion(body: BodyMotion, attachment: Attachment, eta_dot: Any) -> BodyMotion:
+    """Motion of a frame that moves with the modes of its body: ``V_A = X V_B + S eta_dot`` and its remainder."""
+    relative = attachment.S @ eta_dot
+    twist = move_twist(attachment.X_BA, body.twist) + relative
+    remainder = move_twist(attachment.X_BA, body.remainder) + attachment.bias + cross_motion(twist, relative)
+    return BodyMotion(body.X_NB @ attachment.X_BA, twist, remainder)

@@ -1,13 +1,14 @@
 """Links for the order-N recursion: moving bodies with what is fixed to them, referred to their joint's child frame F.
 
 Taking F as the body's frame removes the child-side placement from every sweep; parts on fixed joints are merged into
-the link that carries them. This module and `recursion` share no mechanics with `kinematics` and `terms`.
+the link that carries them. A flexible body keeps its own frame. This module and `recursion` share no mechanics with
+`kinematics` and `terms`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spacectl.dynamics.tree import ROOT, Node, Numbers, Tree
@@ -37,6 +38,10 @@ class Link:
         Of all members, about F, in F axes.
     members : list of (Placement, mass properties)
         Body frames in F, for gravity and loads.
+    kind : {"joint", "fixed", "modal", "prescribed"}
+        What it adds to its parent's motion: a joint, nothing, (a flexible body itself) modes, or a given motion.
+    frame : str
+        The frame on a flexible parent that carries it; empty on a rigid one.
     """
 
     node: Node
@@ -45,6 +50,13 @@ class Link:
     n: Mapping[str, Any]
     inertia: Inertia
     members: list[tuple[Placement, tuple[Any, Any, Any]]]
+    kind: str = "joint"
+    frame: str = ""
+
+    @property
+    def speeds(self) -> slice:
+        """Its range in v."""
+        return self.node.eta_dot if self.kind == "modal" else self.node.v
 
 
 @dataclass(frozen=True)
@@ -56,36 +68,50 @@ class Links:
 
 
 def form_links(tree: Tree, numbers: Numbers, like: Any) -> Links:
-    """Links of a tree from its numbers (symbols)."""
+    """Links of a tree from its numbers (symbols). A flexible body on a joint makes two: its joint, massless, and itself."""
     items: list[Link] = []
     body: list[tuple[int, Placement]] = []
     for node in tree.nodes:
         n = numbers.group(node.part.name)
         holder, X_holder = (ROOT, Placement.identity(like)) if node.parent == ROOT else body[node.parent]
-        X_PJ = X_holder @ _attachment(node, numbers, like) @ Placement(n["rotation"], n["at"])
+        frame = node.part.on.partition(".")[2] if holder != ROOT and items[holder].kind == "modal" else ""
+        X_PA = Placement.identity(like) if frame else X_holder @ _attachment(node, numbers, like)
+        X_PJ = X_PA @ Placement(n["rotation"], n["at"])
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
-        properties = node.part.body.mass_properties(n)
-        own = Inertia.from_centre(*properties)
         if "axis" in n:  # turn J and F so that the joint's axis is their third: S becomes a constant unit vector
             Q = Placement(frame_along(n["axis"]), zeros(3, like))
             X_PJ, X_FB = X_PJ @ Q, Q.inverse() @ X_FB
             n = {**n, "axis": constant((0.0, 0.0, 1.0), like)}
-        if node.part.joint.speeds:
+        joint = node.part.joint
+        kind = "prescribed" if joint.motion is not None else "joint" if joint.speeds else "fixed"
+        if node.is_flexible:
+            if kind != "fixed":
+                items.append(Link(node, holder, X_PJ, n, Inertia.none(like), [], kind, frame))
+                holder, X_PJ, frame = len(items) - 1, Placement.identity(like), ""
+            body.append((len(items), Placement.identity(like)))
+            items.append(Link(node, holder, X_PJ @ X_FB, n, Inertia.none(like), [], "modal", frame))
+            continue
+        properties = node.part.body.mass_properties(numbers.group(node.part.name))
+        own = Inertia.from_centre(*properties)
+        if kind != "fixed":
             body.append((len(items), X_FB))
-            items.append(Link(node, holder, X_PJ, n, own.seen_from(X_FB), [(X_FB, properties)]))
+            items.append(Link(node, holder, X_PJ, n, own.seen_from(X_FB), [(X_FB, properties)], kind, frame))
             continue
         X = X_PJ @ X_FB
+        if holder != ROOT and items[holder].kind == "modal":
+            body.append((len(items), Placement.identity(like)))
+            items.append(Link(node, holder, X, n, own, [(Placement.identity(like), properties)], "fixed", frame))
+            continue
         body.append((holder, X))
         if holder != ROOT:
             link = items[holder]
             link.members.append((X, properties))
-            merged = link.inertia + own.seen_from(X)
-            items[holder] = Link(link.node, link.parent, link.X_PJ, link.n, merged, link.members)
+            items[holder] = replace(link, inertia=link.inertia + own.seen_from(X))
     return Links(items, body)
 
 
 def _attachment(node: Node, numbers: Numbers, like: Any) -> Placement:
-    """Placement, in the parent body, of the named frame that the part is attached to."""
+    """Placement, in a rigid parent body, of the named frame that the part is attached to."""
     body, _, frame = node.part.on.partition(".")
     if not frame:
         return Placement.identity(like)

@@ -13,7 +13,7 @@ from spacectl.dynamics.terms import Terms
 from spacectl.dynamics.tree import ROOT
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Sensor, Velocity
 from spacectl.spatial.backend import cross, stack
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.motion import Placement, move_twist
 
 __all__ = ["output_labels", "sensor_values"]
 
@@ -39,14 +39,14 @@ def sensor_values(terms: Terms, sensors: tuple[Sensor, ...], *, v_dot: Any | Non
 
 
 def _frame(terms: Terms, motions: list[Any], name: str) -> tuple[Placement, Any]:
-    """Placement of a frame in the root, and the root-relative twist of its body in root axes about its origin."""
-    i, X_BA = frame_in_body(terms.tree, name, terms.numbers, terms.q)
+    """Placement of a frame in the root, and its root-relative twist in root axes about its origin."""
+    i, X_BA, attachment = frame_in_body(terms.tree, name, terms.q, terms.v, terms.numbers)
     if i == ROOT:
         return X_BA, ca.SX.zeros(6)
-    motion = motions[i]
-    omega = motion.X_NB.R @ motion.twist[0:3]
-    velocity = motion.X_NB.R @ (motion.twist[3:6] + cross(motion.twist[0:3], X_BA.p))
-    return motion.X_NB @ X_BA, stack(omega, velocity)
+    X_NA, twist = motions[i].X_NB @ X_BA, move_twist(X_BA, motions[i].twist)
+    if attachment is not None:
+        twist = twist + attachment.S @ terms.v[terms.tree.nodes[i].eta_dot]
+    return X_NA, stack(X_NA.R @ twist[0:3], X_NA.R @ twist[3:6])
 
 
 def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) -> Any:
@@ -71,7 +71,7 @@ def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) 
                 "use it as an output only"
             )
         seen = X_NA.R.T @ velocity  # components in the observer's own axes, so that their rate is what it sees
-        rate = ca.jtimes(seen, terms.q, terms.q_dot) + ca.jtimes(seen, terms.v, v_dot)
+        rate = ca.jtimes(seen, terms.q, terms.q_dot) + ca.jtimes(seen, terms.v, v_dot) + ca.jacobian(seen, terms.t)
         return X_NE.R.T @ (X_NA.R @ rate)
     raise ModelError(f"sensor '{sensor.name}': no rule for {type(sensor).__name__}")
 

@@ -12,12 +12,16 @@ from typing import Any
 
 import casadi as ca
 
+from spacectl.dynamics.composite import mass_matrix
 from spacectl.dynamics.kinematics import BodyMotion, Steps, body_motions, frame_in_body, joint_steps, root_motion
+from spacectl.dynamics.passive import joint_efforts
 from spacectl.dynamics.tree import ROOT, Numbers, Tree, symbolic_numbers
-from spacectl.model.actuators import Actuator, BodyForce, BodyTorque, JointTorque, ReactionWheel
+from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, ReactionWheel
+from spacectl.model.distributed import DistributedForce
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 from spacectl.spatial.backend import cross, stack, zeros
+from spacectl.spatial.flexible import ModalInertia, distributed_load
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import move_twist, pull_wrench
 
@@ -26,7 +30,7 @@ __all__ = ["Terms"]
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Symbolic terms of a rigid tree; each is computed on first use.
+    """Symbolic terms of a tree of rigid and flexible bodies; each is computed on first use.
 
     Parameters
     ----------
@@ -98,7 +102,7 @@ class Terms:
     @cached_property
     def steps(self) -> list[Steps]:
         """Joint kinematics."""
-        return joint_steps(self.tree, self.q, self.v, self.numbers)
+        return joint_steps(self.tree, self.t, self.q, self.v, self.numbers)
 
     @cached_property
     def motions(self) -> list[BodyMotion]:
@@ -106,127 +110,166 @@ class Terms:
         return body_motions(self.tree, self.steps, self.v, root_motion(self.system.environment, self.numbers, self.q))
 
     @cached_property
+    def modal(self) -> list[ModalInertia | None]:
+        """Inertia of each flexible body at its modal coordinates; None for rigid ones."""
+        return [
+            ModalInertia.of(self.numbers.group(node.part.name), self.q[node.eta]) if node.is_flexible else None
+            for node in self.tree.nodes
+        ]
+
+    @cached_property
     def mass_properties(self) -> list[tuple[Any, Any, Any]]:
-        """Mass, centre of mass and central inertia of each body."""
-        return [node.part.body.mass_properties(self.numbers.group(node.part.name)) for node in self.tree.nodes]
+        """Mass, centre of mass and central inertia of each body, deformed as it is."""
+        return [
+            node.part.body.mass_properties(self.numbers.group(node.part.name))
+            if modal is None
+            else modal.rigid.about_centre()
+            for node, modal in zip(self.tree.nodes, self.modal, strict=True)
+        ]
 
     @cached_property
     def inertias(self) -> list[Inertia]:
         """Inertia of each body about its own origin."""
-        return [Inertia.from_centre(*body) for body in self.mass_properties]
+        pairs = zip(self.mass_properties, self.modal, strict=True)
+        return [Inertia.from_centre(*body) if modal is None else modal.rigid for body, modal in pairs]
 
     @cached_property
     def q_dot(self) -> Any:
         """``W v + X``: rates of the coordinates."""
-        rates = [
-            node.part.joint.q_dot(self.q[node.q], self.v[node.v]) for node in self.tree.nodes if node.part.joint.speeds
-        ]
+        rates = []
+        for node in self.tree.nodes:
+            if node.part.joint.speeds:
+                rates.append(node.part.joint.q_dot(self.q[node.q], self.v[node.v]))
+            if node.is_flexible:
+                rates.append(self.v[node.eta_dot])
         return ca.vertcat(*rates) if rates else ca.SX(0, 1)
 
     @cached_property
     def M(self) -> Any:
         """Mass matrix, shape (n_v, n_v), symmetric (003 Eq 2.12.a)."""
-        nodes, steps = self.tree.nodes, self.steps
-        carried = list(self.inertias)
-        M = ca.SX(self.v.shape[0], self.v.shape[0])
-        for i in reversed(range(len(nodes))):
-            node, step = nodes[i], steps[i]
-            if node.parent != ROOT:
-                carried[node.parent] = carried[node.parent] + carried[i].seen_from(step.X_PB)
-            if step.S is None:
-                continue
-            momentum = [carried[i] @ step.S[:, k] for k in range(step.S.shape[1])]
-            block = step.S.T @ ca.horzcat(*momentum)
-            M[node.v, node.v] = block
-            j, wrenches = i, momentum
-            while nodes[j].parent != ROOT:
-                wrenches = [pull_wrench(steps[j].X_PB, wrench) for wrench in wrenches]
-                j = nodes[j].parent
-                if steps[j].S is not None:
-                    block = steps[j].S.T @ ca.horzcat(*wrenches)
-                    M[nodes[j].v, node.v] = block
-                    M[node.v, nodes[j].v] = block.T
-        return M
+        return mass_matrix(self.tree, self.steps, self.inertias, self.modal)
 
     @cached_property
     def h(self) -> Any:
-        """Bias, shape (n_v,): inertia forces of the remainder of acceleration, less gravity (003 Eq 2.12.b)."""
-        return self._project(self._carry(self._body_loads([motion.remainder for motion in self.motions])))
+        """Bias, shape (n_v,): inertia forces of the remainder of acceleration, less gravity and elastic forces."""
+        motions = [motion.remainder for motion in self.motions]
+        return self._project(*self._carry(*self._body_loads(motions, None))) - self.passive
+
+    @cached_property
+    def passive(self) -> Any:
+        """Generalised forces of springs and dampers in the joints, shape (n_v,)."""
+        return joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
 
     @cached_property
     def B_tau(self) -> Any:
         """Input map, shape (n_v, n_u)."""
-        columns = [self._input_column(actuator) for actuator in self.system.actuators]
-        return ca.horzcat(*columns) if columns else ca.SX(self.v.shape[0], 0)
+        inputs = [self.input_column(actuator) for actuator in self.system.actuators]
+        return ca.horzcat(*inputs) if inputs else ca.SX(self.v.shape[0], 0)
 
     @cached_property
     def joint_wrenches(self) -> list[Any]:
         """Wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u."""
         accelerations: list[Any] = []
         for node, step in zip(self.tree.nodes, self.steps, strict=True):
-            rate = zeros(6, self.q) if node.parent == ROOT else move_twist(step.X_PB, accelerations[node.parent])
+            rate = zeros(6, self.q) if node.parent == ROOT else accelerations[node.parent]
+            if step.attachment is not None:
+                modal_rate = self.v_dot[self.tree.nodes[node.parent].eta_dot]
+                rate = move_twist(step.attachment.X_BA, rate) + step.attachment.S @ modal_rate
+            rate = move_twist(step.X_AB, rate)
             accelerations.append(rate if step.S is None else rate + step.S @ self.v_dot[node.v])
         remainders = [motion.remainder + extra for motion, extra in zip(self.motions, accelerations, strict=True)]
-        loads = self._body_loads(remainders)
+        loads, modal = self._body_loads(remainders, self.v_dot)
         for k, actuator in enumerate(self.system.actuators):
-            if isinstance(actuator, (BodyForce, BodyTorque)):
-                i, wrench = self._body_wrench(actuator)
+            if not isinstance(actuator, (JointTorque, ReactionWheel)):
+                i, wrench, _ = self._body_wrench(actuator)
                 loads[i] = loads[i] - wrench * self.u[k]
         wrenches = []
-        for node, load in zip(self.tree.nodes, self._carry(loads), strict=True):
+        for node, load in zip(self.tree.nodes, self._carry(loads, modal)[0], strict=True):
             n = self.numbers.group(node.part.name)
             R, p = n["child_rotation"], n["child_at"]
             wrenches.append(stack(R.T @ (load[0:3] - cross(p, load[3:6])), R.T @ load[3:6]))
         return wrenches
 
-    def _body_loads(self, accelerations: list[Any]) -> list[Any]:
-        """``I A + V x* I V - gravity`` of each body for the given accelerations."""
+    def _body_loads(self, accelerations: list[Any], v_dot: Any | None) -> tuple[list[Any], list[Any]]:
+        """Wrench ``I A + V x* I V - gravity`` of each body for the given accelerations, and its modal forces."""
         environment, n = self.system.environment, self.numbers.group("environment")
-        loads = []
-        for inertia, motion, body, A in zip(
-            self.inertias, self.motions, self.mass_properties, accelerations, strict=True
+        loads, modal_loads = [], []
+        for i, (inertia, motion, body, A) in enumerate(
+            zip(self.inertias, self.motions, self.mass_properties, accelerations, strict=True)
         ):
-            load = inertia @ A + inertia.bias_wrench(motion.twist)
+            modal, node = self.modal[i], self.tree.nodes[i]
+            if modal is None:
+                load, forces = inertia @ A + inertia.bias_wrench(motion.twist), None
+            else:
+                rate = self.v[node.eta_dot]
+                eta_ddot = ca.SX.zeros(rate.shape[0]) if v_dot is None else v_dot[node.eta_dot]
+                load, forces = modal.load(A, eta_ddot)
+                wrench, bias = modal.bias(motion.twist, rate)
+                load, forces = (
+                    load + wrench,
+                    forces + bias + node.flexible_body.elastic_forces(self.q[node.eta], rate, modal.n),
+                )
+                pull = environment.modal_gravity(motion.X_NB, modal, n)
+                forces = forces if pull is None else forces - pull
             gravity = environment.gravity_wrench(motion.X_NB, body, n)
             loads.append(load if gravity is None else load - gravity)
-        return loads
+            modal_loads.append(forces)
+        return loads, modal_loads
 
-    def _carry(self, loads: list[Any]) -> list[Any]:
-        """Sum of the loads of everything that each joint carries, from the tips to the root."""
-        carried = list(loads)
+    def _carry(self, loads: list[Any], modal: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Sum of the loads of everything that each joint and each mode carries, from the tips to the root."""
+        carried, forces = list(loads), list(modal)
         for i in reversed(range(len(carried))):
-            parent = self.tree.nodes[i].parent
+            parent, step = self.tree.nodes[i].parent, self.steps[i]
             if parent != ROOT:
-                carried[parent] = carried[parent] + pull_wrench(self.steps[i].X_PB, carried[i])
-        return carried
+                wrench = pull_wrench(step.X_AB, carried[i])
+                if step.attachment is not None:
+                    forces[parent] = forces[parent] + step.attachment.S.T @ wrench
+                    wrench = pull_wrench(step.attachment.X_BA, wrench)
+                carried[parent] = carried[parent] + wrench
+        return carried, forces
 
-    def _project(self, wrenches: list[Any]) -> Any:
-        """Generalised forces ``S' f`` of wrenches at the joints."""
-        rows = [step.S.T @ wrench for step, wrench in zip(self.steps, wrenches, strict=True) if step.S is not None]
+    def _project(self, wrenches: list[Any], modal: list[Any]) -> Any:
+        """Generalised forces ``S' f`` of wrenches at the joints, and the modal forces, in the order of the speeds."""
+        rows = []
+        for step, wrench, forces in zip(self.steps, wrenches, modal, strict=True):
+            rows += [] if step.S is None else [step.S.T @ wrench]
+            rows += [] if forces is None else [forces]
         return ca.vertcat(*rows) if rows else ca.SX(0, 1)
 
-    def _input_column(self, actuator: Actuator) -> Any:
+    def input_column(self, actuator: Actuator, along: Any | None = None) -> Any:
+        """Generalised forces of unit input; a body actuator acts along a given direction (root axes) or its own."""
         column = ca.SX(self.v.shape[0], 1)
         if isinstance(actuator, (JointTorque, ReactionWheel)):
             joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
             node = next(node for node in self.tree.nodes if node.part.joint_name == joint)
             column[node.v.start + (find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0)] = 1.0
             return column
-        i, wrench = self._body_wrench(actuator)
-        while i != ROOT:
-            node, step = self.tree.nodes[i], self.steps[i]
-            if step.S is not None:
-                column[node.v] = step.S.T @ wrench
-            wrench = pull_wrench(step.X_PB, wrench)
-            i = node.parent
-        return column
+        i, wrench, forces = self._body_wrench(actuator, along)
+        loads: list[Any] = [zeros(6, self.q) for _ in self.tree.nodes]
+        modal = [self.q[node.eta] * 0.0 if node.is_flexible else None for node in self.tree.nodes]
+        loads[i] = wrench
+        modal[i] = forces if forces is not None else modal[i]
+        return self._project(*self._carry(loads, modal))
 
-    def _body_wrench(self, actuator: Any) -> tuple[int, Any]:
-        """Body index and wrench about its origin, body axes, for unit input."""
-        i, X_BA = frame_in_body(self.tree, actuator.on, self.numbers, self.q)
+    def direction(self, actuator: Any) -> Any:
+        """Direction of a body actuator in root axes."""
+        along = self.numbers.group(actuator.input_name)["direction"]
+        if actuator.axes == "world":
+            return along
+        i, X_BA, _ = frame_in_body(self.tree, actuator.on, self.q, self.v, self.numbers)
+        return (self.motions[i].X_NB @ X_BA).R @ along
+
+    def _body_wrench(self, actuator: Any, along_N: Any | None = None) -> tuple[int, Any, Any]:
+        """Body index, wrench about its origin (body axes) and modal forces (None: none), for unit input."""
+        i, X_BA, attachment = frame_in_body(self.tree, actuator.on, self.q, self.v, self.numbers)
         n = self.numbers.group(actuator.input_name)
-        in_world = actuator.axes == "world"
-        along = self.motions[i].X_NB.R.T @ n["direction"] if in_world else X_BA.R @ n["direction"]
-        if isinstance(actuator, BodyTorque):
-            return i, stack(along, zeros(3, self.q))
-        return i, stack(cross(X_BA.point(n["at"]), along), along)
+        if along_N is None:
+            along = (self.motions[i].X_NB @ X_BA).R.T @ n["direction"] if actuator.axes == "world" else n["direction"]
+        else:
+            along = (self.motions[i].X_NB @ X_BA).R.T @ along_N
+        if isinstance(actuator, DistributedForce):
+            return i, *distributed_load(n, self.q[self.tree.nodes[i].eta], along)
+        none = zeros(3, self.q)
+        wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
+        return i, pull_wrench(X_BA, wrench), None if attachment is None else attachment.S.T @ wrench

@@ -16,6 +16,7 @@ import numpy as np
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
+from spacectl.model.flexible import FlexibleBody
 from spacectl.model.system import Part, System
 
 __all__ = ["ROOT", "Node", "Numbers", "Tree", "numeric_numbers", "symbolic_numbers"]
@@ -25,12 +26,30 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class Node:
-    """One body of the tree: its part, its parent's index (`ROOT` for the root frame) and its ranges in q and v."""
+    """One body of the tree: its part, its parent's index (`ROOT` for the root frame) and its ranges in q and v.
+
+    `q` and `v` are those of its joint; `eta` and `eta_dot` those of its modes, empty for a rigid body.
+    """
 
     part: Part
     parent: int
     q: slice
     v: slice
+    eta: slice
+    eta_dot: slice
+
+    @property
+    def is_flexible(self) -> bool:
+        """Whether the body has modes."""
+        return self.eta.stop > self.eta.start
+
+    @property
+    def flexible_body(self) -> FlexibleBody:
+        """The body, which must be a flexible one."""
+        body = self.part.body
+        if not isinstance(body, FlexibleBody):
+            raise ModelError(f"body '{self.part.name}' is not flexible")
+        return body
 
 
 @dataclass(frozen=True)
@@ -56,8 +75,13 @@ class Tree:
             names["v"] += [(part.joint_name + suffix, unit) for suffix, unit in joint.speeds]
             if joint.quaternion_at is not None:
                 quaternions.append(n_q + joint.quaternion_at)
+            joint_q, joint_v = slice(n_q, len(names["q"])), slice(n_v, len(names["v"]))
+            modal = [(f"{part.name}.{name}", unit) for name, unit in getattr(part.body, "modal_labels", ())]
+            names["q"] += modal
+            names["v"] += [(f"{name}_dot", f"{unit}/s") for name, unit in modal]
             parent = index.get(part.on.split(".")[0], ROOT)
-            nodes.append(Node(part, parent, slice(n_q, len(names["q"])), slice(n_v, len(names["v"]))))
+            eta, eta_dot = slice(joint_q.stop, len(names["q"])), slice(joint_v.stop, len(names["v"]))
+            nodes.append(Node(part, parent, joint_q, joint_v, eta, eta_dot))
         q_names, q_units = zip(*names["q"], strict=True) if names["q"] else ((), ())
         v_names, v_units = zip(*names["v"], strict=True) if names["v"] else ((), ())
         return Tree(
@@ -77,7 +101,8 @@ class Tree:
 
     def rest(self) -> np.ndarray:
         """Coordinates of the reference position (unit quaternions, else zero)."""
-        return np.concatenate([node.part.joint.rest() for node in self.nodes]) if self.nodes else np.zeros(0)
+        pieces = [np.r_[node.part.joint.rest(), np.zeros(node.eta.stop - node.eta.start)] for node in self.nodes]
+        return np.concatenate(pieces) if pieces else np.zeros(0)
 
 
 class Numbers(Mapping[str, Any]):

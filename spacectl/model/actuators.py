@@ -174,7 +174,8 @@ class BodyTorque(Actuator):
 class Thruster(BodyForce):
     """A body-fixed jet that pushes along `direction`.
 
-    A single limit means 0 to that thrust; without a limit the thrust ranges from 0 to infinity.
+    A single limit means 0 to that thrust; without a limit the thrust ranges from 0 to infinity. A jet cannot pull, so a
+    negative limit is refused.
     """
 
     default_bounds: ClassVar[tuple[float, float]] = (0.0, inf)
@@ -186,8 +187,13 @@ class Thruster(BodyForce):
 
     def _bounds(self, limit: Any) -> Array:
         bounds = self._finite(limit)
-        pair = (0.0, float(bounds)) if bounds.shape == () else limit
-        return super()._bounds(pair)
+        pair = super()._bounds((0.0, float(bounds)) if bounds.shape == () else limit)
+        if pair[0] < 0.0:
+            raise ModelError(
+                f"{self._what}: limit is {limit!r}, but a thruster cannot pull; "
+                "give (low, high) with 0 <= low, or use BodyForce for a force of both signs"
+            )
+        return pair
 
 
 @dataclass(frozen=True, kw_only=True)

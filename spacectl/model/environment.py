@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, always, set_field, unless_trivial
 from spacectl.spatial.backend import constant, cross, dot, sqrt, stack
+from spacectl.spatial.flexible import ModalInertia, symmetric_six
+from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
 
 __all__ = ["ENVIRONMENTS", "CentralGravity", "CircularOrbit", "Environment", "FreeSpace", "UniformGravity"]
@@ -48,6 +51,26 @@ class Environment:
     def gravity_wrench(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any | None:
         """Gravity on a body: (moment about the body origin, force) in body axes, or None."""
         return None
+
+    def modal_gravity(self, X_NB: Placement, body: ModalInertia, n: Mapping[str, Any]) -> Any | None:
+        """Generalised gravity forces on the modes of a body at X_NB, shape (m,): minus the slope of its potential.
+
+        None where there is none beyond a uniform field, which is an acceleration of the root.
+        """
+        identity = Placement.identity(X_NB.p)
+        if self.gravity_wrench(identity, body.rigid.about_centre(), n) is None:
+            return None
+        R, p, mass, first, six = (ca.SX.sym(*item) for item in (("R", 3, 3), ("p", 3), ("m",), ("c", 3), ("I", 6)))
+        values = list(n.values())
+        symbols = [ca.SX.sym(key, value.shape[0]) for key, value in n.items()]
+        properties = Inertia(mass, first, symmetric_six(six)).about_centre()
+        U = self.potential(Placement(R, p), properties, dict(zip(n, symbols, strict=True)))
+        slope = ca.Function("slope", [R, p, mass, first, six, *symbols], [ca.gradient(U, first), ca.gradient(U, six)])
+        I = body.rigid.I_O
+        entries = ca.vertcat(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+        U_c, U_I = slope(X_NB.R, X_NB.p, body.rigid.mass, body.rigid.first, entries, *values)
+        rows = [ca.vertcat(J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]) for J in body.I_eta]
+        return -body.c_eta.T @ U_c - ca.horzcat(*rows).T @ U_I
 
     def potential(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
         """Potential energy of a body [J]."""

@@ -18,8 +18,16 @@ import tomli_w
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import ACTUATORS
+from spacectl.model.beam import Beam
+from spacectl.model.distributed import DISTRIBUTED
+from spacectl.model.drive import Drive
+from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
+from spacectl.model.elements import ELEMENTS
 from spacectl.model.environment import ENVIRONMENTS
+from spacectl.model.flexible import Proportional
 from spacectl.model.joints import JOINTS
+from spacectl.model.modal import ModalBody
+from spacectl.model.profile import Curve, Profile
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import SENSORS
 from spacectl.model.system import Part, System
@@ -28,9 +36,12 @@ __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 
 LARGE = 256
 KINDS: dict[str, type] = {
-    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame)},
+    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Profile, Curve, Proportional)},
     **JOINTS,
     **ACTUATORS,
+    **DISTRIBUTED,
+    **ELEMENTS,
+    **{kind.__name__: kind for kind in (Drive, HardeningSpring, Friction, Stiction)},
     **SENSORS,
     **ENVIRONMENTS,
 }

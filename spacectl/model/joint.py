@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.core.errors import ModelError
+from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, check_name, unless_trivial
 from spacectl.spatial.backend import eye, matrix, vector, zeros
 from spacectl.spatial.motion import Placement
@@ -59,6 +60,11 @@ class Joint:
     @property
     def _what(self) -> str:
         return f"joint '{self.name}'" if self.name else f"{type(self).__name__} joint"
+
+    @property
+    def motion(self) -> TimeExpression | None:
+        """The prescribed motion, for a joint that has one."""
+        return None
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers of the joint."""

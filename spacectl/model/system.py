@@ -12,15 +12,19 @@ from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
 from spacectl.model.description import Number, members, placement_number, rotation_matrix, set_field, unless_trivial
+from spacectl.model.distributed import DistributedForce
+from spacectl.model.drive import Drive
+from spacectl.model.elements import JointElement
 from spacectl.model.environment import Environment, FreeSpace
+from spacectl.model.flexible import FlexibleBody
 from spacectl.model.joints import Fixed, Joint, Revolute
 from spacectl.model.rigid import RigidBody, Rotor
 from spacectl.model.sensors import Sensor
-from spacectl.model.validate import order_parts, validate_system
+from spacectl.model.validate import find_driven, order_parts, validate_system
 
 __all__ = ["Part", "System"]
 
-Body = RigidBody | Rotor
+Body = RigidBody | Rotor | FlexibleBody
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +109,8 @@ class System:
         In the order of the inputs u.
     sensors : tuple of Sensor
         In the order of the outputs y.
+    elements : tuple of JointElement
+        Springs and dampers in the joints, and drives.
 
     Raises
     ------
@@ -124,17 +130,18 @@ class System:
     environment: Environment = field(default_factory=FreeSpace)
     actuators: tuple[Actuator, ...] = ()
     sensors: tuple[Sensor, ...] = ()
+    elements: tuple[JointElement, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"system: name is {self.name!r}, expected a text such as 'retrieval arm'")
-        for name, kind in (("parts", Part), ("actuators", Actuator), ("sensors", Sensor)):
+        for name, kind in _SERIES:
             set_field(self, name, members(getattr(self, name), kind, f"system '{self.name}'", name))
         validate_system(self)
 
     @cached_property
     def tree(self) -> tuple[Part, ...]:
-        """All parts, parents before children, with the rotors of reaction wheels behind them."""
+        """All parts, parents before children, with the rotors of reaction wheels and drives behind them."""
         wheels = tuple(
             Part(
                 Rotor(name=wheel.input_name, axis=wheel.axis, spin_inertia=wheel.inertia),
@@ -144,7 +151,20 @@ class System:
             for wheel in self.actuators
             if isinstance(wheel, ReactionWheel)
         )
-        return order_parts(self.parts + wheels, self.environment.root_names)
+        motors = tuple(self._motor(item) for item in self.elements if isinstance(item, Drive))
+        return order_parts(self.parts + wheels + motors, self.environment.root_names)
+
+    def _motor(self, drive: Drive) -> Part:
+        """The rotor of a drive, about the axis of its joint, on the body that carries the joint."""
+        driven = find_driven(drive, self.parts)
+        rotor, joint = drive.rotor(driven.joint.axis)  # type: ignore[attr-defined]
+        return Part(rotor, on=driven.on, rotation=driven.rotation, joint=joint)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
+        moves = any(part.joint.motion is not None for part in self.parts)
+        return not self.elements and not moves and not any(isinstance(part.body, FlexibleBody) for part in self.parts)
 
     def part(self, name: str) -> Part:
         """The part with the named body."""
@@ -159,8 +179,9 @@ class System:
         """All numbers by name: ``"upper.mass"``, ``"shoulder.limit"``, ``"environment.rate"``."""
         groups: list[tuple[str, dict[str, Number]]] = [("environment", self.environment.numbers())]
         groups += [(part.name, part.numbers()) for part in self.tree]
-        groups += [(item.input_name, item.numbers()) for item in self.actuators]
+        groups += [(item.input_name, {**item.numbers(), **self._load_numbers(item)}) for item in self.actuators]
         groups += [(sensor.name, sensor.numbers()) for sensor in self.sensors]
+        groups += [(element.name, element.numbers()) for element in self.elements]
         numbers: dict[str, Number] = {}
         for owner, group in groups:
             for key, number in group.items():
@@ -171,6 +192,10 @@ class System:
                     )
                 numbers[name] = number
         return numbers
+
+    def _load_numbers(self, actuator: Actuator) -> dict[str, Number]:
+        """Numbers of a distributed load, which depend on its body."""
+        return actuator.body_numbers(self.part(actuator.on).body) if isinstance(actuator, DistributedForce) else {}
 
     def parameters(self, *, vary: tuple[str, ...] = ()) -> Parameters:
         """The run-time parameters p, with the numbers named in `vary` freed from structure."""
@@ -210,6 +235,8 @@ class System:
                 type(part.joint).__name__,
                 part.joint_name,
                 getattr(part.joint, "normal", ""),
+                getattr(part.body, "order", ""),
+                part.joint.motion,
             )
             for part in self.tree
         ]
@@ -223,9 +250,11 @@ class System:
             for a in self.actuators
         ]
         sensors = [(type(s).__name__, s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
+        elements = [(type(e).__name__, e.name, e.ends, e.structure) for e in self.elements]
         return content_hash(
             [
                 parts,
+                elements,
                 frames,
                 actuators,
                 sensors,
@@ -236,3 +265,6 @@ class System:
                 structural,
             ]
         )
+
+
+_SERIES = (("parts", Part), ("actuators", Actuator), ("sensors", Sensor), ("elements", JointElement))

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import JointForce, JointTorque
+from spacectl.model.drive import Drive
+from spacectl.model.elements import JointElement
 from spacectl.model.environment import Environment
-from spacectl.model.joints import Fixed, Joint
+from spacectl.model.flexible import FlexibleBody
+from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
 
 if TYPE_CHECKING:
     from spacectl.model.system import Part, System
 
-__all__ = ["find_speed", "order_parts", "validate_system"]
+__all__ = ["find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
 
 
 def validate_system(system: System) -> None:
@@ -24,16 +29,28 @@ def validate_system(system: System) -> None:
         )
     if not system.parts:
         raise ModelError(f"system '{system.name}': no parts; give at least one Part(RigidBody(...))")
+    _check_one_drive_each(system.elements)
     tree = system.tree  # orders the parts; raises for unknown parents and cycles
     _unique((part.joint_name for part in tree), "joint")
     _unique_states(tree)
     _unique((actuator.input_name for actuator in system.actuators), "input")
     _unique((sensor.name for sensor in system.sensors), "sensor")
+    _unique((element.name for element in system.elements), "element")
     frames = _frames(system)
     for part in tree:
         _known_frame(part.on, frames, f"part '{part.name}': on")
+    drives = {item.joint: item for item in system.elements if isinstance(item, Drive)}
     for actuator in system.actuators:
         _check_actuator(actuator, tree, frames)
+        if isinstance(actuator, JointTorque) and actuator.joint in drives:
+            raise ModelError(
+                f"actuator '{actuator.input_name}': joint '{actuator.joint}' has a drive; its motor is what can be "
+                f"commanded: JointTorque(joint='{drives[actuator.joint].motor}')"
+            )
+    for element in system.elements:
+        _check_element(element, tree)
+    for part in tree:
+        _check_attachment(part)
     for sensor in system.sensors:
         for key in ("on", "seen_from", "axes"):
             _known_frame(getattr(sensor, key), frames, f"sensor '{sensor.name}': {key}")
@@ -72,27 +89,61 @@ def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: 
     raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
 
 
+def find_driven(drive: Drive, parts: tuple[Part, ...]) -> Part:
+    """The part whose joint has the drive."""
+    what, joints = f"drive '{drive.name}'", {part.joint_name: part for part in parts}
+    if drive.joint not in joints:
+        raise ModelError(f"{what}: {unknown_name('joint', drive.joint, joints)}")
+    part = joints[drive.joint]
+    if not isinstance(part.joint, (Revolute, Prismatic)):
+        raise ModelError(
+            f"{what}: joint '{drive.joint}' is {type(part.joint).__name__}; a drive needs a Revolute or Prismatic joint"
+        )
+    if part.joint.prescribed is not None:
+        raise ModelError(f"{what}: the motion of joint '{drive.joint}' is prescribed; drive it or prescribe it")
+    return part
+
+
+def _check_one_drive_each(elements: tuple[JointElement, ...]) -> None:
+    driven: dict[str, str] = {}
+    for item in elements:
+        if isinstance(item, Drive):
+            if item.joint in driven:
+                raise ModelError(
+                    f"joint '{item.joint}' has two drives, '{driven[item.joint]}' and '{item.name}'; leave one of them out"
+                )
+            driven[item.joint] = item.name
+
+
 def find_speed(actuator: JointTorque, part: Part) -> int:
     """Index, within the joint's speeds, of the one that the actuator drives."""
+    return find_component(f"actuator '{actuator.input_name}'", actuator.component, part)[1]
+
+
+def find_component(what: str, component: str, part: Part) -> tuple[int | None, int]:
+    """Indices within the joint's coordinates and speeds; no coordinate (None) where the speed is no rate of one."""
     suffixes = [suffix for suffix, _ in part.joint.speeds]
-    if len(suffixes) == 1 and not actuator.component:
-        return 0
-    wanted = f".{actuator.component}"
-    if wanted in suffixes:
-        return suffixes.index(wanted)
-    choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
-    cure = (
-        f"several speeds; set component to one of {choices}" if len(suffixes) > 1 else "one speed; leave component out"
-    )
-    raise ModelError(f"actuator '{actuator.input_name}': joint '{part.joint_name}' has {cure}")
+    wanted = f".{component}" if component else ""
+    if len(suffixes) == 1 and not component:
+        speed = 0
+    elif wanted and wanted in suffixes:
+        speed = suffixes.index(wanted)
+    else:
+        choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
+        several = f"several speeds; set component to one of {choices}"
+        cure = several if len(suffixes) > 1 else "one speed; leave component out"
+        raise ModelError(f"{what}: joint '{part.joint_name}' has {cure}")
+    coordinates = [f"{suffix}_dot" for suffix, _ in part.joint.coordinates]
+    return (coordinates.index(suffixes[speed]) if suffixes[speed] in coordinates else None), speed
 
 
 def _unique_states(tree: tuple[Part, ...]) -> None:
     """Coordinates and speeds share one list of names: 'j_dot' is the speed of 'j', so no joint may be called so."""
     owners: dict[str, str] = {}
     for part in tree:
-        for suffix, _ in (*part.joint.coordinates, *part.joint.speeds):
-            name = part.joint_name + suffix
+        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        joint = [part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds)]
+        for name in (*joint, *modal, *(f"{name}_dot" for name in modal)):
             if name in owners:
                 raise ModelError(
                     f"joints '{owners[name]}' and '{part.joint_name}' both have a coordinate or speed called '{name}'; "
@@ -118,6 +169,41 @@ def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str]) -> 
         _known_frame(actuator.on, frames, f"{what}: on")
         if actuator.on in ("world", "orbit"):
             raise ModelError(f"{what}: it is on '{actuator.on}', which does not move; name a body")
+
+
+def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
+    what = f"element '{element.name}'"
+    joints = {part.joint_name: part for part in tree}
+    for joint, component in element.ends:
+        if joint not in joints:
+            raise ModelError(f"{what}: {unknown_name('joint', joint, joints)}")
+        if isinstance(joints[joint].joint, Fixed):
+            raise ModelError(f"{what}: joint '{joint}' is fixed; give it a joint that moves")
+        coordinate, _ = find_component(what, component, joints[joint])
+        if coordinate is None and getattr(element, "has_spring", True):
+            raise ModelError(
+                f"{what}: '{component}' of joint '{joint}' is a rate of no coordinate (a quaternion); it can be damped only"
+            )
+
+
+def _check_attachment(part: Part) -> None:
+    """Shapes of a flexible body must vanish where its joint holds it: they are measured from there."""
+    body = part.body
+    if not isinstance(body, FlexibleBody) or isinstance(part.joint, Free):
+        return
+    shapes = body.shapes_at(np.asarray(part.child_at))
+    if shapes is None:
+        return
+    scale = float(np.max(np.abs(body.material.Phi)))
+    turned = float(np.max(np.abs(body.material.Psi), initial=0.0))
+    for what, value, size in (("displacement", shapes.Phi, scale), ("slope", shapes.Psi, turned)):
+        worst = np.max(np.abs(value), axis=0)
+        if np.max(worst) > 1e-6 * size:
+            mode = body.modal_names[int(np.argmax(worst))]
+            raise ModelError(
+                f"part '{part.name}': shape '{mode}' has a {what} of {np.max(worst):.3g} where joint '{part.joint_name}' "
+                "holds the body; use shapes that vanish there (clamped), or a Free joint for a floating frame"
+            )
 
 
 def _frames(system: System) -> set[str]:

@@ -43,7 +43,7 @@ class ArticulatedInertia:
         """``I - U U' / D``: the inertia after a speed along s has given way, with ``U = I s``, ``D = s' U``.
 
         What remains does not resist s. For a coordinate direction its row and column are therefore exact zeros,
-        which saves work and rounding in everything that follows.
+        which saves work and rounding in everything that follows. A mode has no s (None): nothing cancels.
         """
         scaled = [U[i] * D_inv for i in range(6)]
         gone = _coordinate_direction(s)
@@ -71,6 +71,8 @@ class ArticulatedInertia:
 
 def _coordinate_direction(s: Any) -> int | None:
     """Index i if s is the constant unit vector e_i, else None."""
+    if s is None:
+        return None
     if is_symbolic(s):
         if not s.is_constant():
             return None

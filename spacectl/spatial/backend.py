@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 __all__ = [
+    "columns",
     "constant",
     "copysign",
     "cos",
@@ -46,6 +47,12 @@ def matrix(rows: Any) -> Any:
     if is_symbolic(*(entry for row in rows for entry in row)):
         return ca.vertcat(*[ca.horzcat(*row) for row in rows])
     return np.array(rows, dtype=np.result_type(float, *(entry for row in rows for entry in row)))
+
+
+def columns(vectors: Any) -> Any:
+    """A matrix from its columns."""
+    items = list(vectors)
+    return ca.horzcat(*items) if is_symbolic(*items) else np.stack(items, axis=1)
 
 
 def constant(values: Any, like: Any) -> Any:

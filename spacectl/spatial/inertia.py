@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.spatial.backend import cross, dot, eye, outer, skew, stack
+from spacectl.spatial.backend import cross, dot, eye, outer, skew, stack, zeros
 from spacectl.spatial.motion import Placement
 
 __all__ = ["Inertia"]
@@ -34,6 +34,16 @@ class Inertia:
         """From mass, centre of mass and the inertia about it: ``I_O = I_C + m (c'c 1 - c c')``."""
         shift = dot(com, com) * eye(3, com) - outer(com, com)
         return Inertia(mass, mass * com, I_C + mass * shift)
+
+    @staticmethod
+    def none(like: Any) -> Inertia:
+        """No inertia, of the kind of `like`."""
+        return Inertia(0.0 * like[0], zeros(3, like), 0.0 * eye(3, like))
+
+    def about_centre(self) -> tuple[Any, Any, Any]:
+        """Mass, centre of mass and the inertia about it."""
+        com = self.first / self.mass
+        return self.mass, com, self.I_O - self.mass * (dot(com, com) * eye(3, com) - outer(com, com))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.mass + other.mass, self.first + other.first, self.I_O + other.I_O)

@@ -13,19 +13,24 @@ from typing import Any
 
 import casadi as ca
 
+from spacectl.core.errors import ModelError
 from spacectl.core.provenance import content_hash
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.functions import LazyFunctions
-from spacectl.dynamics.links import Link, Links, form_links
+from spacectl.dynamics.links import Links, form_links
 from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.large import LargeTree
-from spacectl.dynamics.recursion import LinkMotion, forward_dynamics, inverse_dynamics, move
+from spacectl.dynamics.orders import is_truncated
+from spacectl.dynamics.passive import joint_efforts
+from spacectl.dynamics.recursion import LinkMotion, forward_dynamics, inverse_dynamics, move_all
 from spacectl.dynamics.tree import ROOT, Tree, symbolic_numbers
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
+from spacectl.model.distributed import DistributedForce
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 from spacectl.spatial.backend import cross, stack, zeros
+from spacectl.spatial.flexible import attach, distributed_load
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["Sweeps", "form_articulated"]
@@ -43,12 +48,17 @@ def form_articulated(system: System, *, vary: tuple[str, ...], rebuild: tuple[An
     rebuild : tuple
         How another process forms the same equations.
     """
+    if is_truncated(system):
+        raise ModelError(
+            f"system '{system.name}': the order-N recursion needs a symmetric mass matrix, but a body has a truncated order; "
+            "use formulation='kane' (or 'auto'), or order='consistent'"
+        )
     shared = form_kane(system, vary=vary, rebuild=rebuild)
     sweeps = Sweeps(system, vary)
     own = {"x_dot": sweeps.x_dot, "v_dot": sweeps.v_dot, "inverse_dynamics": sweeps.inverse_dynamics}
     builders = {name: (lambda name=name: shared.functions[name]) for name in shared.functions}
     implicit = {f"{name}_implicit": builders[name] for name in ("x_dot", "v_dot")}
-    is_large = shared.n_v > UNROLL_LIMIT
+    is_large = shared.n_v > UNROLL_LIMIT and system.is_plain
     return replace(
         shared,
         formulation="articulated",
@@ -72,9 +82,12 @@ class Sweeps:
     def x_dot(self) -> ca.Function:
         """(t, x, u, p) -> x_dot."""
         x = ca.SX.sym("x", self.q.shape[0] + self.v.shape[0])
-        q_dot = [
-            node.part.joint.q_dot(self.q[node.q], self.v[node.v]) for node in self.tree.nodes if node.part.joint.speeds
-        ]
+        q_dot = []
+        for node in self.tree.nodes:
+            if node.part.joint.speeds:
+                q_dot.append(node.part.joint.q_dot(self.q[node.q], self.v[node.v]))
+            if node.is_flexible:
+                q_dot.append(self.v[node.eta_dot])
         whole = ca.densify(ca.vertcat(*q_dot, self._v_dot))
         (whole,) = ca.substitute([whole], [self.q, self.v], [x[: self.q.shape[0]], x[self.q.shape[0] :]])
         return ca.Function("x_dot", [self.t, x, self.u, self.p], [whole], ["t", "x", "u", "p"], ["x_dot"])
@@ -86,11 +99,12 @@ class Sweeps:
 
     def inverse_dynamics(self) -> ca.Function:
         """(t, q, v, v_dot, p) -> tau, the generalised forces of the motion."""
-        loads = self._gravity()
-        tau = inverse_dynamics(self.links.items, self.motions, self.rates, loads, self._root[1])
+        loads, modal = self._gravity()
+        tau = inverse_dynamics(self.links.items, self.motions, self.rates, loads, self._root[1], modal)
+        passive = joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
         arguments = [self.t, self.q, self.v, self.rates, self.p]
         names = ["t", "q", "v", "v_dot", "p"]
-        return ca.Function("inverse_dynamics", arguments, [ca.densify(ca.vertcat(*tau))], names, ["tau"])
+        return ca.Function("inverse_dynamics", arguments, [ca.densify(ca.vertcat(*tau) - passive)], names, ["tau"])
 
     @cached_property
     def links(self) -> Links:
@@ -100,18 +114,15 @@ class Sweeps:
     @cached_property
     def motions(self) -> list[LinkMotion]:
         """Outward sweep."""
-        motions: list[LinkMotion] = []
-        for link in self.links.items:
-            parent = self._root[0] if link.parent == ROOT else motions[link.parent].twist
-            motions.append(move(link, self.q[link.node.q], self.v[link.node.v], parent))
-        return motions
+        return move_all(self.links.items, self.t, self.q, self.v, self._root[0])
 
     @cached_property
     def placements(self) -> list[Placement]:
         """Placement of each link's frame in the root."""
         placements: list[Placement] = []
         for link, motion in zip(self.links.items, self.motions, strict=True):
-            placements.append(motion.X if link.parent == ROOT else placements[link.parent] @ motion.X)
+            X = motion.X if motion.attachment is None else motion.attachment.X_BA @ motion.X
+            placements.append(X if link.parent == ROOT else placements[link.parent] @ X)
         return placements
 
     @cached_property
@@ -128,17 +139,29 @@ class Sweeps:
 
     @cached_property
     def _v_dot(self) -> Any:
-        tau, loads = self._actuation()
-        loads = [load + extra for load, extra in zip(loads, self._gravity(), strict=True)]
-        return ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1]))
+        tau, loads, modal = self._actuation()
+        gravity, pulls = self._gravity()
+        loads = [load + extra for load, extra in zip(loads, gravity, strict=True)]
+        modal = {i: force + pulls[i] for i, force in modal.items()}
+        tau = tau + joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
+        return ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
 
-    def _gravity(self) -> list[Any]:
-        """Gravity wrenches on the links (beyond a uniform field), about F."""
-        return [self._gravity_on(i, link) for i, link in enumerate(self.links.items)]
+    def _gravity(self) -> tuple[list[Any], dict[int, Any]]:
+        """Gravity wrenches on the links (beyond a uniform field), about F; gravity and elastic forces on the modes."""
+        loads, modal = [], {}
+        for i, (link, motion) in enumerate(zip(self.links.items, self.motions, strict=True)):
+            if motion.modal is None:
+                loads.append(self._gravity_on(i, link.members))
+                continue
+            loads.append(self._gravity_on(i, [(Placement.identity(self.q), motion.modal.rigid.about_centre())]))
+            pull = self.system.environment.modal_gravity(self.placements[i], motion.modal, self._environment)
+            elastic = link.node.flexible_body.elastic_forces(self.q[link.node.eta], motion.rates, link.n)
+            modal[i] = -elastic if pull is None else pull - elastic
+        return loads, modal
 
-    def _gravity_on(self, i: int, link: Link) -> Any:
+    def _gravity_on(self, i: int, members: list[tuple[Placement, Any]]) -> Any:
         total = zeros(6, self.q)
-        for X_FB, properties in link.members:
+        for X_FB, properties in members:
             if (
                 self.system.environment.gravity_wrench(Placement.identity(self.q), properties, self._environment)
                 is None
@@ -149,9 +172,10 @@ class Sweeps:
             total = total + pull_wrench(X_FB, wrench)
         return total
 
-    def _actuation(self) -> tuple[Any, list[Any]]:
-        """Generalised forces at the joints, and external wrenches on the links, linear in u."""
+    def _actuation(self) -> tuple[Any, list[Any], dict[int, Any]]:
+        """Generalised forces at the joints, external wrenches on the links and forces on the modes, linear in u."""
         tau, loads = ca.SX.zeros(self.v.shape[0]), [zeros(6, self.q) for _ in self.links.items]
+        modal = {i: zeros(at.rates.shape[0], self.q) for i, at in enumerate(self.motions) if at.modal is not None}
         for k, actuator in enumerate(self.system.actuators):
             if isinstance(actuator, (JointTorque, ReactionWheel)):
                 joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
@@ -159,23 +183,29 @@ class Sweeps:
                 shift = find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0
                 tau[node.v.start + shift] += self.u[k]
                 continue
-            i, wrench = self._unit_wrench(actuator)
+            i, wrench, forces = self._unit_wrench(actuator)
             if i != ROOT:
                 loads[i] = loads[i] + wrench * self.u[k]
-        return tau, loads
+                if forces is not None:
+                    modal[i] = modal[i] + forces * self.u[k]
+        return tau, loads, modal
 
-    def _unit_wrench(self, actuator: Any) -> tuple[int, Any]:
-        """Link index and wrench about F of a body actuator with unit input."""
+    def _unit_wrench(self, actuator: Any) -> tuple[int, Any, Any]:
+        """Link index, wrench about F and modal forces (None if there are none) of a body actuator with unit input."""
         body, _, frame = actuator.on.partition(".")
-        index = self.tree.index(body)
-        i, X_FB = self.links.body[index]
+        i, X = self.links.body[self.tree.index(body)]
         if i == ROOT:
-            return i, None
-        X = X_FB
-        if frame:
+            return i, None, None
+        link, attachment = self.links.items[i], None
+        if frame and link.kind == "modal":
+            attachment = attach(link.n, frame, self.q[link.node.eta], self.v[link.node.eta_dot])
+            X = attachment.X_BA
+        elif frame:
             X = X @ Placement(self.numbers[f"{body}.{frame}.rotation"], self.numbers[f"{body}.{frame}.at"])
         n = self.numbers.group(actuator.input_name)
-        along = self.placements[i].R.T @ n["direction"] if actuator.axes == "world" else X.R @ n["direction"]
-        if isinstance(actuator, BodyTorque):
-            return i, stack(along, zeros(3, self.q))
-        return i, stack(cross(X.point(n["at"]), along), along)
+        along = (self.placements[i] @ X).R.T @ n["direction"] if actuator.axes == "world" else n["direction"]
+        if isinstance(actuator, DistributedForce):
+            return i, *distributed_load(n, self.q[link.node.eta], along)
+        none = zeros(3, self.q)
+        wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
+        return i, pull_wrench(X, wrench), None if attachment is None else attachment.S.T @ wrench

@@ -16,6 +16,7 @@ from spacectl.core.provenance import content_hash
 from spacectl.dynamics import energy
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import EquationLabels, LazyFunctions
+from spacectl.dynamics.orders import TruncatedTerms, is_truncated
 from spacectl.dynamics.outputs import output_labels, sensor_values
 from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
@@ -37,7 +38,7 @@ def form_kane(system: System, *, vary: tuple[str, ...], rebuild: tuple[Any, ...]
     rebuild : tuple
         How another process forms the same equations (for pickling).
     """
-    terms = Terms(system, vary)
+    terms = TruncatedTerms(system, vary) if is_truncated(system) else Terms(system, vary)
     tree = terms.tree
     inputs = Labels(tuple(a.input_name for a in system.actuators), tuple(a.unit for a in system.actuators), "input")
     return EquationsOfMotion(
@@ -74,10 +75,13 @@ def _builders(terms: Terms) -> dict[str, Any]:
     def solve_terms() -> ca.Function:
         return of("terms", tqvu, ("q_dot", terms.q_dot), ("M", terms.M), ("f", terms.B_tau @ u - terms.h))
 
+    # a truncated mass matrix is not symmetric: no native factorisation serves it
+    solver = "qr" if isinstance(terms, TruncatedTerms) else "ldl"
+    native = {} if solver == "qr" else {"terms": solve_terms}
     return {
-        "terms": solve_terms,
-        "x_dot": lambda: _solved(solve_terms(), split_state=True),
-        "v_dot": lambda: _solved(solve_terms(), split_state=False),
+        **native,
+        "x_dot": lambda: _solved(solve_terms(), split_state=True, solver=solver),
+        "v_dot": lambda: _solved(solve_terms(), split_state=False, solver=solver),
         "q_dot": lambda: of("q_dot", tqv, ("q_dot", terms.q_dot)),
         "mass_matrix": lambda: of("mass_matrix", tq, ("M", terms.M)),
         "bias": lambda: of("bias", tqv, ("h", terms.h)),
@@ -100,14 +104,14 @@ def _builders(terms: Terms) -> dict[str, Any]:
     }
 
 
-def _solved(terms: ca.Function, *, split_state: bool) -> ca.Function:
+def _solved(terms: ca.Function, *, split_state: bool, solver: str) -> ca.Function:
     """``v_dot = M^-1 f`` (and x_dot) around the terms: the factorisation is a kernel, differentiated implicitly."""
     n_q, n_v, n_u, n_p = terms.numel_in(1), terms.numel_in(2), terms.numel_in(3), terms.numel_in(4)
     t, u, p = ca.MX.sym("t"), ca.MX.sym("u", n_u), ca.MX.sym("p", n_p)
     x = ca.MX.sym("x", n_q + n_v)
     q, v = (x[:n_q], x[n_q:]) if split_state else (ca.MX.sym("q", n_q), ca.MX.sym("v", n_v))
     q_dot, M, f = terms(t, q, v, u, p)
-    v_dot = ca.densify(ca.solve(M, f, "ldl") if n_v else f)
+    v_dot = ca.densify(ca.solve(M, f, solver) if n_v else f)
     if split_state:
         return ca.Function("x_dot", [t, x, u, p], [ca.vertcat(q_dot, v_dot)], ["t", "x", "u", "p"], ["x_dot"])
     return ca.Function("v_dot", [t, q, v, u, p], [v_dot], ["t", "q", "v", "u", "p"], ["v_dot"])
@@ -118,7 +122,7 @@ def _outputs(terms: Terms, of_state: Any, x: Any) -> ca.Function:
     t, u, p = terms.t, terms.u, terms.p
     y = sensor_values(terms, terms.system.sensors, v_dot=terms.v_dot)
     inner = of_state("outputs_inner", {"t": t, "x": x, "u": u, "v_dot": terms.v_dot, "p": p}, ("y", y))
-    x_dot = _solved(_builders(terms)["terms"](), split_state=True)
+    x_dot = _builders(terms)["x_dot"]()
     T, X, U, P = ca.MX.sym("t"), ca.MX.sym("x", x.shape[0]), ca.MX.sym("u", u.shape[0]), ca.MX.sym("p", p.shape[0])
     v_dot = x_dot(T, X, U, P)[terms.q.shape[0] :] if ca.depends_on(y, terms.v_dot) else ca.MX.zeros(terms.v.shape[0])
     return ca.Function("outputs", [T, X, U, P], [inner(T, X, U, v_dot, P)], ["t", "x", "u", "p"], ["y"])

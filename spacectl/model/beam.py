@@ -1,0 +1,298 @@
+"""`Beam`: a straight elastic beam along its x axis, from its section properties.
+
+Euler-Bernoulli, or Timoshenko where a shear stiffness is given; bending in two planes, torsion, extension; bars and
+strings as special cases (003 section 2.2.2, Table 2.1). Shapes come from `beam_shapes`, second-order shapes from
+`beam_fields`; what the equations need is then the same as for every flexible body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import as_array, as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.model.beam_checks import check_beam, with_tip
+from spacectl.model.beam_fields import BeamFields, Strand, integrate_fields, panels, quadrature
+from spacectl.model.beam_shapes import ENDS, LineShape, bending_shapes, line_shapes, power_shapes
+from spacectl.model.description import check_name, members, set_field
+from spacectl.model.flexible import FlexibleBody, FrameShapes
+from spacectl.model.modal_integrals import ModalPoints, pack_symmetric
+from spacectl.model.profile import Profile, as_data, as_function
+from spacectl.model.rigid import Frame
+
+__all__ = ["Beam"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(FlexibleBody):
+    """A straight beam from x = 0 (root, at the body's frame) to x = length (frame ``"tip"``).
+
+    Parameters
+    ----------
+    name : str
+        Unique in the system.
+    length : float
+        [m]
+    mass : float or Profile
+        Total mass [kg] of a uniform beam; or a profile (or function of x) of mass per length [kg/m].
+    EI : float, pair, Profile or function
+        Bending stiffness [N m^2], for deflection along y and z if two are given.
+    EA, GJ, warping : float, Profile or function
+        Stiffness of extension [N], of torsion [N m^2], and of warping E Gamma [N m^4].
+    GA : float, pair, Profile or function
+        Shear stiffness [N] (shear modulus times effective shear area): makes it a Timoshenko beam.
+    rotary : sequence of three
+        Inertia of slices per length about x, y, z [kg m]; torsion needs the first.
+    tension : float
+        Constant axial force in the undeformed beam [N]; with EI = 0 a string.
+    bending : tuple of "y", "z"
+        Directions of deflection.
+    modes : int or tuple of int
+        Number of shapes for each direction.
+    torsion, extension : int
+        Number of torsion and extension shapes.
+    root, tip : {"clamped", "pinned", "sliding", "free"}
+        End conditions of the shapes; torsion and extension are held at ends that hold rotation or deflection.
+    shapes : "modes", "polynomials" or tuple of functions of x
+        ``"modes"``: exact modes of the beam, tapered and with `tip_mass` and `tip_inertia`; functions serve bending.
+    tip_mass, tip_inertia : float
+        Body at the tip that the mode shapes shall account for [kg], [kg m^2]; it is not part of the beam.
+    damping : float, sequence, matrix or Proportional
+        Damping ratio(s) of the modes, or matrix, or ``alpha M + beta K``.
+    frames : tuple of Frame
+        More places to attach things; off the axis they move with their slice.
+    order : str
+        ``"consistent"`` (default), ``"linearised"``, ``"premature"``, ``"strain"`` or ``"pseudo_potential"``.
+
+    Examples
+    --------
+    >>> boom = Beam(name="boom", length=10.0, mass=8.0, EI=1e4, modes=2)
+    >>> boom.modal_names
+    ('eta1', 'eta2')
+    >>> float(round(boom.frequencies[0] / np.sqrt(1e4 / (0.8 * 10.0**4)), 4))  # lowest root 1.8751, squared
+    3.516
+    """
+
+    name: str
+    length: float
+    mass: Any
+    EI: Any = 0.0
+    EA: Any = None
+    GJ: Any = None
+    GA: Any = None
+    warping: Any = None
+    rotary: Any = (0.0, 0.0, 0.0)
+    tension: float = 0.0
+    bending: tuple[str, ...] = ("y",)
+    modes: Any = 1
+    torsion: int = 0
+    extension: int = 0
+    root: str = "clamped"
+    tip: str = "free"
+    shapes: Any = "modes"
+    tip_mass: float = 0.0
+    tip_inertia: float = 0.0
+    damping: Any = 0.0
+    frames: tuple[Frame, ...] = ()
+    order: str = "consistent"
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "Beam")
+        for key in ("length", "tension", "tip_mass", "tip_inertia"):
+            set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
+        if not self.length > 0.0:
+            raise ModelError(f"{self._what}: length is {self.length:g} m, expected a positive number")
+        for key in ("tip_mass", "tip_inertia", "tension"):
+            if getattr(self, key) < 0.0:
+                raise ModelError(f"{self._what}: {key} is {getattr(self, key):g}, expected 0 or more")
+        set_field(self, "bending", (self.bending,) if isinstance(self.bending, str) else tuple(self.bending or ()))
+        set_field(self, "rotary", as_array(self.rotary, (3,), f"{self._what}: rotary"))
+        if callable(self.shapes):
+            set_field(self, "shapes", (self.shapes,))
+        for key in ("mass", "EI", "EA", "GJ", "GA", "warping", "shapes"):
+            set_field(self, key, as_data(getattr(self, key), self.length, f"{self._what}: {key}"))
+        check_beam(self)
+        set_field(self, "frames", with_tip(members(self.frames, Frame, self._what, "frames"), self.length, self._what))
+        if not isinstance(self.damping, (int, float)) and np.ndim(self.damping):
+            set_field(self, "damping", as_array(self.damping, None, f"{self._what}: damping"))
+        self.check_flexible()
+
+    @property
+    def modal_labels(self) -> tuple[tuple[str, str], ...]:
+        """Names and units: deflections [m], twist [rad], extension [m]."""
+        n_bending = len(self._bending)
+        units = ["m"] * n_bending + ["rad"] * self.torsion + ["m"] * self.extension
+        return tuple(zip(self.modal_names, units, strict=True))
+
+    def property_functions(self, key: str) -> tuple[Any, ...]:
+        """A property as functions of x: two for EI and GA (deflection along y, z), one for others."""
+        value = getattr(self, key)
+        n = 2 if key in ("EI", "GA") else 1
+        values = tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+        if len(values) != n:
+            raise ModelError(f"{self._what}: {key} has {len(values)} entries, expected one or two (along y, along z)")
+        return tuple(as_function(item, f"{self._what}: {key}") for item in values)
+
+    def density(self, x: np.ndarray) -> np.ndarray:
+        """Mass per length [kg/m] at places x."""
+        if callable(self.mass):
+            return as_function(self.mass, f"{self._what}: mass")(x)  # type: ignore[misc]
+        return np.full(np.shape(x), as_scalar(self.mass, f"{self._what}: mass") / self.length)
+
+    @cached_property
+    def _bending(self) -> list[tuple[str, LineShape]]:
+        counts = self.modes if isinstance(self.modes, tuple) else (self.modes,) * len(self.bending)
+        found: list[tuple[str, LineShape]] = []
+        for direction, n in zip(self.bending, counts, strict=True):
+            k = "yz".index(direction)
+            if isinstance(self.shapes, tuple):
+                if len(self.shapes) < n:
+                    raise ModelError(f"{self._what}: {len(self.shapes)} shape functions for {n} modes; give as many")
+                shapes = [LineShape(c.polynomial, c.polynomial.deriv()) for c in self.shapes[:n]]
+            elif self.shapes == "polynomials":
+                shapes = power_shapes(self.length, n, (self.root, self.tip), self._what)
+            elif self.shapes == "modes":
+                inertia = float(np.asarray(self.rotary)[2 - k])
+                shapes = bending_shapes(
+                    self.length,
+                    n,
+                    EI=self.property_functions("EI")[k],
+                    mass=self.density,
+                    rotary=as_function(inertia, "rotary") if inertia else None,
+                    GA=self.property_functions("GA")[k],
+                    tension=self.tension,
+                    ends=(self.root, self.tip),
+                    tip_mass=self.tip_mass,
+                    tip_inertia=self.tip_inertia,
+                )
+            else:
+                raise ModelError(
+                    f"{self._what}: shapes is {self.shapes!r}, expected 'modes', 'polynomials' or functions of x"
+                )
+            found += [(direction, shape) for shape in shapes]
+        return found
+
+    @cached_property
+    def _lines(self) -> tuple[list[LineShape], list[LineShape]]:
+        """Shapes of torsion and of extension."""
+        polar = float(np.asarray(self.rotary)[0])
+        (hold_root, turn_root), (hold_tip, turn_tip) = ENDS[self.root], ENDS[self.tip]
+        twist, stretch = [], []
+        if self.torsion:
+            GJ, warping = self.property_functions("GJ")[0], self.property_functions("warping")[0]
+            inertia: Any = as_function(polar, "rotary")
+            ends = (turn_root, turn_tip)
+            twist = line_shapes(self.length, self.torsion, stiffness=GJ, inertia=inertia, warping=warping, ends=ends)
+        if self.extension:
+            EA, ends = self.property_functions("EA")[0], (hold_root, hold_tip)
+            tip = self.tip_mass
+            stretch = line_shapes(self.length, self.extension, stiffness=EA, inertia=self.density, ends=ends, tip=tip)
+        return twist, stretch
+
+    def _strand(self, x: np.ndarray) -> Strand:
+        """First-order fields of all shapes at places x."""
+        twist, stretch = self._lines
+        m = len(self._bending) + len(twist) + len(stretch)
+        w, theta, strain, curvature = (np.zeros((x.size, 3, m)) for _ in range(4))
+        has_shear = self.GA is not None
+        for j, (direction, shape) in enumerate(self._bending):
+            deflection, turn, axis, sign = (1, 1, 2, 1.0) if direction == "y" else (2, 2, 1, -1.0)
+            w[:, deflection, j] = shape.w(x)
+            theta[:, axis, j] = sign * shape.turn(x)
+            curvature[:, axis, j] = sign * shape.turn.deriv()(x)
+            if has_shear:
+                strain[:, turn, j] = shape.w.deriv()(x) - shape.turn(x)
+        for j, shape in enumerate(twist, start=len(self._bending)):
+            theta[:, 0, j], curvature[:, 0, j] = shape.w(x), shape.turn(x)
+        for j, shape in enumerate(stretch, start=len(self._bending) + len(twist)):
+            w[:, 0, j], strain[:, 0, j] = shape.w(x), shape.turn(x)
+        return Strand(w, theta, strain, curvature)
+
+    @cached_property
+    def _edges(self) -> np.ndarray:
+        places = [float(np.asarray(frame.at)[0]) for frame in self.frames]
+        for key in ("mass", "EI", "EA", "GJ", "GA", "warping"):
+            value = getattr(self, key)
+            for item in value if isinstance(value, tuple) else (value,):
+                places += list(np.asarray(item.x)) if isinstance(item, Profile) else []
+        most = self.modes if isinstance(self.modes, int) else max(self.modes, default=1)
+        return panels(self.length, places, 4 + max(most, self.torsion, self.extension))
+
+    @cached_property
+    def _fields(self) -> tuple[BeamFields, BeamFields]:
+        return integrate_fields(self._edges, self._strand)
+
+    @cached_property
+    def material(self) -> ModalPoints:
+        """Quadrature points of the beam with their shapes."""
+        nodes, weights = quadrature(self._edges)
+        inside = self._fields[0]
+        X = np.stack([nodes, np.zeros_like(nodes), np.zeros_like(nodes)], axis=1)
+        rotary = weights[:, None, None] * np.diag(np.asarray(self.rotary))
+        first = inside.first
+        return ModalPoints(
+            X, weights * self.density(nodes), first.w, first.theta, -inside.position2, inside.theta2, rotary
+        )
+
+    @cached_property
+    def elasticity(self) -> np.ndarray:
+        """Stiffness matrix (m, m): ``int EI kappa^2 + GA gamma^2 + EA eps^2 + GJ theta1'^2 + E Gamma theta1''^2 + T w'^2``."""
+        x, weights = quadrature(self._edges)
+        first = self._fields[0].first
+        K = np.zeros((self.n_modes, self.n_modes))
+        EI, GA, (EA,), (GJ,), (E_warp,) = (self.property_functions(key) for key in ("EI", "GA", "EA", "GJ", "warping"))
+        terms = [(EI[0], first.curvature[:, 2]), (EI[1], first.curvature[:, 1]), (GJ, first.curvature[:, 0])]
+        terms += [(GA[0], first.strain[:, 1]), (GA[1], first.strain[:, 2]), (EA, first.strain[:, 0])]
+        if E_warp is not None:
+            second = np.zeros((x.size, self.n_modes))
+            for j, shape in enumerate(self._lines[0], start=len(self._bending)):
+                second[:, j] = shape.turn.deriv()(x)
+            terms.append((E_warp, second))
+        if self.tension:
+            pull = as_function(self.tension, "tension")
+            terms += [(pull, first.theta[:, 2] + first.strain[:, 1]), (pull, first.strain[:, 2] - first.theta[:, 1])]
+        for stiffness, field in terms:
+            if stiffness is not None:
+                K += np.einsum("n,nj,nk->jk", weights * stiffness(x), field, field)
+        return K
+
+    def load_weights(self, density: Any) -> np.ndarray:
+        """A load per length, integrated over the quadrature points."""
+        x, weights = quadrature(self._edges)
+        return weights * as_function(density, f"{self._what}: load density")(x)  # type: ignore[misc]
+
+    def strain_tensors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of ``1/2 int EA (u' + 1/2 (w2'^2 + w3'^2))^2``: cubic ``int EA u_a' s_jk`` and quartic ``int EA s_jk s_lm``."""
+        x, weights = quadrature(self._edges)
+        first = self._fields[0].first
+        slope = np.stack([first.theta[:, 2] + first.strain[:, 1], first.strain[:, 2] - first.theta[:, 1]], axis=1)
+        square = np.einsum("naj,nak->njk", slope, slope)
+        pairs = np.stack([pack_symmetric(entry) for entry in square])
+        weighted = weights * self.property_functions("EA")[0](x)
+        cubic = np.einsum("n,na,np->ap", weighted, first.strain[:, 0], pairs)
+        return cubic, np.einsum("n,np,nr->pr", weighted, pairs, pairs)
+
+    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
+        """Shapes at a place along the beam, on or off its axis."""
+        x = float(position[0])
+        if not -1e-9 * self.length <= x <= (1.0 + 1e-9) * self.length:
+            return None
+        edges = self._edges
+        i = int(np.argmin(np.abs(edges - x)))
+        fields, offset = self._fields[1], np.array([0.0, position[1], position[2]])
+        if abs(edges[i] - x) > 1e-9 * self.length:
+            extra = np.sort(np.append(edges, x))
+            fields, i = integrate_fields(extra, self._strand)[1], int(np.searchsorted(extra, x))
+        return fields.at(i, offset)
+
+    def _frame_shapes(self, frame: Frame) -> FrameShapes:
+        found = self.shapes_at(np.asarray(frame.at))
+        if found is None:
+            raise ModelError(
+                f"{self._what}: frame '{frame.name}' is at x = {np.asarray(frame.at)[0]:g} m, expected 0 to {self.length:g} m"
+            )
+        return found

@@ -1,0 +1,294 @@
+"""The base of flexible bodies: modal coordinates, the numbers that the equations need, and the physical checks.
+
+A body gives its material points, stiffness, damping and the shapes at its frames; this module turns them into
+run-time numbers. `ModalBody` takes them as data, `Beam` computes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import eigh
+
+from spacectl.core.array import Array, as_array, as_scalar
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.model.description import Number, always, placement_number, unless_trivial
+from spacectl.model.modal_integrals import (
+    ModalPoints,
+    field_integrals,
+    modal_integrals,
+    pack_symmetric,
+    unpack_symmetric,
+)
+from spacectl.model.rigid import Frame
+from spacectl.spatial.backend import dot, vector
+
+__all__ = ["ORDERS", "FlexibleBody", "FrameShapes", "Proportional"]
+
+#: How much of the second order is kept (see `docs/flexible.md`)
+ORDERS = ("consistent", "linearised", "premature", "strain", "pseudo_potential")
+
+_NEGLIGIBLE = 1e-13  # of the largest entry: rounding of a sum over points, taken as an exact zero
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportional:
+    """Proportional damping ``D = alpha M + beta K`` [1/s, s]."""
+
+    alpha: float = 0.0
+    beta: float = 0.0
+
+    def __post_init__(self) -> None:
+        for key in ("alpha", "beta"):
+            object.__setattr__(self, key, as_scalar(getattr(self, key), f"Proportional: {key}"))
+
+
+@dataclass(frozen=True)
+class FrameShapes:
+    """First- and second-order displacement and rotation of a frame: Phi, Psi (3, m), G, H (3, m, m)."""
+
+    Phi: np.ndarray
+    Psi: np.ndarray
+    G: np.ndarray
+    H: np.ndarray
+
+
+class FlexibleBody:
+    """What the equations ask of a flexible body. Subclasses provide `material`, `elasticity` and `shapes_at`.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the system.
+    frames : tuple of Frame
+        Places to attach parts, actuators and sensors; they move with the deformation.
+    damping : float, sequence, matrix or Proportional
+        Ratio of critical damping, for all modes or each; or the damping matrix (m, m); or `Proportional`.
+    order : str
+        One of `ORDERS`.
+    """
+
+    name: str
+    frames: tuple[Frame, ...]
+    damping: Any
+    order: str
+    is_flexible: ClassVar[bool] = True
+
+    @property
+    def material(self) -> ModalPoints:
+        """Material points with their shapes."""
+        raise NotImplementedError
+
+    @property
+    def elasticity(self) -> np.ndarray:
+        """Stiffness matrix (m, m)."""
+        raise NotImplementedError
+
+    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
+        """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
+        raise NotImplementedError
+
+    @property
+    def _what(self) -> str:
+        return f"{type(self).__name__} '{self.name}'"
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates."""
+        return int(self.material.Phi.shape[2])
+
+    @property
+    def modal_names(self) -> tuple[str, ...]:
+        """Modal coordinates: ``eta1``, ``eta2``, ..."""
+        return tuple(f"eta{j + 1}" for j in range(self.n_modes))
+
+    @property
+    def modal_labels(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of the modal coordinates: a displacement [m], or an angle [rad] where a shape says so."""
+        return tuple((name, "m") for name in self.modal_names)
+
+    @cached_property
+    def integrals(self) -> dict[str, Array]:
+        """Inertia integrals of the body's order, rounding removed (see `model.modal_integrals`)."""
+        found = modal_integrals(self.material, second_order=self.order != "strain")
+        if self.order == "pseudo_potential":  # a centrifugal field only: no terms of base acceleration
+            plain = modal_integrals(self.material, second_order=False)
+            found = {**plain, "inertia2": found["inertia2"]}
+        cleaned = {key: _clean(value) for key, value in found.items()}
+        return {**cleaned, "modal_mass": _clean_symmetric(unpack_symmetric(found["modal_mass"], self.n_modes))}
+
+    @cached_property
+    def modal_mass(self) -> np.ndarray:
+        """Modal mass matrix (m, m)."""
+        points = self.material
+        M = np.einsum("n,naj,nak->jk", points.mass, points.Phi, points.Phi)
+        return M + np.einsum("naj,nab,nbk->jk", points.Psi, points.rotary, points.Psi)
+
+    @cached_property
+    def frequencies(self) -> np.ndarray:
+        """Natural frequencies with the body's frame held [rad/s], ascending."""
+        return np.sqrt(eigh(self.elasticity, self.modal_mass, eigvals_only=True))
+
+    @cached_property
+    def damping_matrix(self) -> np.ndarray:
+        """Damping matrix (m, m)."""
+        K, M = self.elasticity, self.modal_mass
+        if isinstance(self.damping, Proportional):
+            return self._dissipative(self.damping.alpha * M + self.damping.beta * K)
+        given = as_array(self.damping, None, f"{self._what}: damping")
+        if given.shape == (self.n_modes, self.n_modes):
+            return self._dissipative(np.asarray(given))
+        if given.shape not in ((), (self.n_modes,)):
+            raise ShapeError(
+                f"{self._what}: damping has shape {given.shape}, expected one ratio, {self.n_modes} ratios, a matrix "
+                f"({self.n_modes}, {self.n_modes}) or Proportional(alpha=, beta=)"
+            )
+        ratios = np.broadcast_to(np.asarray(given, dtype=float), (self.n_modes,))
+        if np.any(ratios < 0.0):
+            raise ModelError(f"{self._what}: damping ratio {ratios.min():g} is negative; ratios are 0 or more")
+        squares, vectors = eigh(K, M)
+        left = M @ vectors
+        return left @ np.diag(2.0 * ratios * np.sqrt(squares)) @ left.T
+
+    def _dissipative(self, D: np.ndarray) -> np.ndarray:
+        """The damping matrix, if it is symmetric and takes energy out."""
+        size = max(float(np.max(np.abs(D))), 1e-300)
+        if np.max(np.abs(D - D.T)) > 1e-9 * size or np.min(np.linalg.eigvalsh(D)) < -1e-9 * size:
+            raise ModelError(
+                f"{self._what}: the damping matrix is not symmetric with eigenvalues >= 0, so it would feed energy in"
+            )
+        return D
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers: integrals, stiffness and damping, and the shapes at each frame; exact zeros are structure."""
+        numbers = {
+            key: always(value) if key == "mass" else unless_trivial(value) for key, value in self.integrals.items()
+        }
+        if self.order == "premature":  # what the terms lost by early linearisation are made of (dynamics.orders)
+            numbers |= {key: unless_trivial(_clean(value)) for key, value in field_integrals(self.material).items()}
+        numbers["stiffness"] = unless_trivial(_clean_symmetric(self.elasticity))
+        if self.order == "strain":
+            cubic, quartic = self.strain_tensors()
+            numbers |= {"cubic": unless_trivial(_clean(cubic)), "quartic": unless_trivial(_clean(quartic))}
+        numbers["modal_damping"] = unless_trivial(_clean_symmetric(self.damping_matrix))
+        for frame in self.frames:
+            for key, number in self._frame_numbers(frame).items():
+                numbers[f"{frame.name}.{key}"] = number
+        return numbers
+
+    def _frame_numbers(self, frame: Frame) -> dict[str, Number]:
+        shapes = self._frame_shapes(frame)
+        factor = 0.0 if self.order in ("strain", "pseudo_potential") else 1.0
+        return {
+            "at": unless_trivial(frame.at),
+            "rotation": placement_number(frame.rotation),
+            "shapes": unless_trivial(_clean(shapes.Phi)),
+            "slopes": unless_trivial(_clean(shapes.Psi)),
+            "shapes2": unless_trivial(_clean(np.stack([pack_symmetric(-factor * G) for G in shapes.G]))),
+            "slopes2": unless_trivial(_clean(np.stack([pack_symmetric(factor * H) for H in shapes.H]))),
+        }
+
+    def _frame_shapes(self, frame: Frame) -> FrameShapes:
+        found = self.shapes_at(np.asarray(frame.at))
+        if found is None:
+            raise ModelError(
+                f"{self._what}: frame '{frame.name}' at {np.asarray(frame.at).tolist()} is at none of its material points; "
+                "shapes are known only there: move the frame, or add a point (its mass may be 0)"
+            )
+        return found
+
+    def load_weights(self, density: Any) -> np.ndarray:
+        """A distributed load's share for each material point: one number each, or the same for all."""
+        values = np.asarray(density, dtype=float)
+        return np.full(self.material.mass.shape, values) if values.ndim == 0 else values
+
+    def strain_tensors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Cubic (m, k) and quartic (k, k) strain energy in pairs of coordinates, for order 'strain'."""
+        raise ModelError(f"{self._what}: order 'strain' needs the extension of a Beam; use 'consistent'")
+
+    def elastic_forces(self, eta: Any, eta_dot: Any, n: Any) -> Any:
+        """``K eta + D eta_dot``, shape (m,), and the slope of the nonlinear strain energy for order 'strain'."""
+        forces = _product(n["stiffness"], eta) + _product(n["modal_damping"], eta_dot)
+        if self.order == "strain":
+            pairs = _pairs(eta)
+            bent = n["cubic"].T @ eta + 0.5 * (n["quartic"] @ pairs)
+            forces = forces + 0.5 * (n["cubic"] @ pairs) + _product(bent, eta)
+        return forces
+
+    def strain_energy(self, eta: Any, n: Any) -> Any:
+        """``1/2 eta' K eta`` [J], for order 'strain' with its terms of third and fourth order."""
+        energy = 0.5 * dot(eta, _product(n["stiffness"], eta))
+        if self.order == "strain":
+            pairs = _pairs(eta)
+            energy = energy + 0.5 * dot(eta, n["cubic"] @ pairs) + 0.125 * dot(pairs, n["quartic"] @ pairs)
+        return energy
+
+    def mass_properties(self, n: Any) -> tuple[Any, Any, Any]:
+        """Flexible bodies have none of their own: see `spatial.flexible.ModalInertia`."""
+        raise ModelError(f"{self._what}: a flexible body's mass properties depend on its modal coordinates")
+
+    def check_flexible(self) -> None:
+        """Raise `ModelError` for what cannot be right: order, stiffness, modal mass, frames."""
+        if self.order not in ORDERS:
+            raise ModelError(f"{self._what}: order is {self.order!r}, expected one of {', '.join(ORDERS)}")
+        K, M = self.elasticity, self.modal_mass
+        weakest = np.linalg.eigvalsh(_unit_diagonal(M))
+        if not weakest[0] > 1e-12 * weakest[-1]:
+            direction = np.linalg.eigh(_unit_diagonal(M))[1][:, 0]
+            which = ", ".join(self.modal_names[j] for j in np.flatnonzero(np.abs(direction) > 0.3))
+            raise ModelError(
+                f"{self._what}: the modal mass matrix is singular ({which} move no mass, or move it alike); "
+                "remove one of these shapes"
+            )
+        if np.max(np.abs(K - K.T)) > 1e-9 * np.max(np.abs(K)):
+            raise ModelError(
+                f"{self._what}: the stiffness matrix is not symmetric; pass (K + K') / 2 if that is rounding"
+            )
+        squares = eigh(K, M, eigvals_only=True)
+        if not squares[0] > 0.0 or not np.linalg.eigvalsh(_unit_diagonal(K))[0] > 1e-13 * self.n_modes:
+            raise ModelError(
+                f"{self._what}: stiffness is not positive (smallest eigenvalue {squares[0]:.3g} rad^2/s^2); remove "
+                "rigid-body shapes, which belong to the joint, and give positive stiffness"
+            )
+        if np.any(~np.isfinite(self.damping_matrix)):
+            raise ModelError(f"{self._what}: damping is not finite")
+        names = [frame.name for frame in self.frames]
+        if len(set(names)) != len(names):
+            raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
+        for frame in self.frames:
+            self._frame_shapes(frame)
+
+
+def _product(packed: Any, eta: Any) -> Any:
+    """``A eta`` for a symmetric A given by its upper triangle."""
+    m = eta.shape[0]
+    place = {(j, k): i for i, (j, k) in enumerate((j, k) for j in range(m) for k in range(j, m))}
+    return vector(*[sum(packed[place[min(j, k), max(j, k)]] * eta[k] for k in range(m)) for j in range(m)])
+
+
+def _pairs(eta: Any) -> Any:
+    """Products of coordinates, as the packed upper triangle; mixed ones count twice."""
+    m = eta.shape[0]
+    return vector(*[eta[j] * eta[k] * (1.0 if j == k else 2.0) for j in range(m) for k in range(j, m)])
+
+
+def _clean(value: np.ndarray) -> Array:
+    """The array without its rounding: entries far below the largest become exact zeros."""
+    value = np.asarray(value, dtype=float)
+    largest = np.max(np.abs(value), initial=0.0)
+    return Array(np.where(np.abs(value) < _NEGLIGIBLE * largest, 0.0, value))
+
+
+def _clean_symmetric(A: np.ndarray) -> Array:
+    """Packed upper triangle without its rounding, judged mode by mode: a soft mode next to a stiff one stays."""
+    scale = np.sqrt(np.abs(np.diag(A)))
+    return Array(pack_symmetric(np.where(np.abs(A) < _NEGLIGIBLE * np.outer(scale, scale), 0.0, A)))
+
+
+def _unit_diagonal(M: np.ndarray) -> np.ndarray:
+    """The matrix scaled to ones on its diagonal."""
+    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
+    return M / np.outer(scale, scale)

@@ -1,0 +1,188 @@
+"""A flexible body's inertia and attachment frames for given modal coordinates: one formula for numpy and CasADi.
+
+`ModalInertia` is to a flexible body what `Inertia` is to a rigid one; `attach` is to a frame on it what a joint is to
+its child frame. Both work from the integrals and shapes that `model` provides as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.spatial.backend import columns, cross, dot, eye, is_symbolic, matrix, skew, stack, vector
+from spacectl.spatial.inertia import Inertia
+from spacectl.spatial.motion import Placement
+
+__all__ = ["Attachment", "ModalInertia", "attach", "distributed_load", "symmetric_product", "symmetric_six"]
+
+
+@dataclass(frozen=True)
+class ModalInertia:
+    """Inertia of a flexible body about its frame's origin, at given modal coordinates.
+
+    Parameters
+    ----------
+    rigid : Inertia
+        Mass, first moment c and inertia I of the deformed body.
+    c_eta : matrix (3, m)
+        Derivative of c.
+    h : matrix (3, m)
+        Angular momentum for unit modal rates.
+    M : matrix (m, m)
+        Modal mass.
+    I_eta : list of matrices (3, 3)
+        Derivatives of I.
+    n : mapping
+        The body's numbers.
+    """
+
+    rigid: Inertia
+    c_eta: Any
+    h: Any
+    M: Any
+    I_eta: list[Any]
+    n: Mapping[str, Any]
+
+    @staticmethod
+    def of(n: Mapping[str, Any], eta: Any) -> ModalInertia:
+        """From the numbers of a body (see `model.modal_integrals`) and its modal coordinates."""
+        m = eta.shape[0]
+        c2, I2 = symmetric_product(n["first2"], eta), symmetric_product(n["inertia2"], eta)
+        c = n["first0"] + (n["first1"] + 0.5 * c2) @ eta
+        six = n["inertia0"] + (n["inertia1"] + 0.5 * I2) @ eta
+        h1 = n["couple1"] @ eta
+        h = [n["couple0"][:, j] + h1[3 * j : 3 * j + 3] for j in range(m)]
+        I_eta = n["inertia1"] + I2
+        packed = n["modal_mass"]
+        M = matrix([[packed[_pair(min(j, k), max(j, k), m)] for k in range(m)] for j in range(m)])
+        return ModalInertia(
+            Inertia(n["mass"], c, symmetric_six(six)),
+            n["first1"] + c2,
+            columns(h),
+            M,
+            [symmetric_six(I_eta[:, j]) for j in range(m)],
+            n,
+        )
+
+    def momentum(self, twist: Any, eta_dot: Any) -> Any:
+        """Momentum (angular about the origin, linear) of a twist and modal rates."""
+        return self.rigid @ twist + stack(self.h @ eta_dot, self.c_eta @ eta_dot)
+
+    def kinetic(self, twist: Any, eta_dot: Any) -> Any:
+        """Kinetic energy [J]."""
+        coupling = dot(twist, stack(self.h @ eta_dot, self.c_eta @ eta_dot))
+        return 0.5 * dot(twist, self.rigid @ twist) + coupling + 0.5 * dot(eta_dot, self.M @ eta_dot)
+
+    def load(self, A: Any, eta_ddot: Any) -> tuple[Any, Any]:
+        """Wrench and modal forces that accelerations (component-wise rate of the twist, and of the modal rates) need."""
+        wrench = self.rigid @ A + stack(self.h @ eta_ddot, self.c_eta @ eta_ddot)
+        return wrench, self.h.T @ A[0:3] + self.c_eta.T @ A[3:6] + self.M @ eta_ddot
+
+    def bias(self, twist: Any, eta_dot: Any) -> tuple[Any, Any]:
+        """Wrench and modal forces of a motion without accelerations.
+
+        Moment ``V x* I V`` of the rigid part ``+ I_dot w + h_dot eta_dot + w x (h eta_dot)``, force
+        ``+ 2 w x c_dot + eta_dot' c2 eta_dot``; mode j: ``c_j.(w x v) - 1/2 w' I_j w + w.(h1_jk - h1_kj) eta_dot_k``.
+        """
+        m = eta_dot.shape[0]
+        omega, v = twist[0:3], twist[3:6]
+        c_dot = self.c_eta @ eta_dot
+        I_dot_omega = sum((self.I_eta[j] @ omega * eta_dot[j] for j in range(1, m)), self.I_eta[0] @ omega * eta_dot[0])
+        h1 = self.n["couple1"]
+        turning = h1 @ eta_dot  # row 3 j + i: sum over k of h1_jk eta_dot_k
+        h_dot = turning[0:3] * eta_dot[0]
+        for j in range(1, m):
+            h_dot = h_dot + turning[3 * j : 3 * j + 3] * eta_dot[j]
+        c_rest = symmetric_product(self.n["first2"], eta_dot) @ eta_dot
+        moment = I_dot_omega + h_dot + cross(omega, self.h @ eta_dot)
+        wrench = self.rigid.bias_wrench(twist) + stack(moment, 2.0 * cross(omega, c_dot) + c_rest)
+        along = cross(omega, v)
+        other = [
+            sum((h1[3 * k : 3 * k + 3, j] * eta_dot[k] for k in range(1, m)), h1[0:3, j] * eta_dot[0]) for j in range(m)
+        ]
+        modal = [
+            dot(self.c_eta[:, j], along)
+            - 0.5 * dot(omega, self.I_eta[j] @ omega)
+            + dot(omega, turning[3 * j : 3 * j + 3] - other[j])
+            for j in range(m)
+        ]
+        return wrench, vector(*modal)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A frame A on a flexible body B: its placement, partial velocities S (6, m) and ``S_dot eta_dot``, in A's axes."""
+
+    X_BA: Placement
+    S: Any
+    bias: Any
+
+
+def attach(n: Mapping[str, Any], frame: str, eta: Any, eta_dot: Any) -> Attachment:
+    """The named frame of a flexible body as it moves with the modal coordinates.
+
+    It is displaced by ``Phi eta + 1/2 eta' P eta`` and turned by the rotation vector ``theta = Psi eta + 1/2 eta' H eta``,
+    kept to second order by the rotation whose Gibbs vector is ``rho = theta / 2``: a true rotation, rational in eta.
+    """
+    P, H = symmetric_product(n[f"{frame}.shapes2"], eta), symmetric_product(n[f"{frame}.slopes2"], eta)
+    Phi, Psi = n[f"{frame}.shapes"], n[f"{frame}.slopes"]
+    p = n[f"{frame}.at"] + (Phi + 0.5 * P) @ eta
+    theta = (Psi + 0.5 * H) @ eta
+    rho = 0.5 * theta
+    sigma = 1.0 / (1.0 + dot(rho, rho))
+    R0 = n[f"{frame}.rotation"]
+    R_rho = eye(3, eta) + 2.0 * sigma * (skew(rho) + skew(rho) @ skew(rho))
+    R = R_rho @ R0
+    turning = R0.T @ (sigma * (eye(3, eta) - skew(rho)) @ (Psi + H))
+    moving = R.T @ (Phi + P)
+    theta_dot, velocity = (Psi + H) @ eta_dot, moving @ eta_dot
+    omega = turning @ eta_dot
+    theta_rest = symmetric_product(n[f"{frame}.slopes2"], eta_dot) @ eta_dot
+    p_rest = symmetric_product(n[f"{frame}.shapes2"], eta_dot) @ eta_dot
+    spin = R0.T @ (sigma * (theta_rest - cross(rho, theta_rest))) - sigma * dot(rho, theta_dot) * omega
+    return Attachment(Placement(R, p), _rows(turning, moving), stack(spin, R.T @ p_rest - cross(omega, velocity)))
+
+
+def distributed_load(n: Mapping[str, Any], eta: Any, along: Any) -> tuple[Any, Any]:
+    """Wrench about the body's origin and modal forces of a load spread along a direction (body axes), for unit input.
+
+    A force has moments ``load0, load1, load2`` of its points; a torque turns slices, ``Psi_j + (H_jk + 1/2 Psi_k x Psi_j)
+    eta_k``, and has no ``load0``.
+    """
+    if "load0" in n:
+        second = symmetric_product(n["load2"], eta)
+        center = n["load0"] + (n["load1"] + 0.5 * second) @ eta
+        return stack(cross(center, along), n["load"] * along), (n["load1"] + second).T @ along
+    turned = n["load2"] @ eta
+    modal = [dot(n["load1"][:, j] + turned[3 * j : 3 * j + 3], along) for j in range(eta.shape[0])]
+    return stack(n["load"] * along, 0.0 * along), vector(*modal)
+
+
+def symmetric_product(packed: Any, eta: Any) -> Any:
+    """For rows r of symmetric matrices A_r (upper triangles, packed): the matrix with rows ``A_r eta``, (rows, m)."""
+    m = eta.shape[0]
+    products = []
+    for j in range(m):
+        column = packed[:, _pair(0, j, m)] * eta[0]
+        for k in range(1, m):
+            column = column + packed[:, _pair(min(j, k), max(j, k), m)] * eta[k]
+        products.append(column)
+    return columns(products)
+
+
+def symmetric_six(six: Any) -> Any:
+    """The symmetric matrix from xx, yy, zz, xy, xz, yz."""
+    return matrix([[six[0], six[3], six[4]], [six[3], six[1], six[5]], [six[4], six[5], six[2]]])
+
+
+def _pair(j: int, k: int, m: int) -> int:
+    """Place of entry (j, k), j <= k, in the packed upper triangle."""
+    return j * m - j * (j - 1) // 2 + k - j
+
+
+def _rows(*blocks: Any) -> Any:
+    return ca.vertcat(*blocks) if is_symbolic(*blocks) else np.vstack(blocks)
