@@ -8,7 +8,27 @@ Describe a system once as data, form its equations, design a law, simulate the c
     write_report(sim, "report.html")
 """
 
-from spacectl.controllers import design_pd
+from spacectl.controllers import (
+    RestToRest,
+    Shaper,
+    add_dead_zone,
+    add_delay,
+    add_low_pass,
+    add_noise,
+    add_notch,
+    combine_shapers,
+    design_pd,
+    design_shaper,
+    draw_sensitivity,
+    limit_rate,
+    prevent_windup,
+    quantize,
+    saturate,
+    shape_command,
+    shape_modes,
+    shape_trajectory,
+    smoothed_bang_bang,
+)
 from spacectl.core.accessor import Accessor
 from spacectl.core.array import Array
 from spacectl.core.control_law import CallableLaw, ControlLaw, make_law
@@ -18,7 +38,16 @@ from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Study, StudyResult
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics import EquationsOfMotion, form_equations
+from spacectl.dynamics import (
+    Correction,
+    EquationsOfMotion,
+    correction_terms,
+    find_tension,
+    form_equations,
+    watch_stretch,
+)
+from spacectl.dynamics.consistent import ConsistentState, make_consistent
+from spacectl.dynamics.options import Baumgarte
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along
 from spacectl.linear.campbell import campbell
@@ -45,19 +74,24 @@ from spacectl.linear.tangent import displace_state, subtract_states
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.beam import Beam
+from spacectl.model.constraints import Artificial, Constraint, Natural
 from spacectl.model.distributed import DistributedForce, DistributedTorque
 from spacectl.model.drive import Drive
 from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
+from spacectl.model.elastic_tether import ElasticTether
 from spacectl.model.elements import JointSpring
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
 from spacectl.model.files import load_system, save_system
 from spacectl.model.flexible import Proportional
-from spacectl.model.joints import Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.frame_constraints import Loop, NoRelativeRotation, PointOnPlane
+from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.model.modal import ModalBody
 from spacectl.model.profile import Profile
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
+from spacectl.model.springs import SpringDamper
 from spacectl.model.system import Part, System
+from spacectl.model.tether import Tether
 from spacectl.reports import write_report
 from spacectl.simulation import (
     Guard,
@@ -77,18 +111,24 @@ __all__ = [
     "Accessor",
     "AngularVelocity",
     "Array",
+    "Artificial",
     "Attitude",
     "Band",
+    "Baumgarte",
     "Beam",
     "BodyForce",
     "BodyTorque",
     "CallableLaw",
     "Campbell",
+    "Cartesian",
     "CentralGravity",
     "CircularOrbit",
     "ClassicalMargins",
+    "ConsistentState",
+    "Constraint",
     "ControlLaw",
     "Controllability",
+    "Correction",
     "Crossing",
     "Cylindrical",
     "DiskMargin",
@@ -96,6 +136,7 @@ __all__ = [
     "DistributedForce",
     "DistributedTorque",
     "Drive",
+    "ElasticTether",
     "EquationsOfMotion",
     "Figure",
     "Fixed",
@@ -113,70 +154,98 @@ __all__ = [
     "Line",
     "LinearModel",
     "LinearTrajectory",
+    "Loop",
     "ModalBody",
     "ModelError",
     "Modes",
+    "Natural",
+    "NoRelativeRotation",
     "Observability",
     "OperatingPoint",
     "Outcome",
     "Panel",
     "Part",
     "Planar",
+    "PointOnPlane",
     "Position",
     "Prismatic",
     "Profile",
     "Proportional",
     "ReactionWheel",
     "Reduction",
+    "RestToRest",
     "Revolute",
     "RigidBody",
     "ShapeError",
+    "Shaper",
     "Simulation",
     "SimulationBatch",
     "SolverError",
     "SpacectlError",
     "Spherical",
+    "SpringDamper",
     "Status",
     "Stiction",
     "Study",
     "StudyResult",
     "System",
     "SystemNorm",
+    "Tether",
     "Thruster",
     "Trajectory",
     "UniformGravity",
     "Universal",
     "Velocity",
     "WeakMode",
+    "add_dead_zone",
+    "add_delay",
+    "add_low_pass",
+    "add_noise",
+    "add_notch",
     "campbell",
     "check_controllability",
     "check_observability",
     "classical_margins",
+    "combine_shapers",
+    "correction_terms",
     "design_pd",
+    "design_shaper",
     "disk_margins",
     "displace_state",
+    "draw_sensitivity",
     "find_operating_point",
+    "find_tension",
     "form_equations",
     "h2_norm",
     "h_infinity_norm",
     "library",
+    "limit_rate",
     "linearize",
     "linearize_along",
     "load_batch",
     "load_simulation",
     "load_system",
+    "make_consistent",
     "make_law",
     "modes",
     "perturbed_poles",
+    "prevent_windup",
+    "quantize",
     "reduce_balanced",
     "reduce_modal",
     "require_detectable",
     "require_stabilizable",
     "rotation_about",
+    "saturate",
     "save_system",
+    "shape_command",
+    "shape_modes",
+    "shape_trajectory",
     "simulate",
     "simulate_many",
+    "smoothed_bang_bang",
     "subtract_states",
     "to_nonlinear_control",
+    "watch_stretch",
     "write_report",
 ]

@@ -105,17 +105,26 @@ def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
     ShapeError
         If the shape differs.
     ModelError
-        If an entry is not a finite number.
+        If an entry is not a finite number; texts are refused, even if they read as numbers.
     """
     try:
-        array = Array(values)
+        has_texts, array = _has_texts(values), Array(values)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{what}: expected numbers, got {values!r}") from error
+    if has_texts:
+        raise ModelError(f"{what}: expected numbers, got text in {values!r}; write them without quotes, in SI units")
     if shape is not None and array.shape != shape:
         raise ShapeError(f"{what}: expected shape {shape}, got {array.shape}")
     if not np.all(np.isfinite(array)):
         raise ModelError(f"{what}: {array.tolist()} has an entry that is not finite; give finite SI numbers")
     return array
+
+
+def _has_texts(values: Any) -> bool:
+    given = np.asarray(values)
+    if given.dtype.kind == "O":
+        return any(isinstance(entry, (str, bytes)) for entry in given.flat)
+    return given.dtype.kind in "SU"
 
 
 def as_scalar(value: Any, what: str) -> float:

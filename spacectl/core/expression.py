@@ -1,6 +1,6 @@
-"""A user's rule of time as an expression with its rates: ``lambda s: 0.1 * casadi.sin(s.t)``.
+"""Users' rules as expressions: of time (``lambda s: 0.1 * casadi.sin(s.t)``) or of named quantities of a system.
 
-It is compared and hashed by its expression, so that a description which holds one is still data; it travels to
+They are compared and hashed by their expression, so that a description which holds one is still data; they travel to
 workers, but not to files.
 """
 
@@ -14,7 +14,7 @@ import casadi as ca
 from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.errors import ModelError
 
-__all__ = ["TimeExpression"]
+__all__ = ["NamedExpression", "TimeExpression"]
 
 
 class TimeExpression:
@@ -76,4 +76,113 @@ def _restore(serialized: str) -> TimeExpression:
     t = ca.SX.sym("t")
     found = TimeExpression.__new__(TimeExpression)
     found._build(t, function(t)[0])
+    return found
+
+
+class Recorder:
+    """What a rule of named quantities receives: each quantity is a symbol, made when it is first asked for.
+
+    ``s["elbow"]`` a coordinate or speed, ``s.t`` the time, ``s.number("length")`` one of the rule's own numbers,
+    ``s.position("arm.tip")``, ``s.velocity(...)``, ``s.angular_velocity(...)`` (root axes, relative to the root),
+    ``s.rotation("arm.tip")`` (matrix from frame to root axes), ``s.momentum()`` (angular about the root's origin, linear).
+    """
+
+    def __init__(self) -> None:
+        self.symbols: dict[tuple[str, str], Any] = {}
+
+    def _symbol(self, kind: str, name: str, size: int = 1) -> Any:
+        if not isinstance(name, str):
+            raise ModelError(f"a {kind} is asked for by {name!r}; expected its name")
+        return self.symbols.setdefault((kind, name), ca.SX.sym(f"{kind}:{name}", size))
+
+    @property
+    def t(self) -> Any:
+        """Time [s]."""
+        return self._symbol("time", "t")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._symbol("state", name)
+
+    def number(self, name: str) -> Any:
+        """One of the rule's own run-time numbers."""
+        return self._symbol("number", name)
+
+    def position(self, frame: str) -> Any:
+        """Position of a frame's origin [m]."""
+        return self._symbol("position", frame, 3)
+
+    def velocity(self, frame: str) -> Any:
+        """Velocity of a frame's origin [m/s]."""
+        return self._symbol("velocity", frame, 3)
+
+    def angular_velocity(self, frame: str) -> Any:
+        """Angular velocity of a frame [rad/s]."""
+        return self._symbol("angular_velocity", frame, 3)
+
+    def rotation(self, frame: str) -> Any:
+        """Rotation matrix from a frame's axes to root axes."""
+        return ca.reshape(self._symbol("rotation", frame, 9), 3, 3).T
+
+    def momentum(self) -> Any:
+        """Momentum of the system: angular about the root's origin [N m s], linear [N s]."""
+        return self._symbol("momentum", "", 6)
+
+
+class NamedExpression:
+    """A rule of named quantities: a column of values, and which quantities it needs.
+
+    Parameters
+    ----------
+    rule : callable or NamedExpression
+        ``lambda s: s["elbow"] - s.t``; see `Recorder` for what s offers.
+    what : str
+        For messages.
+
+    Examples
+    --------
+    >>> NamedExpression(lambda s: s["a"] - s["b"], "difference").needs
+    (('state', 'a'), ('state', 'b'))
+    """
+
+    def __init__(self, rule: Callable[[Any], Any] | NamedExpression, what: str):
+        if isinstance(rule, NamedExpression):
+            self._set(rule.needs, rule._function)
+            return
+        if not callable(rule):
+            raise ModelError(f"{what} is {rule!r}, expected a function: lambda s: s['elbow'] - s.t")
+        s = Recorder()
+        value = evaluate_rule(rule, s, what)  # type: ignore[arg-type]
+        parts = list(value) if isinstance(value, (list, tuple)) else [value]
+        column = ca.vertcat(*[ca.vec(ca.SX(part)) for part in parts])
+        column = as_column(column, column.shape[0], what)
+        self._set(tuple(s.symbols), ca.Function("rule", list(s.symbols.values()), [column]))
+
+    def _set(self, needs: tuple[tuple[str, str], ...], function: ca.Function) -> None:
+        self.needs, self._function = needs, function
+        self.size = int(function.size1_out(0))
+        symbols = [ca.SX.sym(f"{kind}:{name}", function.size1_in(i)) for i, (kind, name) in enumerate(needs)]
+        self.text = str(function(*symbols))
+
+    def __call__(self, quantities: Callable[[str, str], Any]) -> Any:
+        """The values, with each quantity (kind, name) given by a function."""
+        value = self._function(*[quantities(kind, name) for kind, name in self.needs])
+        return value if self.needs else ca.SX(value["o0"] if isinstance(value, dict) else value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedExpression) and (other.text, other.needs) == (self.text, self.needs)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"NamedExpression({self.text})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_named, (self.needs, self._function.serialize())
+
+
+def _restore_named(needs: tuple[tuple[str, str], ...], serialized: str) -> NamedExpression:
+    """How a worker process gets the expression back."""
+    found = NamedExpression.__new__(NamedExpression)
+    found._set(needs, ca.Function.deserialize(serialized))
     return found

@@ -12,7 +12,7 @@ from importlib import metadata
 from typing import Any
 
 from spacectl.core.array import Array
-from spacectl.core.expression import TimeExpression
+from spacectl.core.expression import NamedExpression, TimeExpression
 
 __all__ = ["content_hash", "versions"]
 
@@ -43,7 +43,7 @@ def _canonical(data: Any) -> Any:
         return data
     if isinstance(data, float):
         return data.hex()
-    if isinstance(data, TimeExpression):
+    if isinstance(data, (NamedExpression, TimeExpression)):
         return {"expression": data.text}
     raise TypeError(f"cannot hash {type(data).__name__} by content")
 

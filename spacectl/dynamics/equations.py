@@ -17,6 +17,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.checks import ParameterChecks
+from spacectl.dynamics.diagnosis import require_finite
 from spacectl.dynamics.evaluate import Evaluator
 from spacectl.dynamics.functions import EquationLabels, form_jacobian
 from spacectl.dynamics.histories import evaluate_along
@@ -56,6 +57,10 @@ class EquationsOfMotion:
         Why this formulation, sizes.
     numeric : mapping of str to callable
         Numeric calls that take the place of the function of that name (large systems).
+    constraint_rows, position_rows : tuple of str
+        Names of the constraint rows (speed level, multipliers), and of those that hold positions.
+    constraint_inputs : tuple of str
+        Inputs that keep artificial constraints: the equations find them, so they are not among the inputs u.
     """
 
     system: System
@@ -69,6 +74,9 @@ class EquationsOfMotion:
     rebuild: tuple[Any, ...]
     stats: Mapping[str, Any] = field(default_factory=dict)
     numeric: Mapping[str, Callable[..., list[np.ndarray]]] = field(default_factory=dict)
+    constraint_rows: tuple[str, ...] = ()
+    position_rows: tuple[str, ...] = ()
+    constraint_inputs: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.rebuild
@@ -144,7 +152,8 @@ class EquationsOfMotion:
 
     def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
-        bounds = [getattr(item, "default_bounds", (-np.inf, np.inf)) for item in getattr(self.system, "actuators", ())]
+        actuators = [a for a in getattr(self.system, "actuators", ()) if a.input_name not in self.constraint_inputs]
+        bounds = [getattr(item, "default_bounds", (-np.inf, np.inf)) for item in actuators]
         low, high = np.array(bounds or [(-np.inf, np.inf)] * self.n_u, dtype=float).reshape(self.n_u, 2).T.copy()
         for i, name in enumerate(self.inputs):
             if f"{name}.limit" in self.parameters.names:
@@ -186,11 +195,11 @@ class EquationsOfMotion:
 
     def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""
-        return self._finite("x_dot", self.call("x_dot", t, x, u, p=p)[0].reshape(-1), t)
+        return require_finite(self, "x_dot", self.call("x_dot", t, x, u, p=p)[0].reshape(-1), t, x, u, p)
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Rates of the speeds, shape (n_v,)."""
-        return self._finite("v_dot", self.call("v_dot", t, q, v, u, p=p)[0].reshape(-1), t)
+        return require_finite(self, "v_dot", self.call("v_dot", t, q, v, u, p=p)[0].reshape(-1), t, (q, v), u, p)
 
     def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """M, shape (n_v, n_v)."""
@@ -220,10 +229,18 @@ class EquationsOfMotion:
     def reactions(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Wrench that each joint passes to its body (actuator included), (n_parts, 6): moment, force about F in F axes."""
         v_dot = self.v_dot(t, q, v, u, p)
-        return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
+        if not self.constraint_rows:
+            return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
+        lam = self.multipliers(t, q, v, u, p)
+        vector = self._p if p is None else self.parameters.check(p)
+        return self._evaluator("reactions")(t, q, v, u, v_dot, vector, lam)[0]
+
+    def multipliers(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Multipliers of the constraint rows; of artificial ones, the inputs that keep them. Empty for a tree."""
+        return self.call("multipliers", t, q, v, u, p=p)[0].reshape(-1) if self.constraint_rows else np.zeros(0)
 
     def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
-        """Constraint residuals g; empty for a tree."""
+        """Constraint residuals: rows that hold positions, then all rows at speed level; empty for a tree."""
         return self.call("residual", t, q, v, p=p)[0].reshape(-1)
 
     def outputs(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
@@ -274,16 +291,6 @@ class EquationsOfMotion:
         if function not in self._evaluators:
             self._evaluators[function] = Evaluator(self.functions[function])
         return self._evaluators[function]
-
-    def _finite(self, what: str, values: np.ndarray, t: float) -> np.ndarray:
-        if np.all(np.isfinite(values)):
-            return values
-        names = self.speeds if what == "v_dot" else self.states
-        bad = names[int(np.flatnonzero(~np.isfinite(values))[0])]
-        raise ModelError(
-            f"{what} at t = {t:g} is not finite (first at '{bad}'): the state or input is not finite, or the mass matrix "
-            "is singular there"
-        )
 
 
 def require_equations(eom: Any, caller: str) -> None:

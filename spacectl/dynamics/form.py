@@ -9,21 +9,42 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.articulated import form_articulated
+from spacectl.dynamics.formulations.artificial import form_artificial
 from spacectl.dynamics.formulations.kane import form_kane
+from spacectl.dynamics.formulations.multipliers import form_multipliers
+from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
 from spacectl.dynamics.native.tree_twin import TreeTwin
+from spacectl.dynamics.options import Baumgarte, Options
 from spacectl.dynamics.orders import is_truncated
+from spacectl.model.absolute import as_absolute
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 
 __all__ = ["FORMULATIONS", "form_equations"]
 
 _SINGULAR = 1e-13  # of a pivot to its diagonal entry: a few hundred roundings
 
-FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {"kane": form_kane, "articulated": form_articulated}
+FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {
+    "kane": form_kane,
+    "articulated": form_articulated,
+    "multipliers": form_multipliers,
+    "udwadia_phohomsiri": form_udwadia_phohomsiri,
+    "artificial": form_artificial,
+}
 
 
-def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str, ...] = ()) -> EquationsOfMotion:
+def form_equations(
+    system: System,
+    *,
+    formulation: str = "auto",
+    vary: tuple[str, ...] = (),
+    active: tuple[str, ...] | None = None,
+    stabilization: Baumgarte | None = None,
+    coordinates: str = "joint",
+) -> EquationsOfMotion:
     """Equations of motion of a system.
 
     Parameters
@@ -34,6 +55,13 @@ def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str
         A key of `FORMULATIONS`, or ``"auto"``, which picks one and says why in ``eom.stats["reason"]``.
     vary : tuple of str
         Names of numbers whose exact zeros (or ones) shall be run-time parameters too.
+    active : tuple of str, optional
+        Names of the constraints that act; default: all of the system's.
+    stabilization : Baumgarte, optional
+        Lets constraint errors decay within the equations. `simulate` projects the state on the constraints in any case.
+    coordinates : {"joint", "absolute"}
+        ``"absolute"`` (with ``formulation="multipliers"`` or ``"udwadia_phohomsiri"``): every body moves freely and every
+        joint is a constraint (000).
 
     Returns
     -------
@@ -53,33 +81,55 @@ def form_equations(system: System, *, formulation: str = "auto", vary: tuple[str
     """
     if not isinstance(system, System):
         raise ModelError(f"form_equations: expected a System, got {type(system).__name__}")
-    chosen, reason = _choose(system) if formulation == "auto" else (formulation, "asked for")
+    options = Options(
+        vary=tuple(vary),
+        active=None if active is None else tuple(active),
+        stabilization=stabilization,
+        coordinates=coordinates,
+    )
+    if coordinates not in ("joint", "absolute"):
+        raise ModelError(f"form_equations: coordinates is {coordinates!r}, expected 'joint' or 'absolute'")
+    acting = active_constraints(system, options.active)
+    chosen, reason = _choose(system, acting, coordinates) if formulation == "auto" else (formulation, "asked for")
     if chosen not in FORMULATIONS:
         raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
-    rebuild: tuple[Any, ...] = (_form_again, (system, chosen, tuple(vary)))
-    eom = FORMULATIONS[chosen](system, vary=tuple(vary), rebuild=rebuild)
-    _check_inertia(eom)
+    if coordinates == "absolute":
+        if chosen not in ("multipliers", "udwadia_phohomsiri"):
+            raise ModelError(f"form_equations: {chosen} works in joint coordinates; use formulation='multipliers'")
+        system = as_absolute(system)
+    rebuild: tuple[Any, ...] = (_form_again, (system, chosen, options))
+    eom = FORMULATIONS[chosen](system, options=options, rebuild=rebuild)
+    if not acting and coordinates == "joint":
+        _check_inertia(eom)
     return replace(eom, stats={**eom.stats, "reason": reason})
 
 
-def _choose(system: System) -> tuple[str, str]:
+def _choose(system: System, acting: tuple[AnyConstraint, ...], coordinates: str) -> tuple[str, str]:
     """The formulation that suits a system, and why."""
+    if coordinates == "absolute":
+        return "multipliers", "absolute coordinates: one body each, joints as constraints"
+    if any(not constraint.is_natural for constraint in acting):
+        return "artificial", "a constraint is kept by actuators"
+    if acting:
+        return "kane", "natural constraints: independent speeds, chosen anew at every state"
     if is_truncated(system):
         return "kane", "a body asks for a truncated order: M is not symmetric"
     return "articulated", "a tree without constraints: order N, nothing to factorise"
 
 
-def _form_again(system: System, formulation: str, vary: tuple[str, ...]) -> EquationsOfMotion:
+def _form_again(system: System, formulation: str, options: Options) -> EquationsOfMotion:
     """How a worker process forms the same equations from the pickled description."""
-    return form_equations(system, formulation=formulation, vary=vary)
+    eom = FORMULATIONS[formulation](system, options=options, rebuild=(_form_again, (system, formulation, options)))
+    return replace(eom, stats={**eom.stats, "reason": "formed again"})
 
 
 def _check_inertia(eom: EquationsOfMotion) -> None:
     """Raise `ModelError`, naming the speed, if the mass matrix at rest is singular."""
     if eom.n_v == 0:
         return
-    is_flexible = any(getattr(part.body, "is_flexible", False) for part in eom.system.parts)
-    twin = None if is_flexible else TreeTwin(eom.system, eom.parameters, eom.p)
+    bodies = [part.body for part in eom.system.tree]
+    is_special = any(getattr(body, "is_flexible", False) or hasattr(body, "line") for body in bodies)
+    twin = None if is_special else TreeTwin(eom.system, eom.parameters, eom.p)
 
     def weakest_speed(q: np.ndarray) -> tuple[int, float]:
         return _weakest_pivot(eom.mass_matrix(0.0, q)) if twin is None else twin.weakest_speed(q)

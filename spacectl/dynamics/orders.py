@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.input_map import input_column, input_direction
 from spacectl.dynamics.kinematics import RootMotion, body_motions, joint_steps, root_motion
 from spacectl.dynamics.terms import Terms
 from spacectl.dynamics.tree import ROOT
@@ -109,8 +110,8 @@ class TruncatedTerms(Terms):
         lost = hessian @ eta
         for k, actuator in enumerate(self.system.actuators):  # directions frozen in space
             if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                frozen = self._parts(self.direction(actuator))[0]
-                lost = lost + self._parts(self.input_column(actuator, frozen))[1][small_v] * self.u[k]
+                frozen = self._parts(input_direction(self, actuator))[0]
+                lost = lost + self._parts(input_column(self, actuator, frozen))[1][small_v] * self.u[k]
         return lost[rows]
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:

@@ -15,7 +15,7 @@ from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Posi
 from spacectl.spatial.backend import cross, stack
 from spacectl.spatial.motion import Placement, move_twist
 
-__all__ = ["output_labels", "sensor_values"]
+__all__ = ["frame_state", "output_labels", "sensor_values"]
 
 
 def output_labels(sensors: tuple[Sensor, ...]) -> Labels:
@@ -38,7 +38,7 @@ def sensor_values(terms: Terms, sensors: tuple[Sensor, ...], *, v_dot: Any | Non
     return ca.densify(ca.vertcat(*values)) if values else ca.SX(0, 1)
 
 
-def _frame(terms: Terms, motions: list[Any], name: str) -> tuple[Placement, Any]:
+def frame_state(terms: Terms, motions: list[Any], name: str) -> tuple[Placement, Any]:
     """Placement of a frame in the root, and its root-relative twist in root axes about its origin."""
     i, X_BA, attachment = frame_in_body(terms.tree, name, terms.q, terms.v, terms.numbers)
     if i == ROOT:
@@ -50,9 +50,9 @@ def _frame(terms: Terms, motions: list[Any], name: str) -> tuple[Placement, Any]
 
 
 def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) -> Any:
-    X_NP, twist_P = _frame(terms, motions, sensor.on)
-    X_NA, twist_A = _frame(terms, motions, sensor.seen_from)
-    X_NE, _ = _frame(terms, motions, sensor.axes)
+    X_NP, twist_P = frame_state(terms, motions, sensor.on)
+    X_NA, twist_A = frame_state(terms, motions, sensor.seen_from)
+    X_NE, _ = frame_state(terms, motions, sensor.axes)
     arm = X_NP.R @ terms.numbers.group(sensor.name)["at"]
     r = X_NP.p + arm - X_NA.p
     if isinstance(sensor, Position):

@@ -13,15 +13,16 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.composite import mass_matrix
-from spacectl.dynamics.kinematics import BodyMotion, Steps, body_motions, frame_in_body, joint_steps, root_motion
+from spacectl.dynamics.input_map import body_wrench, input_column
+from spacectl.dynamics.kinematics import BodyMotion, Steps, body_motions, joint_steps, root_motion
+from spacectl.dynamics.lines import line_lengths, mass_numbers
 from spacectl.dynamics.passive import joint_efforts
+from spacectl.dynamics.points import PointTerms
 from spacectl.dynamics.tree import ROOT, Numbers, Tree, symbolic_numbers
-from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.distributed import DistributedForce
+from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.system import System
-from spacectl.model.validate import find_speed
 from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.flexible import ModalInertia, distributed_load
+from spacectl.spatial.flexible import ModalInertia
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import move_twist, pull_wrench
 
@@ -120,8 +121,9 @@ class Terms:
     @cached_property
     def mass_properties(self) -> list[tuple[Any, Any, Any]]:
         """Mass, centre of mass and central inertia of each body, deformed as it is."""
+        lengths = line_lengths(self.system, self.tree, self.t, self.q, self.numbers)
         return [
-            node.part.body.mass_properties(self.numbers.group(node.part.name))
+            node.part.body.mass_properties(mass_numbers(node.part, self.numbers, lengths))
             if modal is None
             else modal.rigid.about_centre()
             for node, modal in zip(self.tree.nodes, self.modal, strict=True)
@@ -142,7 +144,13 @@ class Terms:
                 rates.append(node.part.joint.q_dot(self.q[node.q], self.v[node.v]))
             if node.is_flexible:
                 rates.append(self.v[node.eta_dot])
-        return ca.vertcat(*rates) if rates else ca.SX(0, 1)
+        q_dot, drift = ca.vertcat(*rates) if rates else ca.SX(0, 1), self.points.drift()
+        return q_dot if drift is None else q_dot - drift
+
+    @cached_property
+    def points(self) -> PointTerms:
+        """Springs and tethers between points."""
+        return PointTerms(self.system, self.tree, self.t, self.q, self.v, self.numbers, self.motions)
 
     @cached_property
     def M(self) -> Any:
@@ -153,7 +161,7 @@ class Terms:
     def h(self) -> Any:
         """Bias, shape (n_v,): inertia forces of the remainder of acceleration, less gravity and elastic forces."""
         motions = [motion.remainder for motion in self.motions]
-        return self._project(*self._carry(*self._body_loads(motions, None))) - self.passive
+        return self.project(*self._body_loads(motions, None)) - self.passive
 
     @cached_property
     def passive(self) -> Any:
@@ -163,12 +171,14 @@ class Terms:
     @cached_property
     def B_tau(self) -> Any:
         """Input map, shape (n_v, n_u)."""
-        inputs = [self.input_column(actuator) for actuator in self.system.actuators]
+        inputs = [input_column(self, actuator) for actuator in self.system.actuators]
         return ca.horzcat(*inputs) if inputs else ca.SX(self.v.shape[0], 0)
 
-    @cached_property
-    def joint_wrenches(self) -> list[Any]:
-        """Wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u."""
+    def joint_wrenches(self, extra: list[tuple[int, Any]] | None = None) -> list[Any]:
+        """Wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u.
+
+        `extra` are more loads: pairs of a body and a wrench about its origin in its axes.
+        """
         accelerations: list[Any] = []
         for node, step in zip(self.tree.nodes, self.steps, strict=True):
             rate = zeros(6, self.q) if node.parent == ROOT else accelerations[node.parent]
@@ -181,8 +191,10 @@ class Terms:
         loads, modal = self._body_loads(remainders, self.v_dot)
         for k, actuator in enumerate(self.system.actuators):
             if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                i, wrench, _ = self._body_wrench(actuator)
+                i, wrench, _ = body_wrench(self, actuator)
                 loads[i] = loads[i] - wrench * self.u[k]
+        for i, wrench in extra or ():
+            loads[i] = loads[i] - wrench
         wrenches = []
         for node, load in zip(self.tree.nodes, self._carry(loads, modal)[0], strict=True):
             n = self.numbers.group(node.part.name)
@@ -214,6 +226,9 @@ class Terms:
             gravity = environment.gravity_wrench(motion.X_NB, body, n)
             loads.append(load if gravity is None else load - gravity)
             modal_loads.append(forces)
+        for i, wrench, pushes in self.points.loads():
+            loads[i] = loads[i] - wrench
+            modal_loads[i] = modal_loads[i] if pushes is None else modal_loads[i] - pushes
         return loads, modal_loads
 
     def _carry(self, loads: list[Any], modal: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -229,47 +244,11 @@ class Terms:
                 carried[parent] = carried[parent] + wrench
         return carried, forces
 
-    def _project(self, wrenches: list[Any], modal: list[Any]) -> Any:
-        """Generalised forces ``S' f`` of wrenches at the joints, and the modal forces, in the order of the speeds."""
+    def project(self, loads: list[Any], modal: list[Any]) -> Any:
+        """Generalised forces, in the order of the speeds, of wrenches on the bodies and forces on their modes."""
+        wrenches, modal = self._carry(loads, modal)
         rows = []
         for step, wrench, forces in zip(self.steps, wrenches, modal, strict=True):
             rows += [] if step.S is None else [step.S.T @ wrench]
             rows += [] if forces is None else [forces]
         return ca.vertcat(*rows) if rows else ca.SX(0, 1)
-
-    def input_column(self, actuator: Actuator, along: Any | None = None) -> Any:
-        """Generalised forces of unit input; a body actuator acts along a given direction (root axes) or its own."""
-        column = ca.SX(self.v.shape[0], 1)
-        if isinstance(actuator, (JointTorque, ReactionWheel)):
-            joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
-            node = next(node for node in self.tree.nodes if node.part.joint_name == joint)
-            column[node.v.start + (find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0)] = 1.0
-            return column
-        i, wrench, forces = self._body_wrench(actuator, along)
-        loads: list[Any] = [zeros(6, self.q) for _ in self.tree.nodes]
-        modal = [self.q[node.eta] * 0.0 if node.is_flexible else None for node in self.tree.nodes]
-        loads[i] = wrench
-        modal[i] = forces if forces is not None else modal[i]
-        return self._project(*self._carry(loads, modal))
-
-    def direction(self, actuator: Any) -> Any:
-        """Direction of a body actuator in root axes."""
-        along = self.numbers.group(actuator.input_name)["direction"]
-        if actuator.axes == "world":
-            return along
-        i, X_BA, _ = frame_in_body(self.tree, actuator.on, self.q, self.v, self.numbers)
-        return (self.motions[i].X_NB @ X_BA).R @ along
-
-    def _body_wrench(self, actuator: Any, along_N: Any | None = None) -> tuple[int, Any, Any]:
-        """Body index, wrench about its origin (body axes) and modal forces (None: none), for unit input."""
-        i, X_BA, attachment = frame_in_body(self.tree, actuator.on, self.q, self.v, self.numbers)
-        n = self.numbers.group(actuator.input_name)
-        if along_N is None:
-            along = (self.motions[i].X_NB @ X_BA).R.T @ n["direction"] if actuator.axes == "world" else n["direction"]
-        else:
-            along = (self.motions[i].X_NB @ X_BA).R.T @ along_N
-        if isinstance(actuator, DistributedForce):
-            return i, *distributed_load(n, self.q[self.tree.nodes[i].eta], along)
-        none = zeros(3, self.q)
-        wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
-        return i, pull_wrench(X_BA, wrench), None if attachment is None else attachment.S.T @ wrench

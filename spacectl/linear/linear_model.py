@@ -36,6 +36,8 @@ class LinearModel:
         Where the model was taken: t, x, u, and the residual of the equations there.
     sensitivities : mapping of str to array
         Derivatives of A by named parameters, shape (n, n, size).
+    basis : array, shape (2 n_v, n), optional
+        For constrained systems: all error states of the equations as ``basis x``, of which x are the independent ones.
     """
 
     A: Any
@@ -49,6 +51,7 @@ class LinearModel:
     d: Labels = field(default_factory=lambda: Labels(kind="disturbance"))
     point: Mapping[str, Any] = field(default_factory=dict)
     sensitivities: Mapping[str, Array] = field(default_factory=dict)
+    basis: Any = None
 
     def __post_init__(self) -> None:
         n, m, k = len(self.x), len(self.u), len(self.y)
@@ -79,6 +82,7 @@ class LinearModel:
             d=self.d,
             point=self.point,
             sensitivities=self.sensitivities,
+            basis=self.basis,
         )
 
     def frequency_response(self, omega: Any) -> np.ndarray:

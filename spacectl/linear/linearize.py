@@ -19,6 +19,7 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
 from spacectl.linear.linear_model import LinearModel
+from spacectl.linear.manifold import constraint_manifold
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
 
 __all__ = ["choose_inputs", "linear_outputs", "linear_terms", "linearize", "term_source"]
@@ -89,6 +90,15 @@ def linearize(
     commanded, pushing = choose_inputs(eom, inputs, disturbances)
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
     (C,), (D,), y = linear_outputs(eom, [t], [state], [command], p, outputs)
+    found = _sensitivities(eom, t, state, command, p, tuple(sensitivities))
+    basis = None
+    if eom.constraint_rows:
+        on = constraint_manifold(eom, t, q, v, p)
+        keep, basis = on.independent, on.basis
+        A, B, C = A[keep] @ basis, B[keep], C @ basis
+        labels = Labels(tuple(labels.names[k] for k in keep), tuple(labels.units[k] for k in keep), labels.kind)
+        if found:
+            raise ModelError("linearize: sensitivities of constrained systems are not served; differentiate two models")
     return LinearModel(
         A=A,
         B=B[:, columns],
@@ -100,7 +110,8 @@ def linearize(
         y=y,
         d=pushing,
         point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot)},
-        sensitivities=_sensitivities(eom, t, state, command, p, tuple(sensitivities)),
+        sensitivities=found,
+        basis=basis,
     )
 
 

@@ -106,7 +106,8 @@ def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
     noise = 1e-9 * max(np.max(size, initial=0.0), np.finfo(float).tiny)
     damping = np.where(size > noise, -poles.real / np.maximum(size, np.finfo(float).tiny), 0.0)
     names = () if eom is None else tuple(part.name for part in eom.system.tree)
-    energy = np.zeros((len(keep), 0)) if eom is None else _energy(eom, model.point, shapes)
+    whole = shapes if model.basis is None else shapes @ np.asarray(model.basis).T  # constrained: all error states
+    energy = np.zeros((len(keep), 0)) if eom is None else _energy(eom, model.point, whole)
     return Modes(
         poles=poles,
         frequency=size,

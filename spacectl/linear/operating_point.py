@@ -15,6 +15,7 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
+from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import linear_terms
 from spacectl.linear.tangent import error_labels, tangent_map
@@ -105,6 +106,10 @@ def find_operating_point(
     for name in q or {}:
         if name in names and _place(names, name) in loose_q:
             loose_q.remove(_place(names, name))
+    if eom.constraint_rows:  # meet the constraints first; what they tie together must be free to move together
+        x = np.array(make_consistent(eom, x, t=t, hold=tuple(q or {}), p=p).x)
+        if loose_q:
+            loose_q = [k for k, name in enumerate(names) if name not in (q or {})]
     loose_u = [k for k, name in enumerate(eom.inputs) if name not in fixed_u]
     iterations, moved = 0, np.zeros(n)
     while (iterations := iterations + 1) <= 60:
@@ -115,6 +120,12 @@ def find_operating_point(
         if np.max(np.abs(residual), initial=0.0) <= tolerance * scale:
             break
         J = np.hstack([terms.v_q[:, loose_q], terms.v_u[:, loose_u]])
+        if eom.position_rows:
+            rows = eom.call("constraints", t, x[: eom.n_q], x[eom.n_q :], p=p)
+            stiff = max(float(np.max(np.abs(J), initial=0.0)), 1.0)  # constraint rows count as much as the others
+            held = np.hstack([rows[3][:, loose_q], np.zeros((rows[3].shape[0], len(loose_u)))])
+            J = np.vstack([J, stiff * held])
+            residual = np.concatenate([residual, stiff * rows[0].reshape(-1)])
         if J.shape[1] == 0:
             break
         step = -np.linalg.lstsq(J, residual, rcond=1e-12)[0]
@@ -127,6 +138,8 @@ def find_operating_point(
         x[: eom.n_q] += tangent_map(eom, x[: eom.n_q]) @ move
         x = eom.state(x)
         command[loose_u] += step[len(loose_q) :]
+        if eom.constraint_rows and loose_q:
+            x = np.array(make_consistent(eom, x, t=t, hold=tuple(q or {}), p=p).x)
     residual = eom.v_dot(t, x[: eom.n_q], x[eom.n_q :], command, p)
     found = np.max(np.abs(residual), initial=0.0) <= tolerance * scale
     message = f"balanced in {iterations} steps" if found else _explain(eom, t, x, command, p, residual)

@@ -22,15 +22,19 @@ from spacectl.model.beam import Beam
 from spacectl.model.distributed import DISTRIBUTED
 from spacectl.model.drive import Drive
 from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
+from spacectl.model.elastic_tether import ElasticTether
 from spacectl.model.elements import ELEMENTS
 from spacectl.model.environment import ENVIRONMENTS
 from spacectl.model.flexible import Proportional
+from spacectl.model.frame_constraints import CONSTRAINTS
 from spacectl.model.joints import JOINTS
 from spacectl.model.modal import ModalBody
 from spacectl.model.profile import Curve, Profile
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import SENSORS
+from spacectl.model.springs import SpringDamper
 from spacectl.model.system import Part, System
+from spacectl.model.tether import Tether
 
 __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 
@@ -40,8 +44,10 @@ KINDS: dict[str, type] = {
     **JOINTS,
     **ACTUATORS,
     **DISTRIBUTED,
+    **CONSTRAINTS,
     **ELEMENTS,
-    **{kind.__name__: kind for kind in (Drive, HardeningSpring, Friction, Stiction)},
+    **{kind.__name__: kind for kind in (Drive, HardeningSpring, Friction, Stiction, SpringDamper)},
+    **{kind.__name__: kind for kind in (Tether, ElasticTether)},
     **SENSORS,
     **ENVIRONMENTS,
 }

@@ -11,15 +11,18 @@ from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.model.distributed import DistributedForce
 from spacectl.model.drive import Drive
-from spacectl.model.elements import JointElement
+from spacectl.model.elements import Element
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.flexible import FlexibleBody
+from spacectl.model.frame_constraints import structure_of
 from spacectl.model.joints import Fixed, Joint, Revolute
 from spacectl.model.rigid import RigidBody, Rotor
 from spacectl.model.sensors import Sensor
+from spacectl.model.springs import PointElement
 from spacectl.model.validate import find_driven, order_parts, validate_system
 
 __all__ = ["Part", "System"]
@@ -109,8 +112,8 @@ class System:
         In the order of the inputs u.
     sensors : tuple of Sensor
         In the order of the outputs y.
-    elements : tuple of JointElement
-        Springs and dampers in the joints, and drives.
+    elements : tuple of Element
+        Springs and dampers in the joints, drives, springs between points, tethers.
 
     Raises
     ------
@@ -130,7 +133,8 @@ class System:
     environment: Environment = field(default_factory=FreeSpace)
     actuators: tuple[Actuator, ...] = ()
     sensors: tuple[Sensor, ...] = ()
-    elements: tuple[JointElement, ...] = ()
+    elements: tuple[Element, ...] = ()
+    constraints: tuple[AnyConstraint, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -141,7 +145,7 @@ class System:
 
     @cached_property
     def tree(self) -> tuple[Part, ...]:
-        """All parts, parents before children, with the rotors of reaction wheels and drives behind them."""
+        """All parts, parents before children, with rotors of reaction wheels and drives and the bodies of tethers."""
         wheels = tuple(
             Part(
                 Rotor(name=wheel.input_name, axis=wheel.axis, spin_inertia=wheel.inertia),
@@ -152,7 +156,14 @@ class System:
             if isinstance(wheel, ReactionWheel)
         )
         motors = tuple(self._motor(item) for item in self.elements if isinstance(item, Drive))
-        return order_parts(self.parts + wheels + motors, self.environment.root_names)
+        brought = [item for element in self.point_elements for item in element.parts()]
+        lines = tuple(Part(body, **place) for body, place in brought)
+        return order_parts(self.parts + wheels + motors + lines, self.environment.root_names)
+
+    @property
+    def point_elements(self) -> tuple[PointElement, ...]:
+        """The elements that act at points of bodies."""
+        return tuple(item for item in self.elements if isinstance(item, PointElement))
 
     def _motor(self, drive: Drive) -> Part:
         """The rotor of a drive, about the axis of its joint, on the body that carries the joint."""
@@ -164,7 +175,8 @@ class System:
     def is_plain(self) -> bool:
         """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
         moves = any(part.joint.motion is not None for part in self.parts)
-        return not self.elements and not moves and not any(isinstance(part.body, FlexibleBody) for part in self.parts)
+        bends = any(isinstance(part.body, FlexibleBody) for part in self.parts)
+        return not (self.elements or self.constraints or moves or bends)
 
     def part(self, name: str) -> Part:
         """The part with the named body."""
@@ -182,6 +194,7 @@ class System:
         groups += [(item.input_name, {**item.numbers(), **self._load_numbers(item)}) for item in self.actuators]
         groups += [(sensor.name, sensor.numbers()) for sensor in self.sensors]
         groups += [(element.name, element.numbers()) for element in self.elements]
+        groups += [(constraint.name, constraint.numbers()) for constraint in self.constraints]
         numbers: dict[str, Number] = {}
         for owner, group in groups:
             for key, number in group.items():
@@ -255,6 +268,7 @@ class System:
             [
                 parts,
                 elements,
+                [structure_of(constraint) for constraint in self.constraints],
                 frames,
                 actuators,
                 sensors,
@@ -267,4 +281,10 @@ class System:
         )
 
 
-_SERIES = (("parts", Part), ("actuators", Actuator), ("sensors", Sensor), ("elements", JointElement))
+_SERIES = (
+    ("parts", Part),
+    ("actuators", Actuator),
+    ("sensors", Sensor),
+    ("elements", Element),
+    ("constraints", AnyConstraint),
+)

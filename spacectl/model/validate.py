@@ -9,11 +9,14 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import JointForce, JointTorque
+from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.drive import Drive
-from spacectl.model.elements import JointElement
+from spacectl.model.elements import Element, JointElement
 from spacectl.model.environment import Environment
 from spacectl.model.flexible import FlexibleBody
-from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
+from spacectl.model.joints import Cylindrical, Fixed, Free, Joint, Prismatic, Revolute, Spherical
+from spacectl.model.springs import PointElement
+from spacectl.model.validate_points import check_carriers, check_points
 
 if TYPE_CHECKING:
     from spacectl.model.system import Part, System
@@ -30,6 +33,7 @@ def validate_system(system: System) -> None:
     if not system.parts:
         raise ModelError(f"system '{system.name}': no parts; give at least one Part(RigidBody(...))")
     _check_one_drive_each(system.elements)
+    check_carriers(system)
     tree = system.tree  # orders the parts; raises for unknown parents and cycles
     _unique((part.joint_name for part in tree), "joint")
     _unique_states(tree)
@@ -40,17 +44,24 @@ def validate_system(system: System) -> None:
     for part in tree:
         _known_frame(part.on, frames, f"part '{part.name}': on")
     drives = {item.joint: item for item in system.elements if isinstance(item, Drive)}
+    loops = {item.name: item.joint for item in system.constraints if hasattr(item, "joint")}
     for actuator in system.actuators:
-        _check_actuator(actuator, tree, frames)
+        _check_actuator(actuator, tree, frames, loops)
         if isinstance(actuator, JointTorque) and actuator.joint in drives:
             raise ModelError(
                 f"actuator '{actuator.input_name}': joint '{actuator.joint}' has a drive; its motor is what can be "
                 f"commanded: JointTorque(joint='{drives[actuator.joint].motor}')"
             )
     for element in system.elements:
-        _check_element(element, tree)
+        if isinstance(element, JointElement):
+            _check_element(element, tree)
+        elif isinstance(element, PointElement):
+            check_points(element, frames)
     for part in tree:
         _check_attachment(part)
+    _unique((constraint.name for constraint in system.constraints), "constraint")
+    for constraint in system.constraints:
+        _check_constraint(constraint, system, frames)
     for sensor in system.sensors:
         for key in ("on", "seen_from", "axes"):
             _known_frame(getattr(sensor, key), frames, f"sensor '{sensor.name}': {key}")
@@ -104,7 +115,7 @@ def find_driven(drive: Drive, parts: tuple[Part, ...]) -> Part:
     return part
 
 
-def _check_one_drive_each(elements: tuple[JointElement, ...]) -> None:
+def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
     driven: dict[str, str] = {}
     for item in elements:
         if isinstance(item, Drive):
@@ -120,7 +131,7 @@ def find_speed(actuator: JointTorque, part: Part) -> int:
     return find_component(f"actuator '{actuator.input_name}'", actuator.component, part)[1]
 
 
-def find_component(what: str, component: str, part: Part) -> tuple[int | None, int]:
+def find_component(what: str, component: str, part: Any) -> tuple[int | None, int]:
     """Indices within the joint's coordinates and speeds; no coordinate (None) where the speed is no rate of one."""
     suffixes = [suffix for suffix, _ in part.joint.speeds]
     wanted = f".{component}" if component else ""
@@ -132,7 +143,7 @@ def find_component(what: str, component: str, part: Part) -> tuple[int | None, i
         choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
         several = f"several speeds; set component to one of {choices}"
         cure = several if len(suffixes) > 1 else "one speed; leave component out"
-        raise ModelError(f"{what}: joint '{part.joint_name}' has {cure}")
+        raise ModelError(f"{what}: joint '{getattr(part, 'joint_name', part.name)}' has {cure}")
     coordinates = [f"{suffix}_dot" for suffix, _ in part.joint.coordinates]
     return (coordinates.index(suffixes[speed]) if suffixes[speed] in coordinates else None), speed
 
@@ -152,14 +163,17 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
             owners[name] = part.joint_name
 
 
-def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str]) -> None:
+def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Joint]) -> None:
     what = f"actuator '{actuator.input_name}'"
     if isinstance(actuator, JointTorque):
-        joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
+        joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree} | loops
         if actuator.joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', actuator.joint, joints)}")
         if isinstance(joints[actuator.joint], Fixed):
             raise ModelError(f"{what}: joint '{actuator.joint}' is fixed; give it a joint that moves")
+        if actuator.joint in loops:
+            _check_loop_actuator(actuator, loops[actuator.joint], what)
+            return
         part = next(part for part in tree if part.joint_name == actuator.joint)
         unit = part.joint.speeds[find_speed(actuator, part)][1]
         if (unit == "rad/s") == isinstance(actuator, JointForce):
@@ -169,6 +183,14 @@ def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str]) -> 
         _known_frame(actuator.on, frames, f"{what}: on")
         if actuator.on in ("world", "orbit"):
             raise ModelError(f"{what}: it is on '{actuator.on}', which does not move; name a body")
+
+
+def _check_loop_actuator(actuator: JointTorque, joint: Joint, what: str) -> None:
+    """Efforts are served in joints that close a loop with directions fixed in their own frame."""
+    if not isinstance(joint, (Revolute, Prismatic, Cylindrical, Spherical)):
+        raise ModelError(
+            f"{what}: a {type(joint).__name__} joint that closes a loop takes no effort; open the loop at another joint"
+        )
 
 
 def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
@@ -183,6 +205,33 @@ def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
         if coordinate is None and getattr(element, "has_spring", True):
             raise ModelError(
                 f"{what}: '{component}' of joint '{joint}' is a rate of no coordinate (a quaternion); it can be damped only"
+            )
+
+
+def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str]) -> None:
+    what = f"constraint '{constraint.name}'"
+    for end in ("a", "b"):
+        if hasattr(constraint, end):
+            _known_frame(getattr(constraint, end), frames, f"{what}: {end}")
+    states: set[str] = set()
+    for part in system.tree:
+        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        states.update(part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds))
+        states.update((*modal, *(f"{name}_dot" for name in modal)))
+    for kind, name in getattr(getattr(constraint, "rule", None), "needs", ()):
+        if kind == "state" and name not in states:
+            raise ModelError(f"{what}: {unknown_name('coordinate or speed', name, sorted(states))}")
+        if kind in ("position", "velocity", "angular_velocity", "rotation"):
+            _known_frame(name, frames, f"{what}: {kind}")
+    if isinstance(constraint.kind, Artificial):
+        inputs = [actuator.input_name for actuator in system.actuators]
+        for name in constraint.kind.by:
+            if name not in inputs:
+                raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
+        if len(constraint.kind.by) != constraint.n_rows:
+            raise ModelError(
+                f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.kind.by)} actuators "
+                f"({', '.join(constraint.kind.by)}); name one for each"
             )
 
 

@@ -15,12 +15,16 @@ import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import content_hash
+from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.functions import LazyFunctions
+from spacectl.dynamics.lines import line_lengths
+from spacectl.dynamics.link_points import LinkPoints
 from spacectl.dynamics.links import Links, form_links
 from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.large import LargeTree
+from spacectl.dynamics.options import Options
 from spacectl.dynamics.orders import is_truncated
 from spacectl.dynamics.passive import joint_efforts
 from spacectl.dynamics.recursion import LinkMotion, forward_dynamics, inverse_dynamics, move_all
@@ -36,15 +40,15 @@ from spacectl.spatial.motion import Placement, pull_wrench
 __all__ = ["Sweeps", "form_articulated"]
 
 
-def form_articulated(system: System, *, vary: tuple[str, ...], rebuild: tuple[Any, ...]) -> EquationsOfMotion:
+def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
     """Equations with order-N forward dynamics (and ``inverse_dynamics``: (t, q, v, v_dot, p) -> tau).
 
     Parameters
     ----------
     system : System
         A tree.
-    vary : tuple of str
-        Numbers freed from structure.
+    options : Options
+        Choices.
     rebuild : tuple
         How another process forms the same equations.
     """
@@ -53,8 +57,12 @@ def form_articulated(system: System, *, vary: tuple[str, ...], rebuild: tuple[An
             f"system '{system.name}': the order-N recursion needs a symmetric mass matrix, but a body has a truncated order; "
             "use formulation='kane' (or 'auto'), or order='consistent'"
         )
-    shared = form_kane(system, vary=vary, rebuild=rebuild)
-    sweeps = Sweeps(system, vary)
+    if active_constraints(system, options.active):
+        raise ModelError(
+            f"system '{system.name}': the order-N recursion serves trees without constraints; use formulation='auto'"
+        )
+    shared = form_kane(system, options=options, rebuild=rebuild)
+    sweeps = Sweeps(system, options.vary)
     own = {"x_dot": sweeps.x_dot, "v_dot": sweeps.v_dot, "inverse_dynamics": sweeps.inverse_dynamics}
     builders = {name: (lambda name=name: shared.functions[name]) for name in shared.functions}
     implicit = {f"{name}_implicit": builders[name] for name in ("x_dot", "v_dot")}
@@ -62,7 +70,7 @@ def form_articulated(system: System, *, vary: tuple[str, ...], rebuild: tuple[An
     return replace(
         shared,
         formulation="articulated",
-        structure_hash=content_hash(["articulated", system.structure_hash(vary=vary)]),
+        structure_hash=content_hash(["articulated", shared.structure_hash]),
         functions=LazyFunctions({**builders, **implicit, **own}),
         numeric=LargeTree(system, shared.parameters).calls() if is_large else {},
     )
@@ -88,7 +96,8 @@ class Sweeps:
                 q_dot.append(node.part.joint.q_dot(self.q[node.q], self.v[node.v]))
             if node.is_flexible:
                 q_dot.append(self.v[node.eta_dot])
-        whole = ca.densify(ca.vertcat(*q_dot, self._v_dot))
+        rates = ca.vertcat(*q_dot) - self._points.drift(self.t, self.q, self.v)
+        whole = ca.densify(ca.vertcat(rates, self._v_dot))
         (whole,) = ca.substitute([whole], [self.q, self.v], [x[: self.q.shape[0]], x[self.q.shape[0] :]])
         return ca.Function("x_dot", [self.t, x, self.u, self.p], [whole], ["t", "x", "u", "p"], ["x_dot"])
 
@@ -109,7 +118,8 @@ class Sweeps:
     @cached_property
     def links(self) -> Links:
         """Moving bodies."""
-        return form_links(self.tree, self.numbers, self.q)
+        lengths = line_lengths(self.system, self.tree, self.t, self.q, self.numbers)
+        return form_links(self.tree, self.numbers, self.q, lengths)
 
     @cached_property
     def motions(self) -> list[LinkMotion]:
@@ -124,6 +134,12 @@ class Sweeps:
             X = motion.X if motion.attachment is None else motion.attachment.X_BA @ motion.X
             placements.append(X if link.parent == ROOT else placements[link.parent] @ X)
         return placements
+
+    @cached_property
+    def _points(self) -> LinkPoints:
+        """Springs and tethers between points."""
+        rate = self.system.environment.root_rate(self._environment)
+        return LinkPoints(self.system, self.tree, self.numbers, self.links, self.motions, self.placements, rate)
 
     @cached_property
     def _environment(self) -> Mapping[str, Any]:
@@ -147,7 +163,7 @@ class Sweeps:
         return ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
 
     def _gravity(self) -> tuple[list[Any], dict[int, Any]]:
-        """Gravity wrenches on the links (beyond a uniform field), about F; gravity and elastic forces on the modes."""
+        """Wrenches on the links, about F, and forces on the modes: gravity beyond a uniform field, elasticity, springs."""
         loads, modal = [], {}
         for i, (link, motion) in enumerate(zip(self.links.items, self.motions, strict=True)):
             if motion.modal is None:
@@ -157,6 +173,7 @@ class Sweeps:
             pull = self.system.environment.modal_gravity(self.placements[i], motion.modal, self._environment)
             elastic = link.node.flexible_body.elastic_forces(self.q[link.node.eta], motion.rates, link.n)
             modal[i] = -elastic if pull is None else pull - elastic
+        self._points.add_loads(self.t, self.q, self.v, loads, modal)
         return loads, modal
 
     def _gravity_on(self, i: int, members: list[tuple[Placement, Any]]) -> Any:

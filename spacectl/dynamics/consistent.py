@@ -1,0 +1,151 @@
+"""`make_consistent`: the nearest state that meets the constraints, at position and at speed level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import Array
+from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.dynamics.constrained import RANK
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+
+__all__ = ["ConsistentState", "make_consistent"]
+
+_STEPS = 50  # Newton steps; a start from which they do not suffice is no start
+
+
+@dataclass(frozen=True)
+class ConsistentState:
+    """A state that meets the constraints, and how far it is from the one that was given.
+
+    Parameters
+    ----------
+    x : Array, shape (n_x,)
+        The state.
+    moved_q, moved_v : dict
+        Changes of coordinates and speeds by name, those above rounding.
+    residual : float
+        Largest constraint residual that is left, at either level.
+    message : str
+        The same in words.
+    """
+
+    x: Any
+    moved_q: dict[str, float]
+    moved_v: dict[str, float]
+    residual: float
+    message: str
+
+
+def make_consistent(
+    eom: EquationsOfMotion,
+    x0: Any,
+    *,
+    t: float = 0.0,
+    hold: tuple[str, ...] = (),
+    tolerance: float = 1e-12,
+    p: Any = None,
+) -> ConsistentState:
+    """Project a state on the constraints: least change of coordinates, then of speeds, weighted by their inertia.
+
+    ``g(t, q) = 0`` by Newton's method, then ``J v = b``.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of a constrained system; without constraints the state comes back as it is.
+    x0 : array, shape (n_x,)
+        Where to start.
+    t : float
+        Time [s].
+    hold : tuple of str
+        Coordinates and speeds that must not change.
+    tolerance : float
+        On the residual, relative to the size of the coordinates (at least 1).
+    p : array, optional
+        Run-time parameters.
+
+    Raises
+    ------
+    SolverError
+        If no state near the start meets the constraints; the message names the rows that stay open.
+    """
+    require_equations(eom, "make_consistent")
+    for name in hold:
+        if name not in eom.states:
+            raise ModelError(f"make_consistent: hold names an {unknown_name('state', name, eom.states)}")
+    start = eom.state(np.array(x0, dtype=float))
+    if not eom.constraint_rows:
+        return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
+    x, n_q = start.copy(), eom.n_q
+    weight = 1.0 / np.sqrt(np.maximum(np.diag(eom.mass_matrix(t, x[:n_q], p)), 1e-12))
+    held_v = np.array([1.0 if name not in hold else 0.0 for name in eom.speeds])
+    held_q = held_v * _coordinate_weights(eom, hold)
+    size = max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
+    for _ in range(_STEPS if eom.position_rows else 0):
+        rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
+        g, J_g = rows[0].reshape(-1), rows[3]
+        if np.max(np.abs(g), initial=0.0) <= tolerance * size:
+            break
+        step = _least(J_g, -g, weight * held_q)
+        step *= min(1.0, 0.5 / max(np.max(np.abs(step), initial=0.0), 1e-300))
+        q_dot = eom.jacobian("q_dot", "q_dot", "v", t, x[:n_q], x[n_q:], p=p)
+        x[:n_q] += q_dot @ step
+        x = eom.state(x)
+    rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
+    left = np.max(np.abs(rows[0]), initial=0.0)
+    if left > 1e3 * tolerance * size:
+        worst = [eom.position_rows[k] for k in np.argsort(-np.abs(rows[0].reshape(-1)))[:3]]
+        raise SolverError(
+            f"system '{eom.system.name}': no state near the start meets its constraints; {left:.3g} is left, most in "
+            f"{', '.join(worst)}; start closer, hold less, or check that they do not contradict each other",
+            partial=x,
+        )
+    for _ in range(3):  # once for rows linear in the speeds
+        rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
+        x[n_q:] += _least(rows[2], -rows[1].reshape(-1), weight * held_v)
+    rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
+    open_rate = float(np.max(np.abs(rows[1]), initial=0.0))
+    if open_rate > 1e-6 * max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0))):
+        worst = [eom.constraint_rows[k] for k in np.argsort(-np.abs(rows[1].reshape(-1)))[:3]]
+        raise SolverError(
+            f"system '{eom.system.name}': no speeds meet its constraints; {open_rate:.3g} is left, most in {', '.join(worst)}",
+            partial=x,
+        )
+    return _report(eom, start, x, max(float(np.max(np.abs(rows[0]), initial=0.0)), open_rate))
+
+
+def _coordinate_weights(eom: EquationsOfMotion, hold: tuple[str, ...]) -> np.ndarray:
+    """Zero for speeds whose own coordinate is held (of the same joint and place), one for others."""
+    weights = np.ones(eom.n_v)
+    for k, name in enumerate(eom.speeds):
+        if name.removesuffix("_dot") in hold:
+            weights[k] = 0.0
+    return weights
+
+
+def _least(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The least weighted change with ``J change = b``."""
+    if not b.size:
+        return np.zeros(weight.size)
+    scaled = J * weight
+    size = np.linalg.norm(scaled, axis=1)
+    size = np.where(size > 1e-9 * np.max(size, initial=0.0), size, np.inf)  # rows that nothing can change
+    change: np.ndarray = weight * np.linalg.lstsq(scaled / size[:, None], b / size, rcond=RANK)[0]
+    return change
+
+
+def _report(eom: EquationsOfMotion, start: np.ndarray, x: np.ndarray, residual: float) -> ConsistentState:
+    change = x - start
+    moved = {name: float(d) for name, d in zip(eom.states, change, strict=True) if abs(d) > 1e-14 * (1.0 + abs(d))}
+    moved_q = {name: d for name, d in moved.items() if name in eom.coordinates}
+    moved_v = {name: d for name, d in moved.items() if name in eom.speeds}
+    if not moved:
+        message = "the state met the constraints"
+    else:
+        name = max(moved, key=lambda key: abs(moved[key]))
+        message = f"{len(moved)} states moved, most '{name}' by {moved[name]:.3g}; residual {residual:.1e}"
+    return ConsistentState(Array(x), moved_q, moved_v, residual, message)

@@ -1,0 +1,187 @@
+"""Accelerations of constrained systems: ``M v_dot = f + E lam``, ``J v_dot = gamma`` by four independent roads.
+
+E is J' for natural constraints, the actuators' input maps for artificial ones. All roads give the same v_dot where it
+is unique; they differ in what they can bear. `solve_directions` is the numpy twin of the native kernel
+(native/constrained.h), which every formulation uses in native closed loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lu_factor, lu_solve, qr, solve_triangular
+
+from spacectl.core.errors import SolverError
+
+__all__ = ["RANK", "SOLVERS", "Solution", "solve_directions", "solve_kkt", "solve_partition", "solve_pseudoinverse"]
+
+RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Accelerations, multipliers, and how many of the constraint rows are independent."""
+
+    v_dot: np.ndarray
+    lam: np.ndarray
+    rank: int
+
+
+def solve_directions(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+    """Project the equations on what the constraint forces do not reach: ``N' M v_dot = N' f`` with ``N' E = 0``.
+
+    Rows of J that depend on others are left out (their residual tells whether they agree); of E likewise, whose
+    multipliers are then zero.
+
+    Raises
+    ------
+    SolverError
+        If the forces span fewer directions than the constraints hold (inadequate actuators), or if nothing has inertia.
+    """
+    n, m = len(f), len(gamma)
+    if m == 0:
+        return Solution(np.linalg.solve(M, f), np.zeros(0), 0)
+    scale = _scale(M)
+    held, rank_J = _independent((J * scale).T)
+    Q, R, order, rank_E = _pivoted(scale[:, None] * E)
+    if rank_E < rank_J:
+        raise SolverError(
+            f"the constraint forces reach {rank_E} of {rank_J} independent constraints; other actuators are needed"
+        )
+    free = scale[:, None] * Q[:, rank_E:]
+    A = np.vstack([free.T @ M, J[held[:rank_J]]])
+    b = np.concatenate([free.T @ f, gamma[held[:rank_J]]])
+    if rank_E > rank_J or A.shape[0] != n:
+        raise SolverError(f"the constraint forces reach {rank_E} directions but hold {rank_J}: they are not determined")
+    v_dot = _solve_rows(A, b)
+    lam = np.zeros(m)
+    push = Q[:, :rank_E].T @ (scale * (M @ v_dot - f))
+    lam[order[:rank_E]] = solve_triangular(R[:rank_E, :rank_E], push)
+    return Solution(v_dot, lam, rank_J)
+
+
+def solve_partition(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+    """Kane's road: independent speeds by pivoting, the others from the constraints (003 section 3.3).
+
+    ``v = A_c v_I + a`` with ``A_c = [1; -J_D^-1 J_I]``; ``A_c' M A_c v_I_dot = A_c' (f - M a)``. The choice of independent
+    speeds is made anew at every call, so it cannot go bad.
+    """
+    n = len(f)
+    scale = _scale(M)
+    _, R, order = qr(_unit_rows(J * scale), mode="economic", pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(R)) > RANK * max(abs(R[0, 0]), 1e-300))) if R.size else 0
+    dependent, independent = order[:rank], order[rank:]
+    held, _ = _independent((J * scale).T)
+    rows = held[:rank]
+    J_D, J_I = J[np.ix_(rows, dependent)], J[np.ix_(rows, independent)]
+    A_c, a = np.zeros((n, n - rank)), np.zeros(n)
+    A_c[independent] = np.eye(n - rank)
+    A_c[dependent] = -np.linalg.solve(J_D, J_I)
+    a[dependent] = np.linalg.solve(J_D, gamma[rows])
+    v_dot = A_c @ _solve_rows(A_c.T @ M @ A_c, A_c.T @ (f - M @ a)) + a
+    lam = np.zeros(len(gamma))
+    lam[rows] = np.linalg.lstsq(scale[:, None] * J[rows].T, scale * (M @ v_dot - f), rcond=None)[0]
+    return Solution(v_dot, lam, rank)
+
+
+def solve_kkt(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+    """The augmented system ``[M, -E; J, 0]`` (000 Eq 41): independent constraints only.
+
+    Raises
+    ------
+    SolverError
+        If rows of J depend on each other, for then the matrix is singular however well the motion is determined.
+    """
+    n, m = len(f), len(gamma)
+    scale = _scale(M)
+    _, rank = _independent((J * scale).T) if m else (None, 0)
+    if rank < m:
+        raise SolverError(f"{m} constraint rows, of which {rank} are independent: the augmented matrix is singular")
+    size = np.linalg.norm(J, axis=1) if m else np.zeros(0)
+    K = np.block([[M, -E], [J, np.zeros((m, m))]])
+    balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])
+    solution = _solve_rows(balance[:, None] * K, balance * np.concatenate([f, gamma]))
+    return Solution(solution[:n], solution[n:], rank)
+
+
+def solve_pseudoinverse(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+    """Udwadia and Phohomsiri's explicit equation (001 Eqs 21, 22): singular M and dependent constraints are allowed.
+
+    ``v_dot = [(1 - A+ A) M; A]+ [f; b]``, unique if and only if [M; A] has full column rank; the multipliers are those of
+    least size.
+
+    Raises
+    ------
+    SolverError
+        If [M; A] has not full column rank: then the motion is not determined.
+    """
+    n, m = len(f), len(gamma)
+    scale = _scale(M)
+    A = _unit_rows(J * scale)
+    weight = np.linalg.norm(J * scale, axis=1) if m else np.zeros(0)
+    b = gamma / np.where(weight > 0.0, weight, 1.0)
+    inertia, force = scale[:, None] * M * scale, scale * f
+    A_plus = np.linalg.pinv(A, rcond=RANK) if m else np.zeros((n, 0))
+    rank = int(np.linalg.matrix_rank(A, tol=RANK * max(float(np.linalg.norm(A, 2)), 1e-300))) if m else 0
+    projector = np.eye(n) - A_plus @ A
+    whole = np.vstack([projector @ inertia, A])
+    singular = np.linalg.svd(np.vstack([inertia, A]), compute_uv=False)
+    if not singular[-1] > RANK * singular[0]:
+        raise SolverError(
+            f"mass matrix and constraints together have rank below {n}: something without inertia is not held either"
+        )
+    w = np.linalg.lstsq(whole, np.concatenate([force, b]), rcond=RANK)[0]
+    v_dot = scale * w
+    lam = np.linalg.pinv(J.T * scale[:, None], rcond=RANK) @ (scale * (M @ v_dot - f)) if m else np.zeros(0)
+    return Solution(v_dot, lam, rank)
+
+
+Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Solution]
+
+#: Roads by name
+SOLVERS: dict[str, Solver] = {
+    "directions": solve_directions,
+    "partition": solve_partition,
+    "kkt": solve_kkt,
+    "pseudoinverse": solve_pseudoinverse,
+}
+
+
+def _scale(M: np.ndarray) -> np.ndarray:
+    """``1 / sqrt(diag M)``: speeds in units of their own inertia, so that rank does not depend on units."""
+    diagonal = np.diag(M)
+    typical = np.max(diagonal, initial=0.0) or 1.0
+    return 1.0 / np.sqrt(np.where(diagonal > 1e-14 * typical, diagonal, typical))
+
+
+def _unit_rows(A: np.ndarray) -> np.ndarray:
+    size = np.linalg.norm(A, axis=1, keepdims=True)
+    return A / np.where(size > 0.0, size, 1.0)
+
+
+def _pivoted(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """``A P = Q R`` with the rank of A's columns scaled to unit size; R is of A itself."""
+    size = np.linalg.norm(A, axis=0)
+    Q, R, order = qr(A / np.where(size > 0.0, size, 1.0), pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300))) if diagonal.size else 0
+    return Q, R * np.where(size > 0.0, size, 1.0)[order], order, rank
+
+
+def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:
+    """Order of the columns by pivoting, and how many are independent."""
+    _, _, order, rank = _pivoted(columns)
+    return order, rank
+
+
+def _solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Solution of a square system after scaling its rows."""
+    size = np.max(np.abs(A), axis=1)
+    if A.size == 0:
+        return np.zeros(0)
+    if not np.all(size > 0.0):
+        raise SolverError("nothing has inertia against some motion that the constraints allow")
+    solution: np.ndarray = lu_solve(lu_factor(A / size[:, None]), b / size)
+    return solution

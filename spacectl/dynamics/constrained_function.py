@@ -1,0 +1,81 @@
+"""Constrained accelerations as a differentiable CasADi function around a numeric solver.
+
+An expression graph cannot pivot, so the solver is a callback; its derivatives follow from the same equations:
+``M dv = df - dM v_dot + dE lam + E dlam``, ``J dv = dgamma - dJ v_dot`` is again a constrained system.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import SolverError
+from spacectl.dynamics.constrained import SOLVERS
+
+__all__ = ["constrained_solve"]
+
+
+@lru_cache(maxsize=256)
+def constrained_solve(n: int, m: int, road: str) -> ca.Function:
+    """(M, f, J, gamma, E) -> (v_dot, lam) for n speeds and m constraint rows by the named road.
+
+    Where there is no solution the results are not finite, and the equations say so. Kept for the life of the process,
+    as CasADi demands of callbacks.
+    """
+    return _Solve(n, m, road)
+
+
+class _Solve(ca.Callback):  # type: ignore[misc]
+    """The solver as a CasADi callback with forward derivatives."""
+
+    def __init__(self, n: int, m: int, road: str):
+        super().__init__()
+        self.n, self.m, self.road = n, m, road
+        self.construct(f"constrained_{road}", {})
+
+    def get_n_in(self) -> int:
+        return 5
+
+    def get_n_out(self) -> int:
+        return 2
+
+    def get_sparsity_in(self, i: int) -> Any:
+        n, m = self.n, self.m
+        return ca.Sparsity.dense(*[(n, n), (n, 1), (m, n), (m, 1), (n, m)][i])
+
+    def get_sparsity_out(self, i: int) -> Any:
+        return ca.Sparsity.dense(self.n if i == 0 else self.m, 1)
+
+    def eval(self, arg: list[Any]) -> list[Any]:
+        M, f, J, gamma, E = (np.asarray(item.full()) for item in arg)
+        try:
+            solution = SOLVERS[self.road](M, f[:, 0], J, gamma[:, 0], E)
+        except (SolverError, np.linalg.LinAlgError, ValueError):
+            return [ca.DM.nan(self.n, 1), ca.DM.nan(self.m, 1)]
+        return [ca.DM(solution.v_dot), ca.DM(solution.lam)]
+
+    def has_forward(self, nfwd: int) -> bool:
+        return True
+
+    def get_forward(
+        self, nfwd: int, name: str, inames: list[str], onames: list[str], opts: dict[str, Any]
+    ) -> ca.Function:
+        M, f, J, gamma, E = (
+            ca.MX.sym(key, self.get_sparsity_in(i)) for i, key in enumerate(("M", "f", "J", "gamma", "E"))
+        )
+        v_dot, lam = ca.MX.sym("v_dot", self.n), ca.MX.sym("lam", self.m)
+        seeds = [ca.MX.sym(f"d{i}", *_wide(self.get_sparsity_in(i), nfwd)) for i in range(5)]
+        pieces = [ca.horzsplit(seed, self.get_sparsity_in(i).size2()) for i, seed in enumerate(seeds)]
+        results = []
+        for k in range(nfwd):
+            d_M, d_f, d_J, d_gamma, d_E = (piece[k] for piece in pieces)
+            results.append(self(M, d_f - d_M @ v_dot + d_E @ lam, J, d_gamma - d_J @ v_dot, E))
+        outputs = [ca.horzcat(*[item[i] for item in results]) for i in range(2)]
+        return ca.Function(name, [M, f, J, gamma, E, v_dot, lam, *seeds], outputs, inames, onames, opts)
+
+
+def _wide(sparsity: Any, nfwd: int) -> tuple[int, int]:
+    return sparsity.size1(), sparsity.size2() * nfwd

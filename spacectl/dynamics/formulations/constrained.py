@@ -1,0 +1,133 @@
+"""What the constrained formulations share: functions around ``M v_dot = f + E lam``, ``J v_dot = gamma``.
+
+A formulation is the choice of a road to the accelerations (`dynamics.constrained`); names, residuals, multipliers and
+reactions are the same for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.builders import Builder, form_shared, form_terms
+from spacectl.dynamics.constrained_function import constrained_solve
+from spacectl.dynamics.constraint_loads import constraint_loads
+from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.options import Options
+from spacectl.dynamics.terms import Terms
+from spacectl.model.constraints import Artificial
+from spacectl.model.system import System
+
+__all__ = ["form_constrained"]
+
+
+def form_constrained(
+    system: System, *, options: Options, rebuild: tuple[Any, ...], formulation: str, road: str
+) -> EquationsOfMotion:
+    """Equations of a constrained system by one of the roads of `dynamics.constrained`.
+
+    Parameters
+    ----------
+    system : System
+        With constraints.
+    options : Options
+        Choices.
+    rebuild : tuple
+        How another process forms the same equations.
+    formulation, road : str
+        Names of the formulation and of its road to the accelerations.
+    """
+    active = active_constraints(system, options.active)
+    kept = [name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by]
+    if kept and road != "directions":
+        artificial = next(item.name for item in active if not item.is_natural)
+        raise ModelError(
+            f"system '{system.name}': constraint '{artificial}' is artificial, but {formulation} is for ideal constraints; "
+            "use formulation='artificial' (or 'auto')"
+        )
+    terms = form_terms(system, options)
+    constraints = ConstraintTerms(terms, active)
+    free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
+    functions = _functions(terms, constraints, options, road, free)
+    return form_shared(
+        terms,
+        functions,
+        formulation=formulation,
+        options=options,
+        rebuild=rebuild,
+        inputs=free,
+        constraint_rows=constraints.names,
+        position_rows=constraints.position_names,
+        constraint_inputs=tuple(kept),
+    )
+
+
+def _functions(
+    terms: Terms, constraints: ConstraintTerms, options: Options, road: str, free: tuple[str, ...]
+) -> dict[str, Any]:
+    inputs = [actuator.input_name for actuator in terms.system.actuators]
+    u = ca.SX.sym("u", len(free))
+    build = Builder(terms, u)
+    columns = [inputs.index(name) for name in free]
+    B_tau = terms.B_tau[:, columns] if columns else ca.SX(terms.v.shape[0], 0)
+    stabilization = options.stabilization
+    gamma = (
+        constraints.gamma if stabilization is None else constraints.stabilised(stabilization.alpha, stabilization.beta)
+    )
+
+    def solve_terms() -> ca.Function:
+        results = (("q_dot", terms.q_dot), ("M", terms.M), ("f", B_tau @ u - terms.h), ("J", constraints.J))
+        return build.of("terms", "t q v u p", *results, ("gamma", gamma), ("E", constraints.E))
+
+    def solved(wanted: str) -> ca.Function:
+        return _solved(solve_terms(), road, wanted)
+
+    def rows() -> ca.Function:
+        results = (("position", constraints.position), ("speed", constraints.speed), ("J", constraints.J))
+        held = ca.jacobian(ca.jtimes(constraints.position, terms.q, terms.q_dot), terms.v)
+        return build.of("constraints", "t q v p", *results, ("J_position", held), ("gamma", constraints.gamma))
+
+    def reactions() -> ca.Function:
+        lam = ca.SX.sym("lam", len(constraints.names))
+        loads = constraint_loads(constraints, lam)
+        wrenches = terms.joint_wrenches(loads)
+        given = [build.symbols[key] for key in ("t", "q", "v", "u", "v_dot", "p")] + [lam]
+        return ca.Function(
+            "reactions",
+            given,
+            [ca.densify(ca.horzcat(*wrenches).T)],
+            ["t", "q", "v", "u", "v_dot", "p", "lam"],
+            ["reactions"],
+        )
+
+    everything = build.shared()
+    everything["input_map"] = lambda: build.of("input_map", "t q p", ("B_tau", B_tau))
+    return {
+        **everything,
+        "terms": solve_terms,
+        "constraints": rows,
+        "x_dot": lambda: solved("x_dot"),
+        "v_dot": lambda: solved("v_dot"),
+        "multipliers": lambda: solved("lam"),
+        "residual": lambda: build.of("residual", "t q v p", ("g", ca.vertcat(constraints.position, constraints.speed))),
+        "reactions": reactions,
+        "outputs": lambda: build.outputs(solved("x_dot")),
+    }
+
+
+def _solved(terms: ca.Function, road: str, wanted: str) -> ca.Function:
+    """x_dot(t, x, u, p), v_dot(t, q, v, u, p) or the multipliers around the terms."""
+    n_q, n_v, n_u, n_p = (terms.numel_in(i) for i in (1, 2, 3, 4))
+    m = terms.numel_out(4)
+    t, u, p = ca.MX.sym("t"), ca.MX.sym("u", n_u), ca.MX.sym("p", n_p)
+    x = ca.MX.sym("x", n_q + n_v)
+    q, v = (x[:n_q], x[n_q:]) if wanted == "x_dot" else (ca.MX.sym("q", n_q), ca.MX.sym("v", n_v))
+    q_dot, M, f, J, gamma, E = terms(t, q, v, u, p)
+    v_dot, lam = constrained_solve(n_v, m, road)(M, f, J, gamma, E)
+    if wanted == "x_dot":
+        return ca.Function("x_dot", [t, x, u, p], [ca.vertcat(q_dot, v_dot)], ["t", "x", "u", "p"], ["x_dot"])
+    result = v_dot if wanted == "v_dot" else lam
+    return ca.Function(wanted, [t, q, v, u, p], [result], ["t", "q", "v", "u", "p"], [wanted])

@@ -1,0 +1,164 @@
+/* Accelerations of constrained systems, M v_dot = f + E lam, J v_dot = gamma; numpy twin: solve_directions in
+ * dynamics/constrained.py. Matrices are column-major (as CasADi writes them), n speeds, m constraint rows. */
+#ifndef SC_CONSTRAINED_H
+#define SC_CONSTRAINED_H
+
+#include <math.h>
+#include <string.h>
+
+/* Householder QR with column pivoting of A (n x m), columns first scaled to unit size. On return R is in the upper part
+ * of A (of the scaled columns), reflectors below with their factors in beta; `order` tells which column stands where,
+ * `size` the columns' sizes in their old places. Returns the rank. */
+static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double *size, double tolerance) {
+    const int steps = n < m ? n : m;
+    double first = 0.0;
+    for (int j = 0; j < m; j++) {
+        double sum = 0.0, *a = A + (long long)j * n;
+        for (int i = 0; i < n; i++) sum += a[i] * a[i];
+        size[j] = sum > 0.0 ? sqrt(sum) : 1.0;
+        for (int i = 0; i < n; i++) a[i] /= size[j];
+        order[j] = j;
+    }
+    for (int k = 0; k < steps; k++) {
+        int best = k;
+        double largest = -1.0;
+        for (int j = k; j < m; j++) {
+            double sum = 0.0;
+            const double *a = A + (long long)j * n;
+            for (int i = k; i < n; i++) sum += a[i] * a[i];
+            if (sum > largest) largest = sum, best = j;
+        }
+        if (best != k) {
+            for (int i = 0; i < n; i++) {
+                const double t = A[(long long)k * n + i];
+                A[(long long)k * n + i] = A[(long long)best * n + i];
+                A[(long long)best * n + i] = t;
+            }
+            const int t = order[k];
+            order[k] = order[best];
+            order[best] = t;
+        }
+        double *a = A + (long long)k * n;
+        const double length = sqrt(largest > 0.0 ? largest : 0.0);
+        if (k == 0) first = length;
+        if (!(length > tolerance * first)) return k;
+        const double head = a[k] > 0.0 ? -length : length;
+        const double pivot = a[k] - head;
+        beta[k] = -pivot / head; /* reflector 1 - beta w w' with w[k] = 1 */
+        for (int i = k + 1; i < n; i++) a[i] /= pivot;
+        a[k] = head;
+        for (int j = k + 1; j < m; j++) {
+            double *b = A + (long long)j * n, sum = b[k];
+            for (int i = k + 1; i < n; i++) sum += a[i] * b[i];
+            sum *= beta[k];
+            b[k] -= sum;
+            for (int i = k + 1; i < n; i++) b[i] -= sum * a[i];
+        }
+    }
+    return steps;
+}
+
+/* b <- Q' b for the first r reflectors. */
+static void sc_reflect(int n, int r, const double *A, const double *beta, double *b) {
+    for (int k = 0; k < r; k++) {
+        const double *a = A + (long long)k * n;
+        double sum = b[k];
+        for (int i = k + 1; i < n; i++) sum += a[i] * b[i];
+        sum *= beta[k];
+        b[k] -= sum;
+        for (int i = k + 1; i < n; i++) b[i] -= sum * a[i];
+    }
+}
+
+/* Solves the row-major system T x = b (n x n) with rows scaled and partial pivoting; b becomes x. Returns 0, or 1. */
+static int sc_solve_rows(int n, double *T, double *b) {
+    for (int i = 0; i < n; i++) {
+        double largest = 0.0;
+        for (int j = 0; j < n; j++) largest = fmax(largest, fabs(T[i * n + j]));
+        if (!(largest > 0.0)) return 1;
+        for (int j = 0; j < n; j++) T[i * n + j] /= largest;
+        b[i] /= largest;
+    }
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(T[i * n + k]) > fabs(T[best * n + k])) best = i;
+        if (!(fabs(T[best * n + k]) > 0.0)) return 1;
+        if (best != k) {
+            for (int j = k; j < n; j++) {
+                const double t = T[k * n + j];
+                T[k * n + j] = T[best * n + j];
+                T[best * n + j] = t;
+            }
+            const double t = b[k];
+            b[k] = b[best];
+            b[best] = t;
+        }
+        for (int i = k + 1; i < n; i++) {
+            const double factor = T[i * n + k] / T[k * n + k];
+            if (factor == 0.0) continue;
+            for (int j = k + 1; j < n; j++) T[i * n + j] -= factor * T[k * n + j];
+            b[i] -= factor * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) b[k] -= T[k * n + j] * b[j];
+        b[k] /= T[k * n + k];
+    }
+    return 0;
+}
+
+/* f becomes v_dot; lam may be null. work: 2 n m + n n + 6 n + 4 m doubles; iwork: 2 m ints. Returns 0 if solved. */
+static int sc_constrained(int n, int m, const double *M, double *f, const double *J, const double *gamma, const double *E,
+                          double *lam, double *work, int *iwork, double tolerance) {
+    double *held = work, *push = held + (long long)n * m, *T = push + (long long)n * m, *scale = T + (long long)n * n;
+    double *beta_J = scale + n, *beta_E = beta_J + n, *row = beta_E + n, *b = row + n;
+    double *size_J = b + 2 * n, *size_E = size_J + m;
+    int *order_J = iwork, *order_E = iwork + m;
+    double typical = 0.0;
+    for (int i = 0; i < n; i++) typical = fmax(typical, M[(long long)i * n + i]);
+    if (!(typical > 0.0)) typical = 1.0;
+    for (int i = 0; i < n; i++) {
+        const double d = M[(long long)i * n + i];
+        scale[i] = 1.0 / sqrt(d > 1e-14 * typical ? d : typical);
+    }
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < n; i++) {
+            held[(long long)j * n + i] = J[(long long)i * m + j] * scale[i]; /* J is (m, n), column-major */
+            push[(long long)j * n + i] = E[(long long)j * n + i] * scale[i];
+        }
+    const int rank = sc_pivoted(n, m, held, beta_J, order_J, size_J, tolerance);
+    const int reach = sc_pivoted(n, m, push, beta_E, order_E, size_E, tolerance);
+    if (reach != rank) return 1;
+    /* rows rank.. of Q' (scale M) and Q' (scale f); then the independent constraint rows */
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) row[i] = scale[i] * M[(long long)j * n + i];
+        sc_reflect(n, reach, push, beta_E, row);
+        for (int i = reach; i < n; i++) T[(i - reach) * n + j] = row[i];
+        for (int k = 0; k < rank; k++) T[(n - rank + k) * n + j] = J[(long long)j * m + order_J[k]];
+    }
+    for (int i = 0; i < n; i++) row[i] = scale[i] * f[i];
+    sc_reflect(n, reach, push, beta_E, row);
+    for (int i = reach; i < n; i++) b[i - reach] = row[i];
+    for (int k = 0; k < rank; k++) b[n - rank + k] = gamma[order_J[k]];
+    if (sc_solve_rows(n, T, b)) return 1;
+    if (lam) {
+        for (int i = 0; i < n; i++) {
+            double sum = -f[i];
+            for (int j = 0; j < n; j++) sum += M[(long long)j * n + i] * b[j];
+            row[i] = scale[i] * sum;
+        }
+        sc_reflect(n, reach, push, beta_E, row);
+        memset(lam, 0, (size_t)m * sizeof(double));
+        for (int k = reach - 1; k >= 0; k--) {
+            double sum = row[k];
+            for (int j = k + 1; j < reach; j++) sum -= push[(long long)j * n + k] * row[j];
+            row[k] = sum / push[(long long)k * n + k];
+            lam[order_E[k]] = row[k] / size_E[order_E[k]];
+        }
+    }
+    memcpy(f, b, (size_t)n * sizeof(double));
+    return 0;
+}
+
+#endif

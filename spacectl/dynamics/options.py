@@ -1,0 +1,48 @@
+"""How equations shall be formed: the choices that a formulation receives besides the system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.core.array import as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.model.description import set_field
+
+__all__ = ["Baumgarte", "Options"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baumgarte:
+    """Constraint errors decay as ``g_ddot + 2 alpha g_dot + beta^2 g = 0`` (000 Eq 33, with the right sign).
+
+    Parameters
+    ----------
+    alpha, beta : float
+        [1/s]. The default 10 lets errors decay within half a second; take more for fast mechanisms, with care: the
+        equations become as stiff as these rates. Equal values are critically damped.
+    """
+
+    alpha: float = 10.0
+    beta: float = 10.0
+
+    def __post_init__(self) -> None:
+        for key in ("alpha", "beta"):
+            set_field(self, key, as_scalar(getattr(self, key), f"Baumgarte: {key}"))
+            if getattr(self, key) < 0.0:
+                raise ModelError(f"Baumgarte: {key} is {getattr(self, key):g} 1/s, expected 0 or more")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Choices of `form_equations`: numbers to vary, active constraints, stabilisation, kind of coordinates."""
+
+    vary: tuple[str, ...] = ()
+    active: tuple[str, ...] | None = None
+    stabilization: Baumgarte | None = None
+    coordinates: str = "joint"
+
+    @property
+    def key(self) -> list[Any]:
+        """What of the choices decides the form of the equations."""
+        return [list(self.active) if self.active is not None else None, self.stabilization, self.coordinates]

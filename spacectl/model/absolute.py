@@ -1,0 +1,61 @@
+"""A system in absolute coordinates: every body moves freely, every joint becomes a constraint (000)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spacectl.core.errors import ModelError
+from spacectl.model.actuators import JointTorque
+from spacectl.model.frame_constraints import Loop
+from spacectl.model.joints import Free
+from spacectl.model.system import Part, System
+
+__all__ = ["as_absolute"]
+
+
+def as_absolute(system: System) -> System:
+    """The same mechanism with a `Free` joint for each body and a `Loop` for each joint.
+
+    Coordinates are named after the bodies (``"link.x"``), the loops after the joints (with ``_joint`` added where body and
+    joint share a name). Wheels stay on their bodies.
+
+    Raises
+    ------
+    ModelError
+        For joints whose motion is prescribed and for elements, which need joint coordinates.
+    """
+    if system.elements:
+        raise ModelError(f"system '{system.name}': springs in joints need joint coordinates; use coordinates='joint'")
+    parts, loops = [], []
+    names: dict[str, str] = {}
+    for part in system.parts:
+        if part.joint.motion is not None:
+            raise ModelError(
+                f"part '{part.name}': its joint is prescribed, which needs joint coordinates; use coordinates='joint'"
+            )
+        parts.append(Part(part.body, on="world", joint=Free(name=part.name)))
+        if isinstance(part.joint, Free):
+            if part.on in system.environment.root_names:
+                parts[-1] = part
+            continue
+        name = part.joint_name if part.joint_name != part.name else f"{part.name}_joint"
+        names[part.joint_name] = name
+        loops.append(
+            Loop(
+                name=name,
+                a=part.on,
+                b=part.name,
+                at_a=part.at,
+                rotation_a=part.rotation,
+                at_b=part.child_at,
+                rotation_b=part.child_rotation,
+                joint=replace(part.joint, name=""),
+            )
+        )
+    actuators = tuple(
+        replace(a, joint=names[a.joint], name=a.input_name.replace(".", "_"))
+        if isinstance(a, JointTorque) and a.joint in names
+        else a
+        for a in system.actuators
+    )
+    return replace(system, parts=tuple(parts), actuators=actuators, constraints=(*loops, *system.constraints))

@@ -1,0 +1,123 @@
+"""Constraints: who keeps them, and rules of named quantities. `frame_constraints` has loops and primitives.
+
+Each is `Natural` (it pushes back along its own gradient) or `Artificial` (kept by named actuators).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacectl.core.array import as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.core.expression import NamedExpression
+from spacectl.model.description import Number, always, check_name, set_field
+
+__all__ = ["AnyConstraint", "Artificial", "Constraint", "Natural"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Natural:
+    """The constraint is kept by ideal forces along its own gradient: a bearing, a rail, a rigid link."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artificial:
+    """The constraint is kept by actuators, whose inputs the equations find (003 chapter 3).
+
+    Parameters
+    ----------
+    by : tuple of str
+        Names of as many inputs as the constraint has rows.
+    """
+
+    by: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        names = (self.by,) if isinstance(self.by, str) else tuple(self.by)
+        if not names or any(not isinstance(name, str) for name in names):
+            raise ModelError(f"Artificial: by is {self.by!r}, expected names of actuators: by=('wrist',)")
+        set_field(self, "by", names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyConstraint:
+    """Base: a name and who keeps it.
+
+    Parameters
+    ----------
+    name : str
+        Unique; residuals and multipliers are named after it.
+    kind : Natural or Artificial
+        Default: `Natural`.
+    """
+
+    name: str
+    kind: Natural | Artificial = field(default_factory=Natural)
+
+    def __post_init__(self) -> None:
+        check_name(self.name, type(self).__name__)
+        if not isinstance(self.kind, (Natural, Artificial)):
+            raise ModelError(f"{self._what}: kind is {self.kind!r}, expected Natural() or Artificial(by=('wrist',))")
+
+    @property
+    def _what(self) -> str:
+        return f"constraint '{self.name}'"
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether ideal forces keep it."""
+        return isinstance(self.kind, Natural)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Name of each scalar condition within the constraint; empty for a single one."""
+        return ("",)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of scalar conditions."""
+        return len(self.row_names)
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraint(AnyConstraint):
+    """A rule of named quantities that is zero: g(q, t), A(q, t) v - b(q, t), or any function of speeds Psi(q, v, t).
+
+    Parameters
+    ----------
+    rule : function
+        ``lambda s: s["elbow"] - 0.5 * s.t`` or a list of such; ``s.position("arm.tip")``, ``s.velocity(...)``,
+        ``s.angular_velocity(...)``, ``s.rotation(...)``, ``s.momentum()`` and ``s.number(...)`` are there too.
+    values : mapping of str to float
+        The rule's own run-time numbers.
+
+    Examples
+    --------
+    >>> Constraint(name="guide", rule=lambda s: s.position("arm.tip")[1] - s.number("height"), values={"height": 0.5}).n_rows
+    1
+    """
+
+    rule: Any
+    values: Any = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "rule", NamedExpression(self.rule, f"{self._what}: rule"))
+        given = dict(self.values)
+        pairs = tuple((str(key), as_scalar(value, f"{self._what}: value '{key}'")) for key, value in given.items())
+        set_field(self, "values", pairs)
+        for kind, name in self.rule.needs:
+            if kind == "number" and name not in given:
+                raise ModelError(f"{self._what}: its rule asks for number('{name}'); give values={{'{name}': ...}}")
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return ("",) if self.rule.size == 1 else tuple(str(k + 1) for k in range(self.rule.size))
+
+    def numbers(self) -> dict[str, Number]:
+        return {key: always(value) for key, value in self.values}
