@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion
 
 __all__ = [
@@ -110,14 +112,18 @@ def rounding_floor(eom: EquationsOfMotion, x0: np.ndarray) -> np.ndarray:
     error control below that would only chase noise. The floor is 64 roundings of the largest coordinate (or speed)
     of the same joint and unit.
     """
-    floor = np.zeros(eom.n_x)
-    labels = eom.labels.x
-    groups: dict[tuple[str, str], list[int]] = {}
-    for i, (name, unit) in enumerate(zip(labels.names, labels.units, strict=True)):
-        groups.setdefault((name.rsplit(".", 1)[0], unit), []).append(i)
-    for places in groups.values():
-        floor[places] = 64.0 * np.finfo(float).eps * np.max(np.abs(x0[places]))
-    return floor
+    group = _joints(eom.labels.x)
+    largest = np.zeros(eom.n_x)
+    np.maximum.at(largest, group, np.abs(x0))
+    return 64.0 * np.finfo(float).eps * largest[group]
+
+
+@lru_cache(maxsize=64)
+def _joints(labels: Labels) -> np.ndarray:
+    """For each state the number of its group: the states of the same joint and unit."""
+    keys = [(name.rsplit(".", 1)[0], unit) for name, unit in zip(labels.names, labels.units, strict=True)]
+    first = {key: i for i, key in reversed(list(enumerate(keys)))}
+    return np.array([first[key] for key in keys], dtype=int)
 
 
 def check_atol(atol: Any, rtol: Any, n_x: int, n_memory: int) -> tuple[np.ndarray, float]:

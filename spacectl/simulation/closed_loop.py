@@ -54,7 +54,7 @@ def simulate(
 ) -> Simulation:
     """Simulate the closed loop of equations and a law.
 
-    ``x_dot = f(t, x, u, p)``, ``u = clip(law(t, x, y, z, r), limits)``, by adaptive Runge-Kutta steps. A
+    ``x_dot = f(t, x, u, p)``, ``u = clip(law(t, x, y, z, r), limits)``, by adaptive steps. A
     continuous law's memory is integrated with the state; a sampled law is called at ``t_span[0] + k period``, its u
     held and its memory replaced. Quaternions keep unit length. Limits belong to the plant: both u_commanded and u are
     recorded. At a sample or jump, records hold the values just after it.
@@ -78,8 +78,8 @@ def simulate(
         crossings closer than an eighth of a step can be missed (bound it by `max_step`).
     rtol, atol : float, float or array (n_x,)
         Relative and absolute tolerance of the local error.
-    method : {"dop853", "rk45", "radau"}
-        Explicit of order 8 or 5, or implicit of order 5 for stiff loops.
+    method : {"dop853", "rk45", "adams", "radau"}
+        Explicit of order 8 or 5, multistep of order 1 to 13 for smooth loops, or implicit of order 5 for stiff ones.
     max_step, max_steps : float, int
         Longest step [s]; number of steps after which the run is given up.
     stops : sequence of float

@@ -14,15 +14,26 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.compile import load_library
-from spacectl.simulation.functions import BoundFunction
+from spacectl.dynamics.compile import load_tuned
+from spacectl.simulation.functions import BoundFunction, address_of
 from spacectl.simulation.loop_data import LoopData
 
 __all__ = ["CALLBACK_ERROR", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "NativeLoop", "load_driver"]
 
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: what `advance` returns, as in loop.h
 
-_SOURCES = ("loop.c", "loop.h", "many.h", "table.h", "right_side.h", "rk.h", "lu.h", "implicit.h", "guards.h")
+_SOURCES = (
+    "loop.c",
+    "loop.h",
+    "many.h",
+    "table.h",
+    "right_side.h",
+    "rk.h",
+    "adams.h",
+    "lu.h",
+    "implicit.h",
+    "guards.h",
+)
 _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*{0,2})(\w+);", re.MULTILINE)
 
 
@@ -61,7 +72,8 @@ def load_driver() -> ctypes.CDLL:
         If it cannot be built; the caller then uses the twin.
     """
     folder = Path(__file__).parent
-    library = load_library([folder / name for name in _SOURCES], name="loop")
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SOURCES}
+    library = load_tuned(texts, name="loop", flags=("-O3",))
     library.sc_size.restype = ctypes.c_longlong
     if library.sc_size() != ctypes.sizeof(_Loop):
         raise SolverError("the compiled driver and Python disagree about the layout of loop.h on this machine")
@@ -95,7 +107,7 @@ class NativeLoop:
             if kind is _Function:
                 setattr(self._struct, name, _function(value))
             elif kind is ctypes.c_void_p:
-                setattr(self._struct, name, value.ctypes.data)
+                setattr(self._struct, name, address_of(value))
             else:
                 setattr(self._struct, name, value)
                 self._scalars.append(name)
@@ -138,6 +150,6 @@ class NativeLoop:
 def _function(bound: BoundFunction) -> _Function:
     """The C form; its pointers stay valid as long as `bound` lives."""
     address = ctypes.addressof
-    iw, w = bound.iw.ctypes.data, bound.w.ctypes.data
+    iw, w = address_of(bound.iw), address_of(bound.w)
     arg, res = address(bound.arg), address(bound.res)
     return _Function(bound.kind, bound.fn, bound.raw, arg, res, iw, w, bound.mem, bound.block.size)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.model.tether import LineElement
 from spacectl.simulation.events import Guard
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import LoopData
@@ -20,7 +21,7 @@ def explain_failure(
 ) -> str:
     """Why a run could not go on."""
     if is_limit:
-        return (
+        return _tether_faults(data, eom, data.t) or (
             f"gave up at t = {data.t:g} s after {data.n_steps} steps; the step is {data.h:.3g} s there: "
             "raise max_steps, loosen rtol and atol, or look for fast motion"
         )
@@ -34,6 +35,9 @@ def explain_failure(
         inputs = [eom.inputs[i] for i in np.flatnonzero(~np.isfinite(data.u_commanded))]
         if inputs:
             return f"law '{bound.name}' commands a value that is not finite for {_listed(inputs)} {where}"
+        faults = _tether_faults(data, eom, data.fail_t)
+        if faults:
+            return f"{faults} ({where})"
         return (
             f"the rates of {bad} are not finite {where}, however short the step; the motion runs into a singularity "
             "there, or a parameter is out of range"
@@ -42,6 +46,15 @@ def explain_failure(
         f"the step became too short {where}: the error of {bad} stays above the tolerance; the right side jumps there "
         "(pass that time in stops), grows without bound, or rtol and atol are too tight"
     )
+
+
+def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:
+    """What is wrong with the lengths of tethers where the run stopped."""
+    x, found = dict(zip(eom.states, data.s, strict=False)), []
+    for line in getattr(eom.system, "point_elements", ()):
+        if isinstance(line, LineElement):
+            found.append(line.fault(t, x.get(line.length_joint)))
+    return "; ".join(filter(None, found))
 
 
 def _listed(names: list[str]) -> str:

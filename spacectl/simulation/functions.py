@@ -22,6 +22,7 @@ from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.native.function import NativeFunction, compile_expression
+from spacectl.simulation.bound import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
 
 __all__ = [
     "CALLBACK",
@@ -30,6 +31,7 @@ __all__ = [
     "VM",
     "BoundFunction",
     "Tier",
+    "address_of",
     "bind_casadi",
     "bind_native",
     "bind_plant",
@@ -38,74 +40,12 @@ __all__ = [
     "unused",
 ]
 
-NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
-
 Tier = Literal["auto", "vm", "native", "data-driven", "callback"]
 
 Rule = Callable[[list[Any], list[Any]], None]  #: fills the results from the arguments (lists of arrays)
 
 _VM_SYMBOL = "_ZN6casadi21_function_buffer_evalEPv"
 _CALLBACK_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-
-
-class BoundFunction:
-    """A function with fixed argument and result buffers.
-
-    Parameters
-    ----------
-    sizes_in, sizes_out : sequence of int
-        Lengths of the arguments and results.
-
-    Attributes
-    ----------
-    arguments, results : list of numpy arrays
-        The buffers; results lie one behind the other in `block`.
-    error : BaseException or None
-        What the last failed call raised.
-    """
-
-    def __init__(self, sizes_in: Sequence[int], sizes_out: Sequence[int]):
-        self.kind = NONE
-        self.arguments: list[Any] = [np.zeros(max(size, 1))[:size] for size in sizes_in]
-        self.block = np.zeros(max(sum(sizes_out), 1))
-        ends = np.cumsum([0, *sizes_out])
-        self.results: list[Any] = [self.block[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        self.error: BaseException | None = None
-        self.fn = 0
-        self.prepare = 0
-        self.described = "none"
-        self.raw = 0
-        self.mem = 0
-        self.iw = np.zeros(1, dtype=np.int64)
-        self.w = np.zeros(1)
-        self.arg: Any = None
-        self.res: Any = None
-        self._run: Callable[[], Any] = lambda: None
-        self._alive: list[Any] = []
-        self._point(len(self.arguments), len(self.results))
-
-    def _point(self, n_arg: int, n_res: int) -> None:
-        """Pointer tables for C, with room for what generated code keeps behind the arguments."""
-        inputs = [array.ctypes.data for array in self.arguments]
-        starts = [array.ctypes.data if array.size else self.block.ctypes.data for array in self.results]
-        self.arg = (ctypes.c_void_p * max(n_arg, 1))(*inputs)
-        self.res = (ctypes.c_void_p * max(n_res, 1))(*starts)
-
-    def call(self) -> bool:
-        """Evaluate from Python; False if an exception was raised, which is kept in `error`."""
-        if self.kind != CALLBACK:
-            self.block[:] = np.nan
-        try:
-            self._run()
-        except BaseException as error:  # also Ctrl-C: it is raised again once the driver has returned
-            self.error = error
-            return False
-        return True
-
-
-def unused() -> BoundFunction:
-    """Stands where a run has no such function."""
-    return BoundFunction((), ())
 
 
 def bind_python(rule: Rule, sizes_in: Sequence[int], sizes_out: Sequence[int]) -> BoundFunction:
@@ -168,7 +108,7 @@ def bind_native(native: NativeFunction) -> BoundFunction:
     bound._alive.append(native)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int, *([ctypes.c_void_p] * 4), ctypes.c_int)
     entry = prototype(native.entry)
-    iw, w = native.iw.ctypes.data, native.w.ctypes.data
+    iw, w = address_of(native.iw), address_of(native.w)
     bound._run = lambda: entry(ctypes.addressof(bound.arg), ctypes.addressof(bound.res), iw, w, 0)
     return bound
 
@@ -222,6 +162,7 @@ def _scalar(f: ca.Function) -> ca.Function | None:
     return expanded if can_emit(expanded) else None
 
 
+@lru_cache(maxsize=64)
 def _dense(f: ca.Function) -> ca.Function:
     sparsities = [f.sparsity_in(i) for i in range(f.n_in())] + [f.sparsity_out(i) for i in range(f.n_out())]
     if all(item.is_dense() for item in sparsities):

@@ -60,7 +60,7 @@ def _calls_python(function: ca.Function) -> bool:
 
 
 def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> BoundFunction | None:
-    if eom.formulation == "articulated" and tier != "callback":
+    if eom.formulation == "articulated" and eom.system.is_plain and tier != "callback":
         try:
             return bind_native(_tree_slopes(eom, p))
         except SolverError:  # no compiler

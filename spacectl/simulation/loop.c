@@ -5,6 +5,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "adams.h"
 #include "guards.h"
 #include "implicit.h"
 #include "loop.h"
@@ -98,6 +99,20 @@ static double sc_target(const sc_loop *L, int *is_break)
     return target;
 }
 
+/* One attempt of length h by the method of this run. */
+static int sc_try(sc_loop *L, double h, int needs_dense, double *error)
+{
+    if (L->is_multistep) return sc_adams_attempt(L, h, error);
+    return L->is_implicit ? sc_implicit_attempt(L, h, error) : sc_attempt(L, h, needs_dense, error);
+}
+
+/* What to multiply h with after an attempt that had an error. */
+static double sc_growth(const sc_loop *L, double h, double error, int accepted)
+{
+    if (L->is_multistep) return L->growth;
+    return L->is_implicit ? sc_implicit_factor(L, h, error, accepted) : sc_factor(L, error, accepted);
+}
+
 /* Phase 3: attempts until a step is accepted. */
 static int sc_step(sc_loop *L)
 {
@@ -108,6 +123,11 @@ static int sc_step(sc_loop *L)
     if (L->h_next == 0.0) {
         status = sc_first_step(L);
         if (status != SC_GO) return status;
+        L->h_start = L->h_next;
+    }
+    if (L->is_multistep && !L->has_history) {
+        sc_adams_begin(L);
+        L->h_next = L->h_start;
     }
     target = sc_target(L, &is_break);
     left = target - L->t;
@@ -120,13 +140,14 @@ static int sc_step(sc_loop *L)
         L->t_limit = is_last && is_break ? nextafter(target, L->t) : INFINITY;
         needs_dense = L->n_guards > 0
                    || (L->i_grid < L->n_grid && L->grid[L->i_grid] < L->t_new - sc_instant(L, L->t_new));
-        status = L->is_implicit ? sc_implicit_attempt(L, h, &error) : sc_attempt(L, h, needs_dense, &error);
+        status = sc_try(L, h, needs_dense, &error);
         if (status == SC_GO && error <= 1.0) break;
         if (status != SC_GO && status != SC_NOT_FINITE && status != SC_NO_CONVERGENCE) return status;
         L->n_rejected++;
         was_rejected = 1;
-        if (status == SC_GO) h_wanted = h * (L->is_implicit ? sc_implicit_factor(L, h, error, 0) : sc_factor(L, error, 0));
+        if (status == SC_GO) h_wanted = h * sc_growth(L, h, error, 0);
         else h_wanted = h * (status == SC_NOT_FINITE ? 0.25 : 0.5);
+        if (L->is_multistep) sc_adams_retry(L);
         if (!(h_wanted > shortest)) {
             if (status != SC_NOT_FINITE) sc_note_worst(L);
             L->reason = status == SC_NOT_FINITE ? SC_BY_STATE : SC_BY_ERROR;
@@ -134,7 +155,7 @@ static int sc_step(sc_loop *L)
             return SC_FAILED;
         }
     }
-    factor = L->is_implicit ? sc_implicit_factor(L, h, error, 1) : sc_factor(L, error, 1);
+    factor = sc_growth(L, h, error, 1);
     if (was_rejected && factor > 1.0) factor = 1.0;
     L->error_old = error > 1e-4 ? error : 1e-4;
     if (was_rejected || factor < 1.0 || h * factor > L->h_next) L->h_next = h * factor; /* else it was cut short */
@@ -181,6 +202,7 @@ static int sc_scan(sc_loop *L)
         L->i_check++;
     }
     sc_normalise(L, L->s_new, L->K + L->n_stages * L->n_s);
+    if (L->is_multistep) sc_adams_shift(L);
     sc_copy(L->K, L->K + L->n_stages * L->n_s, L->n_s);
     sc_copy(L->s, L->s_new, L->n_s);
     L->t = L->t_new;

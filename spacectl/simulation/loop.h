@@ -63,6 +63,7 @@ typedef struct {
     double *E;
     double *F;
     sc_int is_implicit;
+    sc_int is_multistep;
     double newton_tol; /* size of the iteration's error, as a part of the tolerance */
     double *R;
     double *T;
@@ -115,9 +116,17 @@ typedef struct {
     double eta; /* error of the iteration over its last increment */
     double theta; /* its rate of convergence */
     double inside; /* error inside the step, at the last attempt of it */
+    sc_int order; /* of the multistep method in this step */
+    sc_int order_next;
+    sc_int n_points; /* rows of `differences` that are known */
+    sc_int n_failed; /* attempts at this step */
+    sc_int n_waits; /* steps for which the length must not grow */
+    sc_int is_starting; /* the order still grows with the history */
+    double growth; /* of the step, after an attempt */
+    double h_start; /* first step after a jump */
     double *s;
     double *s_new;
-    double *end_rate; /* of the last step's polynomial: free of what a stiff right side makes of small errors */
+    double *end_rate; /* of the step's polynomial; implicit: free of what a stiff right side makes of small errors */
     double *z;
     double *u;
     double *u_commanded;
@@ -153,6 +162,12 @@ typedef struct {
     double *lu_re;
     double *lu_im;
     sc_int *pivots;
+    double *differences; /* divided differences of the last rates, times the spans */
+    double *scaled; /* the same for the step under way */
+    double *spans; /* from the last times to the one before the last, the one before that, ... */
+    double *spans_new;
+    double *ratios; /* the step over each span */
+    double *weights; /* of the rows of `scaled` */
     /* records, one row for each grid time and one spare */
     double *out_x;
     double *out_z;

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.trajectory import Trajectory
+from spacectl.simulation.adams import MAX_ADAMS, MultistepMethod
 from spacectl.simulation.functions import BoundFunction, unused
 from spacectl.simulation.radau import ImplicitMethod
-from spacectl.simulation.tableau import Tableau
+from spacectl.simulation.tableau import Method
 
 __all__ = ["LoopData"]
 
@@ -30,7 +31,7 @@ class LoopData:
         With their run-time numbers p already in place; `unused` where there is none.
     plant_slopes, law_slopes : BoundFunction, optional
         Exact derivatives for an implicit method; without them it takes finite differences.
-    tableau : Tableau or ImplicitMethod
+    tableau : Tableau, ImplicitMethod or MultistepMethod
         The method.
     t_span : (float, float)
         Begin and end [s].
@@ -62,7 +63,7 @@ class LoopData:
         self,
         *,
         plant: BoundFunction,
-        tableau: Tableau | ImplicitMethod,
+        tableau: Method,
         t_span: tuple[float, float],
         x0: Any,
         grid: Any,
@@ -113,7 +114,7 @@ class LoopData:
         self._set_state(x0, z0, u0)
         self._set_work()
 
-    def _set_method(self, tableau: Tableau | ImplicitMethod) -> None:
+    def _set_method(self, tableau: Method) -> None:
         self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]
         self.error_order = tableau.error_order
         self.has_error_pair, self.needs_end_rate = int(tableau.has_error_pair), int(tableau.needs_end_rate)
@@ -123,6 +124,7 @@ class LoopData:
         if isinstance(tableau, ImplicitMethod):
             solver = (tableau.R, tableau.T, tableau.T_inverse, tableau.eigenvalues)
         self.is_implicit = int(isinstance(tableau, ImplicitMethod))
+        self.is_multistep = int(isinstance(tableau, MultistepMethod))
         self.R, self.T, self.T_inverse, self.eigenvalues = (_reals(item) for item in solver)
         # The iteration stops well below the tolerance, but not below ten roundings of the state.
         self.newton_tol = max(10.0 * np.finfo(float).eps / self.rtol, min(0.03, np.sqrt(self.rtol)))
@@ -142,6 +144,8 @@ class LoopData:
         self.t_limit, self.h, self.h_next, self.error_old = np.inf, 0.0, 0.0, 1e-4
         self.has_history, self.wants_jacobian, self.is_jacobian_current, self.n_newton = 0, 1, 0, 0
         self.lu_h, self.eta, self.theta, self.inside = 0.0, 1.0, 0.0, np.inf
+        self.order = self.order_next = self.n_points = self.is_starting = 1
+        self.n_failed, self.n_waits, self.growth, self.h_start = 0, 0, 1.0, 0.0
         self.z = np.array(z0, dtype=float)
         self.s = np.concatenate([np.asarray(x0, dtype=float), self.z if self.period == 0.0 else np.zeros(0)])
         self.s_new, self.end_rate = np.zeros(self.n_s), np.zeros(self.n_s)
@@ -162,6 +166,9 @@ class LoopData:
         self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))
         self.J, self.lu_real, self.lu_re, self.lu_im = (np.zeros((size, size)) for _ in range(4))
         self.pivots = np.zeros((2, size), dtype=np.int64)
+        rows = MAX_ADAMS + 2 if self.is_multistep else 0
+        self.differences, self.scaled = np.zeros((rows, n)), np.zeros((rows, n))
+        self.spans, self.spans_new, self.ratios, self.weights = (np.zeros(rows) for _ in range(4))
         sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row, for an event or a failure
         self.out_x, self.out_z, self.out_u, self.out_u_commanded = (np.zeros((self.n_grid + 1, k)) for k in sizes)
 

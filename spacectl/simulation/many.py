@@ -105,7 +105,7 @@ def simulate_many(
         If there is no compiler.
     """
     begin = time.perf_counter()
-    states, numbers = _states(eom, x0), _parameters(eom, p)
+    states, numbers = _states(eom, x0), _parameters(eom, p)  # the numbers are checked by the threads
     n = max(len(states), 1 if numbers is None else len(numbers))
     states = _rows(states, n, "x0")
     numbers = None if numbers is None else _rows(numbers, n, "p")
@@ -125,8 +125,7 @@ def simulate_many(
     runs = [build() for _ in range(count)]
     _check_native(runs[0], numbers is not None)
     results = _results(runs[0], n)
-    limits = [eom.limits(row) for row in (numbers if numbers is not None else [runs[0].p] * n)]
-    low, high = (np.ascontiguousarray([pair[k] for pair in limits]).reshape(n, eom.n_u) for k in (0, 1))
+    low, high = _limits(eom, numbers, n)
     terminal = np.array([int(guard.is_terminal) for guard in guards], dtype=np.int64)
     shared = {"x0": states, "u_low": low, "u_high": high, "terminal": terminal, **results}
     if numbers is not None:
@@ -147,7 +146,12 @@ def simulate_many(
                 finally:
                     idle.append(worker)
 
-            list(pool.map(work, chunks))
+            try:
+                list(pool.map(work, chunks))
+            except BaseException:  # wrong numbers, or Ctrl-C: what waits is not begun any more
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    _clear_rest(results)
     codes = {DONE: Status.OK, GUARD: Status.EVENT, LIMIT: Status.LIMIT}
     status = [codes.get(int(code), Status.FAILED) for code in results["status"]]
     return build_batch(runs[0], results, status, numbers, time.perf_counter() - begin)
@@ -171,7 +175,9 @@ class _Worker:
         self._library = load_driver()
 
     def __call__(self, first: int, last: int) -> None:
-        """Make the runs first..last-1."""
+        """Check the numbers of the runs first..last-1 and make the runs."""
+        for row in self._keep["p"][first:last] if "p" in self._keep else ():
+            self.run.eom.check_parameters(row)
         self._library.sc_run_many(
             self.loop.address, ctypes.addressof(self._fresh), ctypes.addressof(self._many), first, last
         )
@@ -194,11 +200,18 @@ def _results(run: Run, n: int) -> dict[str, np.ndarray]:
     data = run.data
     rows = data.n_grid + 1
     sizes = {"out_x": data.n_x, "out_z": data.n_z, "out_u": data.n_u, "out_u_commanded": data.n_u}
-    arrays: dict[str, np.ndarray] = {name: np.full((n, rows, size), np.nan) for name, size in sizes.items()}
+    arrays: dict[str, np.ndarray] = {name: np.empty((n, rows, size)) for name, size in sizes.items()}
     arrays["t_end"] = np.zeros(n)
     arrays["status"], arrays["rows"] = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     arrays["counts"] = np.zeros((n, 4), dtype=np.int64)
     return arrays
+
+
+def _clear_rest(results: Mapping[str, np.ndarray]) -> None:
+    """Rows that a run has not reached are not numbers."""
+    rest = np.arange(results["out_x"].shape[1]) >= results["rows"][:, None]
+    for name in ("out_x", "out_z", "out_u", "out_u_commanded"):
+        results[name][rest] = np.nan
 
 
 def _states(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
@@ -210,8 +223,23 @@ def _states(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
 def _parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
     if p is None:
         return None
-    rows = [eom.check_parameters(eom.parameters.vector(row) if isinstance(row, Mapping) else row) for row in p]
-    return np.array(rows, dtype=float).reshape(-1, len(eom.parameters))
+    size = len(eom.parameters)
+    if isinstance(p, np.ndarray) and p.ndim == 2 and p.shape[1] == size:
+        return np.ascontiguousarray(p, dtype=float)
+    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in p]
+    return np.array(rows, dtype=float).reshape(-1, size)
+
+
+def _limits(eom: EquationsOfMotion, numbers: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest inputs of each run, shape (n, n_u)."""
+    rows = numbers
+    if numbers is not None:
+        names = [name for name in eom.parameters.names if name.endswith(".limit")]
+        used = [numbers[:, eom.parameters.where(name)] for name in names]
+        rows = numbers if any(np.any(columns != columns[:1]) for columns in used) else numbers[:1]
+    limits = [eom.limits(row) for row in (rows if rows is not None else [None])]
+    low, high = (np.array([pair[k] for pair in limits]).reshape(-1, eom.n_u) for k in (0, 1))
+    return _rows(low, n, "limits"), _rows(high, n, "limits")
 
 
 def _rows(array: np.ndarray, n: int, what: str) -> np.ndarray:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
+import platform
+import re
+import stat
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +24,7 @@ from spacectl.core.outcome import Outcome, Status
 __all__ = ["outcome_attribute", "read_dataset", "write_dataset"]
 
 _OUTCOME = "outcome"
+_STALE = 24 * 3600.0  # [s] after which an unfinished file of any process counts as abandoned
 
 
 def outcome_attribute(outcome: Outcome) -> dict[str, str]:
@@ -27,10 +34,14 @@ def outcome_attribute(outcome: Outcome) -> dict[str, str]:
 
 
 def write_dataset(dataset: xarray.Dataset, outcome: Outcome, path: Any) -> None:
-    """Write to `path`: first beside it, then renamed into place, so that readers never see half a file."""
+    """Write to `path`: first beside it, then renamed into place, so that readers never see half a file.
+
+    What a killed process left beside the same `path` is removed.
+    """
     target = Path(path)
+    _remove_stale(target)
     whole = dataset.assign_attrs(outcome_attribute(outcome))
-    handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    handle, aside = tempfile.mkstemp(prefix=_aside(target), suffix=".part", dir=target.parent)
     os.close(handle)
     try:
         whole.to_netcdf(aside, engine="h5netcdf")
@@ -40,6 +51,40 @@ def write_dataset(dataset: xarray.Dataset, outcome: Outcome, path: Any) -> None:
         os.replace(aside, target)
     finally:
         Path(aside).unlink(missing_ok=True)
+
+
+def _aside(target: Path, process: str = "") -> str:
+    """How the names of unfinished files begin: target, process, machine (a folder may be shared between several)."""
+    machine = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+    return f".{target.name}.{process or os.getpid()}-{machine}."
+
+
+def _remove_stale(target: Path) -> None:
+    """Remove unfinished files of `target` whose process is gone, or that are a day old; not links, not other files."""
+    ours = re.compile(re.escape(_aside(target, "PROCESS")).replace("PROCESS", r"(\d+)") + r".*\.part")
+    anyone = re.compile(re.escape(f".{target.name}.") + r"\d+-[0-9a-f]{8}\..*\.part")
+    with contextlib.suppress(OSError):  # a folder that is not there is told by what follows
+        for left in target.parent.iterdir():
+            if not anyone.fullmatch(left.name):
+                continue
+            with contextlib.suppress(OSError):  # another process was first
+                status, here = left.lstat(), ours.fullmatch(left.name)
+                is_gone = here is not None and not _is_running(int(here[1]))
+                if stat.S_ISREG(status.st_mode) and (is_gone or time.time() - status.st_mtime > _STALE):
+                    left.unlink()
+
+
+def _is_running(process: int) -> bool:
+    """Whether there is such a process; where that cannot be asked without harm, assume so."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)  # sends nothing
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, Outcome]:

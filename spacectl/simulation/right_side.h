@@ -23,6 +23,13 @@ static double *sc_argument(sc_function *f, int i)
     return (double *)f->arg[i];
 }
 
+/* Let argument i be these n numbers: compiled code reads them where they are, the others have fixed buffers. */
+static void sc_give(sc_function *f, int i, const double *values, sc_int n)
+{
+    if (f->kind == SC_GENERATED) f->arg[i] = values;
+    else sc_copy(sc_argument(f, i), values, n);
+}
+
 /* A failed evaluation leaves results that are not finite, which the step control then meets. */
 static int sc_call(sc_function *f)
 {
@@ -59,14 +66,14 @@ static int sc_command(sc_loop *L, double t, const double *s)
     if (L->law.kind == SC_NONE) return SC_GO;
     if (L->n_measured > 0) {
         sc_argument(&L->sensors, 0)[0] = t;
-        sc_copy(sc_argument(&L->sensors, 1), s, L->n_x);
+        sc_give(&L->sensors, 1, s, L->n_x);
         status = sc_call(&L->sensors);
         if (status != SC_GO) return status;
         for (i = 0; i < L->n_measured; i++) sc_argument(&L->law, 2)[i] = L->sensors.res[0][L->y_map[i]];
     }
     sc_argument(&L->law, 0)[0] = t;
-    sc_copy(sc_argument(&L->law, 1), s, L->n_x);
-    sc_copy(sc_argument(&L->law, 3), sc_memory(L, s), L->n_z);
+    sc_give(&L->law, 1, s, L->n_x);
+    sc_give(&L->law, 3, sc_memory(L, s), L->n_z);
     if (L->n_r > 0) sc_table(L, t, sc_argument(&L->law, 4));
     L->n_law_calls++;
     status = sc_call(&L->law);
@@ -93,12 +100,13 @@ static int sc_right_side(sc_loop *L, double t, const double *s, double *s_dot)
         sc_copy(s_dot + L->n_x, L->law.res[1], L->n_z);
     }
     sc_argument(&L->plant, 0)[0] = t;
-    sc_copy(sc_argument(&L->plant, 1), s, L->n_x);
-    sc_copy(sc_argument(&L->plant, 2), L->u, L->n_u);
+    sc_give(&L->plant, 1, s, L->n_x);
+    sc_give(&L->plant, 2, L->u, L->n_u);
     L->n_right_sides++;
+    if (L->plant.kind == SC_GENERATED) L->plant.res[0] = s_dot;
     status = sc_call(&L->plant);
     if (status != SC_GO) return status;
-    sc_copy(s_dot, L->plant.res[0], L->n_x);
+    if (L->plant.kind != SC_GENERATED) sc_copy(s_dot, L->plant.res[0], L->n_x);
     for (i = 0; i < L->n_s; i++)
         if (!isfinite(s_dot[i])) n_bad++;
     if (n_bad == 0) return SC_GO;
@@ -192,6 +200,14 @@ static void sc_normalise(const sc_loop *L, double *s, double *rate)
         if (rate)
             for (j = 0; j < 4; j++) rate[L->quaternions[i] + j] *= factor;
     }
+}
+
+/* What counts as an error of 1 in state m between the values a and b. */
+static double sc_scale(const sc_loop *L, sc_int m, double a, double b)
+{
+    a = fabs(a);
+    b = fabs(b);
+    return L->atol[m] + L->rtol * (a > b ? a : b);
 }
 
 /* Times closer than this are one instant. */

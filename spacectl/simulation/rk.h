@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "adams.h"
 #include "loop.h"
 #include "right_side.h"
 
@@ -26,13 +27,6 @@ static int sc_stage(sc_loop *L, sc_int i, double h, double *state, int evaluate)
     sc_combine(L, L->A + i * rows, i, L->sum);
     for (m = 0; m < n; m++) state[m] = L->s[m] + h * L->sum[m];
     return evaluate ? sc_right_side(L, L->t + L->C[i] * h, state, L->K + i * n) : SC_GO;
-}
-
-static double sc_scale(const sc_loop *L, sc_int m, double a, double b)
-{
-    a = fabs(a);
-    b = fabs(b);
-    return L->atol[m] + L->rtol * (a > b ? a : b);
 }
 
 /* Size of the error estimate; at most 1 means accepted. */
@@ -140,6 +134,8 @@ static void sc_dense(sc_loop *L, double t, double *out)
     double f;
     if (t >= L->t_new) {
         sc_copy(out, L->s_new, n);
+    } else if (L->is_multistep) {
+        sc_adams_inside(L, (t - L->t) / L->h, out);
     } else {
         f = (t - L->t) / L->h;
         for (m = 0; m < n; m++) out[m] = 0.0;

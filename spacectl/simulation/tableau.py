@@ -16,9 +16,10 @@ import numpy as np
 from scipy.integrate import DOP853, RK45
 
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
+from spacectl.simulation.adams import MultistepMethod, make_adams
 from spacectl.simulation.radau import ImplicitMethod, make_radau
 
-__all__ = ["METHODS", "Tableau", "find_tableau"]
+__all__ = ["METHODS", "Method", "Tableau", "find_tableau"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,12 +109,22 @@ def _dop853() -> Tableau:
     return Tableau(name="dop853", n_stages=n, n_extra=m - n - 1, error_order=7, A=A, C=C, E=E, F=F)
 
 
-METHODS: dict[str, Callable[[], Tableau | ImplicitMethod]] = {"dop853": _dop853, "rk45": _rk45, "radau": make_radau}
+Method = Tableau | ImplicitMethod | MultistepMethod
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "dop853": _dop853,
+    "rk45": _rk45,
+    "radau": make_radau,
+    "adams": make_adams,
+}
 
 
 @cache
-def find_tableau(method: str) -> Tableau | ImplicitMethod:
-    """The coefficients of a method by name: ``"dop853"`` (order 8), ``"rk45"`` (order 5) or ``"radau"`` (implicit)."""
+def find_tableau(method: str) -> Method:
+    """The coefficients of a method by name.
+
+    ``"dop853"`` (order 8), ``"rk45"`` (order 5), ``"radau"`` (implicit) or ``"adams"`` (multistep).
+    """
     if method not in METHODS:
         raise ModelError(unknown_name("method", method, METHODS))
     return METHODS[method]()

@@ -12,6 +12,7 @@ import numpy as np
 
 from spacectl.simulation.driver import DONE, FAILED, GUARD, LIMIT, SLICE
 from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.twin_adams import adams_attempt, adams_begin, adams_retry, adams_shift
 from spacectl.simulation.twin_guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
 from spacectl.simulation.twin_steps import (
@@ -34,6 +35,20 @@ from spacectl.simulation.twin_steps import (
 __all__ = ["PythonLoop"]
 
 POINT, RECORD, STEP, SCAN = range(4)  #: phases, as in loop.h
+
+
+def _try(L: LoopData, h: float, needs_dense: bool) -> tuple[int, float]:
+    """One attempt of length h by the method of this run; status and error."""
+    if L.is_multistep:
+        return adams_attempt(L, h)
+    return implicit_attempt(L, h) if L.is_implicit else attempt(L, h, needs_dense)
+
+
+def _growth(L: LoopData, h: float, error: float, accepted: bool) -> float:
+    """What to multiply h with after an attempt that had an error."""
+    if L.is_multistep:
+        return L.growth
+    return implicit_factor(L, h, error, accepted) if L.is_implicit else next_factor(L, error, accepted)
 
 
 class PythonLoop:
@@ -129,6 +144,10 @@ class PythonLoop:
             status = first_step(L)
             if status != GO:
                 return status
+            L.h_start = L.h_next
+        if L.is_multistep and not L.has_history:
+            adams_begin(L)
+            L.h_next = L.h_start
         target, is_break = self._target()
         left = target - L.t
         h_wanted = max(min(L.h_next, L.max_step), shortest)
@@ -140,7 +159,7 @@ class PythonLoop:
             needs_dense = L.n_guards > 0 or (
                 L.i_grid < L.n_grid and bool(L.grid[L.i_grid] < L.t_new - instant(L, L.t_new))
             )
-            status, error = implicit_attempt(L, h) if L.is_implicit else attempt(L, h, needs_dense)
+            status, error = _try(L, h, needs_dense)
             if status == GO and error <= 1.0:
                 break
             if status not in (GO, NOT_FINITE, NO_CONVERGENCE):
@@ -148,15 +167,17 @@ class PythonLoop:
             L.n_rejected += 1
             was_rejected = True
             if status == GO:
-                h_wanted = h * (implicit_factor(L, h, error, False) if L.is_implicit else next_factor(L, error, False))
+                h_wanted = h * _growth(L, h, error, False)
             else:
                 h_wanted = h * (0.25 if status == NOT_FINITE else 0.5)
+            if L.is_multistep:
+                adams_retry(L)
             if not h_wanted > shortest:
                 if status != NOT_FINITE:
                     note_worst(L)
                 L.reason, L.fail_t = BY_STATE if status == NOT_FINITE else BY_ERROR, L.t
                 return FAILED
-        factor = implicit_factor(L, h, error, True) if L.is_implicit else next_factor(L, error, True)
+        factor = _growth(L, h, error, True)
         if was_rejected and factor > 1.0:
             factor = 1.0
         L.error_old = max(error, 1e-4)
@@ -200,6 +221,8 @@ class PythonLoop:
                 return GUARD
             L.i_check += 1
         normalise(L, L.s_new, L.K[L.n_stages])
+        if L.is_multistep:
+            adams_shift(L)
         L.K[0] = L.K[L.n_stages]
         L.s[:] = L.s_new
         L.t = L.t_new

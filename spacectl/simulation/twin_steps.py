@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.simulation.adams import adams_weights
 from spacectl.simulation.functions import NONE, BoundFunction
 from spacectl.simulation.loop_data import LoopData
 
@@ -244,6 +245,13 @@ def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
     """State at time t inside the step that was just made."""
     if t >= L.t_new:
         out[:] = L.s_new
+    elif L.is_multistep:
+        k = L.order
+        weights = adams_weights(L.C, L.ratios, k + 1, (t - L.t) / L.h)
+        out[:] = weights[k] * L.sum
+        for i in range(k - 1, -1, -1):
+            out += weights[i] * L.scaled[i]
+        out[:] = L.s + L.h * out
     else:
         f = (t - L.t) / L.h
         out[:] = 0.0

@@ -23,7 +23,7 @@ from tests.peers.layout import read_links
 
 __all__ = ["Arm", "draw_runs", "measure_campaign", "our_campaign"]
 
-OURS = ("rk45", "dop853")
+OURS = ("adams", "rk45", "dop853")
 PEERS = ("odeint (LSODA)", "solve_ivp LSODA")
 MASSES = tuple(f"link{i + 1}" for i in range(7)) + ("payload",)
 

@@ -36,7 +36,7 @@ class Effort:
     bodies: int = 200
     chains: tuple[int, ...] = (20, 50, 100, 200, 500, 1000)
     first_call_bodies: int = 100
-    linear_joints: tuple[int, ...] = (7, 20, 50)
+    linear_joints: tuple[int, ...] = (7, 20, 50, 100, 200)
     duration: float = 10.0  # [s] of a closed loop
     campaign: int = 1000
     campaign_peers: int = 40  # simulations that the slow peers run; the rest is scaled

@@ -89,9 +89,12 @@ def python_law():
 PROBLEMS = [free_pendulum, rk45_pendulum, continuous_law, law_with_jumps, sampled_law, quaternion, guarded, python_law]
 
 
+@pytest.mark.parametrize("method", [None, "adams"])
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_same_steps_and_same_trajectory(problem):
+def test_same_steps_and_same_trajectory(problem, method):
     eom, law, options = problem()
+    if method is not None:
+        options = {**options, "method": method}
     native, twin = (
         simulate(eom, law, **{"t_span": (0.0, 5.0), **options}, driver=kind) for kind in ("native", "python")
     )
@@ -108,7 +111,7 @@ def test_same_steps_and_same_trajectory(problem):
     )
 
 
-def tumbling_data():
+def tumbling_data(method="dop853"):
     eom = tumbling_body()
     x0 = eom.state(wx=0.1, wy=2.0, wz=0.3)
     t, x, u, z, p = (ca.SX.sym(name, n) for name, n in (("t", 1), ("x", 7), ("u", 1), ("z", 0), ("p", 0)))
@@ -117,7 +120,7 @@ def tumbling_data():
         plant=bind_casadi(eom.functions["x_dot"]),
         guards=bind_casadi(guard),
         directions=[0],
-        tableau=find_tableau("dop853"),
+        tableau=find_tableau(method),
         t_span=(0.0, 12.0),
         x0=x0,
         u0=[0.0],
@@ -126,9 +129,10 @@ def tumbling_data():
     )
 
 
+@pytest.mark.parametrize("method", ["dop853", "adams"])
 @pytest.mark.parametrize("loop", LOOPS)
-def test_run_cut_into_slices_is_the_same_run_bit_for_bit(loop):
-    whole, cut = tumbling_data(), tumbling_data()
+def test_run_cut_into_slices_is_the_same_run_bit_for_bit(loop, method):
+    whole, cut = tumbling_data(method), tumbling_data(method)
     driver = loop(whole)
     events = 0
     while driver.advance() != DONE:
@@ -143,9 +147,10 @@ def test_run_cut_into_slices_is_the_same_run_bit_for_bit(loop):
     assert whole.n_right_sides == cut.n_right_sides
 
 
+@pytest.mark.parametrize("method", ["dop853", "adams"])
 @pytest.mark.parametrize("loop", LOOPS)
-def test_event_that_does_not_stop_leaves_the_trajectory_untouched(loop):
-    watched, free = tumbling_data(), tumbling_data()
+def test_event_that_does_not_stop_leaves_the_trajectory_untouched(loop, method):
+    watched, free = tumbling_data(method), tumbling_data(method)
     free.n_guards = 0
     for data in (watched, free):
         driver = loop(data)

@@ -56,6 +56,15 @@ def test_limits_may_differ_between_runs() -> None:
     assert np.max(batch.u[1, :, 0]) == 2.0
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_wrong_numbers_of_a_late_run_are_named(arm, threads) -> None:
+    eom, law = arm
+    p = np.repeat(np.asarray(eom.p)[None, :], 80, axis=0)
+    p[75, eom.parameters.where("link2.mass")] = -1.0
+    with pytest.raises(ModelError, match="link2.mass"):
+        simulate_many(eom, law, x0=starts(80), p=p, threads=threads, **SPAN)
+
+
 def test_a_guard_ends_its_own_run_only(arm) -> None:
     eom, _ = arm
     guard = Guard(name="half a radian", expression=lambda s: s["joint1"] - 0.5, direction=1)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -115,6 +118,43 @@ def test_failed_write_leaves_the_old_file_and_no_rest(tmp_path, monkeypatch):
         sim.save(path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["run.nc"]
+
+
+def ended_process() -> int:
+    """Number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere unfinished files are removed after a day")
+def test_what_a_killed_process_left_is_removed_by_the_next_save(tmp_path, monkeypatch):
+    sim, path = rich_run(), tmp_path / "run.nc"
+    names = []
+    write = type(sim.dataset).to_netcdf
+    monkeypatch.setattr(type(sim.dataset), "to_netcdf", lambda *a, **o: (names.append(a[1]), write(*a, **o)))
+    sim.save(path)
+    (used,) = names
+    assert f".{os.getpid()}-" in used  # unfinished files name their process
+    left = tmp_path / os.path.basename(used).replace(f".{os.getpid()}-", f".{ended_process()}-")
+    running = tmp_path / os.path.basename(used)  # as if another thread were writing now
+    foreign = tmp_path / left.name.replace("run.nc", "other.nc")
+    for file in (left, running, foreign):
+        file.write_text("half")
+    sim.save(path)
+    assert sorted(os.listdir(tmp_path)) == sorted(["run.nc", running.name, foreign.name])
+
+
+def test_unfinished_files_of_another_machine_are_removed_after_a_day(tmp_path):
+    sim, path = rich_run(), tmp_path / "run.nc"
+    old, young = (tmp_path / f".run.nc.7-0123abcd.{name}.part" for name in ("old", "young"))
+    for file in (old, young):
+        file.write_text("half")
+    os.utime(old, (time.time() - 90000.0, time.time() - 90000.0))
+    link = tmp_path / ".run.nc.8-0123abcd.link.part"
+    link.symlink_to(old)
+    sim.save(path)
+    assert sorted(os.listdir(tmp_path)) == sorted([young.name, link.name, "run.nc"])
 
 
 def test_foreign_files_are_refused(tmp_path):
