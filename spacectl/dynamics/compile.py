@@ -11,81 +11,61 @@ import atexit
 import contextlib
 import ctypes
 import hashlib
-import importlib.util
 import json
 import logging
 import os
 import platform
 import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.compiler import Compiler, find_compiler, run_compiler
 
-__all__ = ["Compiler", "build_library", "find_compiler", "load_library", "load_tuned"]
+__all__ = ["FLAGS", "build_library", "find_compiler", "load_library", "load_tuned"]
 
-FLAGS = ("-O2", "-ffp-contract=off")  #: no fused products, so that C and numpy round alike
+FLAGS = ("-O2", "-ffp-contract=off")  #: without fused products C and numpy round alike
 
 _FORMAT = "spacectl-library-1"
 _LIBRARY = "library.so"
 _MANIFEST = "manifest.json"
 _ROOM = 16 * 2**20  # [bytes] a cache with less free space counts as full
 _STALE = 24 * 3600.0  # [s] after which an abandoned build folder is removed
-_TIME_LIMIT = 900.0  # [s] for one compiler run
 
 _log = logging.getLogger(__name__)
-_loaded: dict[str, ctypes.CDLL] = {}
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """A C compiler: the command that starts it, and what tells it from another one (path and version)."""
-
-    command: tuple[str, ...]
-    identity: str
-
-
-def find_compiler() -> Compiler | None:
-    """The C compiler of this machine: ``$CC`` (one program name), cc, gcc, clang, or the `ziglang` package; or None."""
-    wanted = os.environ.get("CC", "").strip()
-    if wanted and shutil.which(wanted) is None:
-        _log.warning("CC=%s is not a program that can be found; looking for cc, gcc, clang", wanted)
-    for program in (wanted, "cc", "gcc", "clang"):
-        path = shutil.which(program) if program else None
-        if path is not None:
-            return _identified((path,))
-    if importlib.util.find_spec("ziglang") is not None:
-        return _identified((sys.executable, "-m", "ziglang", "cc"))
-    return None
-
-
-@cache
-def _identified(command: tuple[str, ...]) -> Compiler:
-    try:
-        found = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60.0, check=False)
-        version = found.stdout + found.stderr
-    except (OSError, subprocess.TimeoutExpired) as error:
-        version = f"no version ({error})"
-    return Compiler(command, f"{command} {os.path.realpath(command[0])} {version}")
+_loaded: dict[str, Any] = {}
 
 
 def load_library(
-    sources: Mapping[str, str] | Iterable[Path], *, name: str, flags: Iterable[str] = FLAGS
-) -> ctypes.CDLL:
+    sources: Mapping[str, str] | Iterable[Path],
+    *,
+    name: str,
+    flags: Iterable[str] = FLAGS,
+    load: Callable[[str], Any] | None = None,
+) -> Any:
     """Build (or find in the cache) and load a shared library; see `build_library`.
+
+    Parameters
+    ----------
+    sources : mapping of file name to text, or paths
+        As for `build_library`.
+    name : str
+        Used in the cache and in messages.
+    flags : sequence of str
+        Options for the compiler.
+    load : function, optional
+        Loads the verified file; raises OSError or ImportError if it cannot. Default ``ctypes.CDLL``.
 
     Returns
     -------
-    ctypes.CDLL
+    ctypes.CDLL, or what `load` returned
         The same object for equal sources in one process.
 
     Raises
@@ -96,15 +76,16 @@ def load_library(
     texts, options = _texts(sources), tuple(flags)
     memo = _key(texts, "", options)
     if memo not in _loaded:
+        opened = ctypes.CDLL if load is None else load
         path = build_library(texts, name=name, flags=options)
         try:
-            _loaded[memo] = ctypes.CDLL(str(path))
-        except OSError as error:  # for example a cache on a file system without execution
+            _loaded[memo] = opened(str(path))
+        except (OSError, ImportError) as error:  # for example a cache on a file system without execution
             _log.warning("library '%s': %s; building it in a temporary folder", name, error)
             path = _build_in(_private_folder(), texts, name, options, _compiler(name))
             try:
-                _loaded[memo] = ctypes.CDLL(str(path))
-            except OSError as second:
+                _loaded[memo] = opened(str(path))
+            except (OSError, ImportError) as second:
                 raise SolverError(f"library '{name}' was built but cannot be loaded: {second}") from second
     return _loaded[memo]
 
@@ -252,8 +233,8 @@ def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, 
     _remove_stale(folder)
     aside = Path(tempfile.mkdtemp(prefix="build-", dir=folder))
     try:
-        _compile(aside, texts, name, flags, compiler)
         library = aside / _LIBRARY
+        run_compiler(compiler, aside, texts, name=name, flags=flags, target=_LIBRARY)
         noted = {"format": _FORMAT, "key": key, "compiler": compiler.identity, "flags": " ".join(flags)}
         measured = {"size": library.stat().st_size, "sha256": _sha256(library)}
         (aside / _MANIFEST).write_text(json.dumps(noted | measured, indent=1), encoding="utf-8")
@@ -266,23 +247,6 @@ def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, 
         return _verified(entry, key)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _compile(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, ...], compiler: Compiler) -> None:
-    for file_name, text in texts.items():
-        (folder / file_name).write_text(text, encoding="utf-8")
-    files = sorted(file_name for file_name in texts if file_name.endswith(".c"))
-    command = [*compiler.command, *flags, "-shared", "-fPIC", "-o", _LIBRARY, *files, "-lm"]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIME_LIMIT, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SolverError(f"library '{name}': the compiler {compiler.command[0]} could not run: {error}") from error
-    if done.returncode != 0 or not (folder / _LIBRARY).is_file():
-        how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
-        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:8]) or "(it printed nothing)"
-        raise SolverError(f"library '{name}': the compiler {' '.join(compiler.command)} {how}:\n{said}")
 
 
 def _remove(entry: Path, folder: Path) -> None:

@@ -42,6 +42,18 @@ def test_errors_name_what_was_given() -> None:
         as_scalar(np.inf, "mass")
 
 
+@pytest.mark.parametrize(
+    "values", ["1", b"1", ["1", "2"], [1.0, "2"], np.array(["1"]), np.array([1.0, "2"], dtype=object)]
+)
+def test_texts_are_refused_even_if_they_read_as_numbers(values) -> None:
+    with pytest.raises(ModelError, match="gain: expected numbers, got text.*without quotes"):
+        as_array(values, None, "gain")
+
+
+def test_objects_that_are_numbers_are_taken() -> None:
+    assert as_array(np.array([1, 2.5], dtype=object), (2,), "gain") == Array([1.0, 2.5])
+
+
 def test_it_acts_as_a_numpy_array_in_formulas() -> None:
     R = Array([[0.0, -1.0], [1.0, 0.0]])
     assert np.array_equal(R.T @ np.asarray(R), np.eye(2))

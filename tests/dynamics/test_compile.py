@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import json
 import logging
 import os
@@ -204,7 +205,7 @@ def test_race_lost_to_another_builder_uses_the_verified_winner(cache, monkeypatc
 
 def test_no_compiler_is_an_error_that_says_so(cache, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda program: None)
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert find_compiler() is None
     with pytest.raises(SolverError, match="no C compiler found"):
         build_library(SOURCE, name="add")
@@ -212,7 +213,7 @@ def test_no_compiler_is_an_error_that_says_so(cache, monkeypatch):
 
 def test_ziglang_serves_where_there_is_no_system_compiler(cache, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda program: None)
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     compiler = find_compiler()
     assert compiler is not None
     assert compiler.command == (sys.executable, "-m", "ziglang", "cc")

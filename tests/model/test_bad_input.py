@@ -122,6 +122,11 @@ def system(*parts: Part, **changes) -> System:
         (lambda: Thruster(name="jet", on="link", direction=(1.0, 1.0, 0.0)), ("jet", "direction", "norm")),
         (lambda: Thruster(name="jet", on="link", axes="world"), ("jet", "BodyForce")),
         (lambda: Thruster(name="jet", on="link", limit=(0.0, np.inf)), ("jet", "leave the limit out", "from 0 to inf")),
+        (
+            lambda: Thruster(name="jet", on="link", limit=(-1.0, 2.0)),
+            ("jet", "(-1.0, 2.0)", "cannot pull", "BodyForce"),
+        ),
+        (lambda: Thruster(name="jet", on="link", limit=-1.0), ("jet", "-1.0", "low < high")),
         (lambda: JointTorque(joint="elbow", limit=np.inf), ("elbow", "leave the limit out", "from -inf to inf")),
         (lambda: JointTorque(joint="elbow", limit=np.array([-np.inf, 1.0])), ("elbow", "leave the limit out")),
         (lambda: JointTorque(joint="elbow", limit="3"), ("elbow", "limit", "'3'")),
@@ -163,3 +168,5 @@ def test_only_a_thruster_is_one_sided_without_a_limit() -> None:
     assert Thruster(name="jet", on="link").default_bounds == (0.0, np.inf)
     assert BodyForce(name="push", on="link").default_bounds == (-np.inf, np.inf)
     assert list(Thruster(name="jet", on="link", limit=2.0).limit) == [0.0, 2.0]
+    assert list(Thruster(name="jet", on="link", limit=(0.5, 2.0)).limit) == [0.5, 2.0]
+    assert list(BodyForce(name="push", on="link", limit=(-1.0, 2.0)).limit) == [-1.0, 2.0]

@@ -15,6 +15,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.emit import can_emit
+from spacectl.dynamics.native.caller import BoundKernel
 from spacectl.dynamics.native.function import NativeFunction, compile_expression, compile_solved, tree_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel, tree_library
 
@@ -35,7 +36,12 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
     """
     if kind not in ("auto", "unrolled", "data-driven"):
         raise ModelError(f"native equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
-    chosen = ("unrolled" if eom.n_v <= UNROLL_LIMIT else "data-driven") if kind == "auto" else kind
+    is_plain = eom.system.is_plain
+    chosen = ("data-driven" if eom.n_v > UNROLL_LIMIT and is_plain else "unrolled") if kind == "auto" else kind
+    if chosen == "data-driven" and not is_plain:
+        raise ModelError(
+            f"system '{eom.system.name}': the data-driven sweep serves rigid trees without elements; use 'auto' or 'unrolled'"
+        )
     if chosen == "data-driven":
         return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
     x_dot = eom.functions["x_dot"]
@@ -51,7 +57,8 @@ def is_native(eom: Any) -> bool:
 class CompiledEquations:
     """Native ``x_dot`` for fixed numbers p, with fixed buffers.
 
-    Write into `x`, `u` (and `t`), call `run`, read `rate`; or call `x_dot`, which copies. For one thread each.
+    Write into `x`, `u` (and `t`), call `run`, read `rate`: for one thread. `x_dot` and `v_dot` copy; calls from several
+    threads follow each other.
 
     Parameters
     ----------
@@ -86,8 +93,15 @@ class CompiledEquations:
         )
         # short kernels: one pointer, and no release of the interpreter's lock around them
         entry = ctypes.PYFUNCTYPE(ctypes.c_int, pointer)(("sc_call", tree_library()))
-        self.run = partial(entry, pointer(ctypes.addressof(self._call)))
-        self._q, self._v, self._v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
+        bind = partial(BoundKernel, kernel=entry, data=ctypes.addressof(self._call), keep=self._keep())
+        q, v, v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
+        self._x_dot = bind("x_dot", inputs={"x": self.x, "u": self.u}, outputs=[self.rate])
+        self._v_dot = bind("v_dot", inputs={"q": q, "v": v, "u": self.u}, outputs=[v_dot])
+        self.run = self._x_dot.run
+
+    def _keep(self) -> list[Any]:
+        """What the kernel reads and writes, besides the buffers of `x_dot`."""
+        return [self.function, self.t, self.x, self.u, self.rate, self._p, self._arg, self._res, self._call]
 
     def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
         """Rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""
@@ -118,16 +132,35 @@ class CompiledEquations:
         return out
 
     def x_dot(self, x: Any, u: Any = ()) -> np.ndarray:
-        """Rate of the state, shape (n_x,), at the time in `t`."""
-        self.x[:] = x
-        self.u[:] = u
-        self.run()
-        return self.rate.copy()
+        """Rate of the state, shape (n_x,), at the time in `t`.
+
+        Parameters
+        ----------
+        x : array, shape (n_x,)
+            State. Contiguous arrays of floats are quickest.
+        u : array, shape (n_u,)
+            Inputs.
+
+        Raises
+        ------
+        ShapeError
+            If x or u has another shape.
+        """
+        rate = self._x_dot.fast(x, u)
+        return self._x_dot.checked(x, u) if rate is None else rate
 
     def v_dot(self, q: Any, v: Any, u: Any = ()) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,), at the time in `t`."""
-        self._q[:] = q
-        self._v[:] = v
-        self.u[:] = u
-        self.run()
-        return self._v_dot.copy()
+        """Rates of the speeds, shape (n_v,), at the time in `t`.
+
+        Parameters
+        ----------
+        q, v, u : arrays, shapes (n_q,), (n_v,), (n_u,)
+            Coordinates, speeds, inputs. Contiguous arrays of floats are quickest.
+
+        Raises
+        ------
+        ShapeError
+            If q, v or u has another shape.
+        """
+        rates = self._v_dot.fast(q, v, u)
+        return self._v_dot.checked(q, v, u) if rates is None else rates

@@ -161,4 +161,31 @@ static int sc_constrained(int n, int m, const double *M, double *f, const double
     return 0;
 }
 
+/* b <- Q b for the first r reflectors. */
+static void sc_reflect_back(int n, int r, const double *A, const double *beta, double *b) {
+    for (int k = r - 1; k >= 0; k--) {
+        const double *a = A + (long long)k * n;
+        double sum = b[k];
+        for (int i = k + 1; i < n; i++) sum += a[i] * b[i];
+        sum *= beta[k];
+        b[k] -= sum;
+        for (int i = k + 1; i < n; i++) b[i] -= sum * a[i];
+    }
+}
+
+/* The least step with J step = -g; J (m, n) column-major. work: n m + n + 2 m doubles; iwork: m ints. */
+static void sc_least(int n, int m, const double *J, const double *g, double *step, double *work, int *iwork, double tolerance) {
+    double *A = work, *beta = A + (long long)n * m, *size = beta + n;
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < n; i++) A[(long long)j * n + i] = J[(long long)i * m + j];
+    const int rank = sc_pivoted(n, m, A, beta, iwork, size, tolerance);
+    memset(step, 0, (size_t)n * sizeof(double));
+    for (int k = 0; k < rank; k++) { /* R' y = -g, scaled as the columns are */
+        double sum = -g[iwork[k]] / size[iwork[k]];
+        for (int i = 0; i < k; i++) sum -= A[(long long)k * n + i] * step[i];
+        step[k] = sum / A[(long long)k * n + k];
+    }
+    sc_reflect_back(n, rank, A, beta, step);
+}
+
 #endif

@@ -1,23 +1,32 @@
 /* Exact linearisation of forward dynamics by recursion over elementary joints (numpy twin: derivatives.py).
  *
- * Everything is in root axes about a reference point near the bodies. element.h and element_loads.h precede this text,
- * and before them factor.h and the generated load steps. */
+ * Everything is in root axes about a reference point near the bodies. element.h, element_loads.h, path.h and inverse.h
+ * precede this text, and before them factor.h and the generated load steps. */
 
 static void sc_scale_rows(const double *G, const double *s, double *out) { /* out -= G s, row-major G */
     for (int i = 0; i < 6; i++) out[i] -= sc_dot6(G + 6 * i, s);
 }
 
+/* Columns of the right side: by q, v and u, filled up to whole strips. */
+static int sc_width(const sc_elements *tree) { return ((int)(2 * tree->n_v + tree->n_u) + 3) / 4 * 4; }
+
+/* Doubles for M, or for what stands for it. */
+static long long sc_matrix_size(const sc_elements *tree) {
+    return tree->n_v * (tree->recursive ? SC_SPEED + 6 * SC_STRIP : tree->n_v);
+}
+
 /* v_dot and its derivatives: v_q, v_v (n_v, n_v) by tangent coordinates and speeds, v_u (n_v, n_u). Row-major.
- * `room` holds n_elements sc_element, `work` n_v (n_v + 2) + 6 n_body_inputs doubles, `rhs` n_v (2 n_v + n_u).
+ * `room`, `work` and `rhs` have the sizes that sc_linear_sizes tells.
  * Returns the first speed whose pivot is not positive, or -1. */
 int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs, const double *q, const double *v,
                  const double *u, double *v_dot, double *v_q, double *v_v, double *v_u) {
     sc_element *all = (sc_element *)room;
-    const int n = (int)tree->n_v, n_u = (int)tree->n_u, width = 2 * n + n_u;
+    const int n = (int)tree->n_v, n_u = (int)tree->n_u, width = sc_width(tree), is_dense = !tree->recursive;
     const int has_gradient = tree->gravity >= 0 || tree->n_body_inputs > 0;
-    double *M = work, *h = work + n * n, *unit = h + 2 * n;
-    memset(M, 0, (size_t)n * n * sizeof(double));
-    memset(rhs, 0, (size_t)n * width * sizeof(double));
+    double *h = work, *unit = h + n, *M = unit + 6 * tree->n_body_inputs; /* dense: M; recursive: speeds, their room */
+    sc_speed *speeds = (sc_speed *)(void *)M;
+    double *strip = M + SC_SPEED * n, *path_work = M + sc_matrix_size(tree);
+    if (is_dense) memset(M, 0, (size_t)n * n * sizeof(double));
 
     double root[12];
     sc_place_all(tree, all, q);
@@ -81,8 +90,9 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         }
         for (int c = 0; c < count; c++) {
             double felt[6];
-            sc_momentum(e->M, e->H, e->K, e->S + 6 * c, felt);
             h[at + c] = sc_dot6(e->S + 6 * c, e->f);
+            if (!is_dense) continue;
+            sc_momentum(e->M, e->H, e->K, e->S + 6 * c, felt);
             for (long long j = i; j >= 0; j = tree->parent[j])
                 for (int b = 0; b < sc_columns(tree->kind[j]); b++) {
                     const double value = sc_dot6(all[j].S + 6 * b, felt);
@@ -93,9 +103,17 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
     }
     for (int k = 0; k < n; k++) v_dot[k] = -h[k];
     for (long long k = 0; k < tree->n_joint_inputs; k++) v_dot[tree->joint_input[2 * k + 1]] += u[tree->joint_input[2 * k]];
-    const int bad = sc_factor(n, M);
+    const int bad = is_dense ? sc_factor(n, M) : sc_eliminate(tree, all, speeds, strip);
     if (bad >= 0) return bad;
-    sc_solve(n, M, v_dot);
+    if (is_dense) sc_solve(n, M, v_dot);
+    else {
+        sc_connect(tree, speeds, strip);
+        memset(rhs, 0, (size_t)n * 4 * sizeof(double)); /* v_dot with three columns beside it */
+        for (int k = 0; k < n; k++) rhs[4 * k] = v_dot[k];
+        sc_sweep_many(n, speeds, 4, rhs, strip);
+        for (int k = 0; k < n; k++) v_dot[k] = rhs[4 * k];
+    }
+    memset(rhs, 0, (size_t)n * width * sizeof(double));
 
     for (long long i = 0; i < tree->n_elements; i++) { /* outward: accelerations with v_dot, forces */
         sc_element *e = all + i;
@@ -116,11 +134,14 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         sc_momentum(e->m, e->h, e->J, e->A, e->f);
         for (int k = 0; k < 6; k++) e->f[k] += e->bias[k] - e->load[k];
     }
-    for (long long i = tree->n_elements - 1; i >= 0; i--) { /* inward: forces; pairs of joints */
-        sc_element *e = all + i;
-        const int parent = tree->parent[i], count = sc_columns(tree->kind[i]), at = tree->v[i];
-        if (parent >= 0)
-            for (int k = 0; k < 6; k++) all[parent].f[k] += e->f[k];
+    for (long long i = tree->n_elements - 1; i >= 0; i--) /* inward: forces */
+        if (tree->parent[i] >= 0)
+            for (int k = 0; k < 6; k++) all[tree->parent[i]].f[k] += all[i].f[k];
+    sc_path path = sc_path_in(path_work, n);
+    for (long long i = 0; i < tree->n_elements; i++) { /* pairs of joints */
+        const sc_element *e = all + i;
+        const int count = sc_columns(tree->kind[i]), at = tree->v[i];
+        sc_path_to(tree, all, i, &path);
         for (int c = 0; c < count; c++) {
             const double *s = e->S + 6 * c, *s1 = e->S1 + 6 * c, *s2 = e->S2 + 6 * c, *s_dot = e->S_dot + 6 * c;
             double by_q[6], by_v[6], felt[6], sum[6], back[3], turned[6], pulled[6];
@@ -151,21 +172,21 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
                     for (int b = 0; b < 6; b++) pulled[k] += s[b] * e->G[6 * b + k];
                 }
             double *row = rhs + (long long)(at + c) * width;
-            for (long long j = i; j >= 0; j = tree->parent[j]) {
-                const sc_element *o = all + j;
-                for (int b = 0; b < sc_columns(tree->kind[j]); b++) {
-                    const double *t = o->S + 6 * b, *t1 = o->S1 + 6 * b, *t2 = o->S2 + 6 * b, *t_dot = o->S_dot + 6 * b;
-                    const int k_o = tree->v[j] + b;
-                    double q_part = sc_dot3(back, t1) + sc_dot6(felt, t2);
-                    if (has_gradient) q_part -= sc_dot6(pulled, t);
-                    row[k_o] = -q_part;
-                    row[n + k_o] = -(sc_dot3(back, t) + sc_dot6(felt, t1) + sc_dot6(felt, t_dot));
-                    if (j != i) {
-                        double *other = rhs + (long long)k_o * width;
-                        other[at + c] = -sc_dot6(t, turned);
-                        other[n + at + c] = -sc_dot6(t, by_v);
-                    }
-                }
+            sc_path_rows(&path, back, felt);
+            sc_path_columns(&path, path.depth - count, turned, by_v);
+            for (long long k = 0; k < path.depth; k++) {
+                const long long k_o = path.speeds[k];
+                row[k_o] = path.row_q[k];
+                row[n + k_o] = path.row_v[k];
+            }
+            for (long long k = 0; k < path.depth - count; k++) {
+                double *other = rhs + path.speeds[k] * width + at + c;
+                other[0] = path.column_q[k];
+                other[n] = path.column_v[k];
+            }
+            if (has_gradient) {
+                sc_path_columns(&path, path.depth, pulled, pulled);
+                for (long long k = 0; k < path.depth; k++) row[path.speeds[k]] -= path.column_q[k];
             }
         }
     }
@@ -175,7 +196,8 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         for (long long j = tree->body_input[4 * k + 1]; j >= 0; j = tree->parent[j])
             for (int b = 0; b < sc_columns(tree->kind[j]); b++)
                 rhs[(long long)(tree->v[j] + b) * width + 2 * n + tree->body_input[4 * k]] += sc_dot6(all[j].S + 6 * b, unit + 6 * k);
-    sc_solve_many(n, M, width, rhs);
+    if (is_dense) sc_solve_many(n, M, width, rhs);
+    else sc_sweep_many(n, speeds, width, rhs, strip);
     for (int k = 0; k < n; k++) {
         memcpy(v_q + (long long)k * n, rhs + (long long)k * width, (size_t)n * sizeof(double));
         memcpy(v_v + (long long)k * n, rhs + (long long)k * width + n, (size_t)n * sizeof(double));
@@ -184,7 +206,13 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
     return -1;
 }
 
-long long sc_element_size(void) { return (long long)sizeof(sc_element); }
+/* Doubles that `room`, `work` and `rhs` of sc_linearise need. */
+void sc_linear_sizes(const sc_elements *tree, long long *sizes) {
+    const long long n = tree->n_v;
+    sizes[0] = tree->n_elements * (long long)(sizeof(sc_element) / sizeof(double));
+    sizes[1] = n + 6 * tree->n_body_inputs + sc_matrix_size(tree) + SC_PATH_WORK * sc_path_length(n);
+    sizes[2] = n * sc_width(tree);
+}
 
 /* sc_linearise with its eleven arguments behind one pointer. */
 int sc_linearise_call(void *const *a) {

@@ -22,7 +22,7 @@ from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, cross_force, cross_motion, pull_wrench
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
 
-__all__ = ["Derivatives", "differentiate"]
+__all__ = ["Derivatives", "differentiate", "joint_placement", "speed_indices", "unit_twists"]
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ def differentiate(
         above = element.parent
         V_p, A_p = (root[:6], root[6:]) if above == ROOT else (V[above], A[above])
         X_i = element.X_PJ if above == ROOT else X[above] @ element.X_PJ
-        X_i = X_i @ _joint(element.kind, q, element.q)
-        columns = _columns(element.kind, X_i)
-        indices = _speeds(element.kind, element.v)
+        X_i = X_i @ joint_placement(element.kind, q, element.q)
+        columns = unit_twists(element.kind, X_i)
+        indices = speed_indices(element.kind, element.v)
         first = np.stack([cross_motion(V_p, s) for s in columns.T], axis=1)
         second = np.stack(
             [cross_motion(A_p, s) + cross_motion(V_p, d) for s, d in zip(columns.T, first.T, strict=True)], axis=1
@@ -102,14 +102,14 @@ def differentiate(
                 parts[above] = parts[above] + parts[i]
     M, tau_q, tau_v = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
     for i, element in enumerate(items):
-        rows = _speeds(element.kind, element.v)
+        rows = speed_indices(element.kind, element.v)
         D = np.block([[E[i], np.zeros((3, 3))], [-2.0 * skew(momentum[i]), np.zeros((3, 3))]])
         own_q = D @ S1[i] + I[i] @ S2[i] - G[i] @ S[i]
         own_v = D @ S[i] + I[i] @ (S1[i] + S_dot[i])
         felt = own_q + np.stack([cross_force(s, f[i]) for s in S[i].T], axis=1)
         j = i
         while j != ROOT:
-            others = _speeds(items[j].kind, items[j].v)
+            others = speed_indices(items[j].kind, items[j].v)
             block = np.ix_(rows, others)
             tau_q[block] = S[i].T @ (D @ S1[j] + I[i] @ S2[j] - G[i] @ S[j])
             tau_v[block] = S[i].T @ (D @ S[j] + I[i] @ (S1[j] + S_dot[j]))
@@ -123,7 +123,8 @@ def differentiate(
     return Derivatives(M, tau_q, tau_v)
 
 
-def _joint(kind: int, q: np.ndarray, at: int) -> Placement:
+def joint_placement(kind: int, q: np.ndarray, at: int) -> Placement:
+    """Placement across an elementary joint whose first coordinate is q[at]."""
     if kind == TURN:
         return Placement(axis_rotation(np.array([0.0, 0.0, 1.0]), q[at]), np.zeros(3))
     if kind == SLIDE:
@@ -131,11 +132,12 @@ def _joint(kind: int, q: np.ndarray, at: int) -> Placement:
     return Placement(rotation_from_quaternion(q[at : at + 4]), np.zeros(3))
 
 
-def _speeds(kind: int, at: int) -> list[int]:
+def speed_indices(kind: int, at: int) -> list[int]:
+    """Speeds of an elementary joint whose first one is `at`."""
     return [at, at + 1, at + 2] if kind == BALL else [at]
 
 
-def _columns(kind: int, X: Placement) -> np.ndarray:
+def unit_twists(kind: int, X: Placement) -> np.ndarray:
     """Unit twists of the joint in root axes about the root's origin."""
     axes = X.R if kind == BALL else X.R[:, 2:]
     if kind == SLIDE:

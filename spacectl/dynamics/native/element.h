@@ -12,7 +12,8 @@ typedef struct {
     long long n_joint_inputs;
     long long n_body_inputs;
     long long n_members;
-    long long gravity; /* index into sc_load and sc_load_gradient, or -1 */
+    long long gravity;   /* index into sc_load and sc_load_gradient, or -1 */
+    long long recursive; /* nonzero: M is not formed, solutions come from inverse.h */
     const int *kind;
     const int *parent;
     const int *q;
@@ -126,23 +127,31 @@ static void sc_placement(const sc_elements *tree, long long i, const double *q, 
     }
 }
 
-/* Own inertia of an element turned into root axes and moved to the reference point. */
-static void sc_inertia(const double *record, sc_element *e) {
-    const double *R = e->R, *p = e->p, *c = record + 13, *i = record + 16;
+/* First moment h and inertia xx xy xz yy yz zz of an element's body about the element's point, in root axes. */
+static inline void sc_turn_inertia(const double *record, const double *R, double *h, double *own) {
+    const double *c = record + 13, *i = record + 16;
     const double full[9] = {i[0], i[1], i[2], i[1], i[3], i[4], i[2], i[4], i[5]};
-    double T[9], h[3], own[9];
-    e->m = record[12];
+    double T[9];
     for (int k = 0; k < 3; k++) h[k] = R[3 * k] * c[0] + R[3 * k + 1] * c[1] + R[3 * k + 2] * c[2];
     sc_multiply3(R, full, T);
+    int n = 0;
     for (int a = 0; a < 3; a++)
-        for (int b = a; b < 3; b++)
-            own[3 * a + b] = T[3 * a] * R[3 * b] + T[3 * a + 1] * R[3 * b + 1] + T[3 * a + 2] * R[3 * b + 2];
+        for (int b = a; b < 3; b++, n++)
+            own[n] = T[3 * a] * R[3 * b] + T[3 * a + 1] * R[3 * b + 1] + T[3 * a + 2] * R[3 * b + 2];
+}
+
+/* Own inertia of an element turned into root axes and moved to the reference point. */
+static void sc_inertia(const double *record, sc_element *e) {
+    const double *p = e->p;
+    double h[3], own[6];
+    e->m = record[12];
+    sc_turn_inertia(record, e->R, h, own);
     const double spread = 2.0 * sc_dot3(p, h) + e->m * sc_dot3(p, p);
     int n = 0;
     for (int a = 0; a < 3; a++)
         for (int b = a; b < 3; b++, n++) {
             const double mixed = p[a] * h[b] + h[a] * p[b] + e->m * p[a] * p[b];
-            e->J[n] = own[3 * a + b] - mixed + (a == b ? spread : 0.0);
+            e->J[n] = own[n] - mixed + (a == b ? spread : 0.0);
         }
     for (int k = 0; k < 3; k++) e->h[k] = h[k] + e->m * p[k];
 }

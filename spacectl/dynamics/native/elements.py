@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.dynamics.links import Link, Links
 from spacectl.dynamics.tree import ROOT
-from spacectl.model.joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import Cartesian, Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import AXES, frame_along
@@ -99,8 +99,11 @@ def _sequence(link: Link) -> tuple[list[tuple[int, np.ndarray, int, int]], Place
         return [(SLIDE, e1, 1, 1), (SLIDE, e1.T @ e2, 2, 2), (TURN, e2.T @ normal, 0, 0)], Placement(
             normal.T, np.zeros(3)
         )
-    if isinstance(joint, Free):
+    if isinstance(joint, (Cartesian, Free)):
         x, y, z = (frame_along(np.array(AXES[axis])) for axis in "xyz")
-        slides = [(SLIDE, x, 4, 3), (SLIDE, x.T @ y, 5, 4), (SLIDE, y.T @ z, 6, 5)]
+        q, v = (0, 0) if isinstance(joint, Cartesian) else (4, 3)
+        slides = [(SLIDE, x, q, v), (SLIDE, x.T @ y, q + 1, v + 1), (SLIDE, y.T @ z, q + 2, v + 2)]
+        if isinstance(joint, Cartesian):
+            return slides, Placement(z.T, np.zeros(3))
         return [*slides, (BALL, z.T, 0, 0)], Placement(unit, np.zeros(3))
     raise TypeError(f"no elements for {type(joint).__name__}")

@@ -18,7 +18,7 @@ from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
-__all__ = ["FUSED_FROM", "NativeFunction", "compile_expression", "compile_solved", "tree_function"]
+__all__ = ["FUSED_FROM", "NativeFunction", "compile_expression", "compile_solved", "prepare_native", "tree_function"]
 
 FUSED_FROM = 500  #: operations from which a product and a sum become one: a tenth quicker for a 7-joint arm
 
@@ -63,7 +63,7 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
     library, n_prepared = _expression_library(function, hoist)
     sizes_in = [function.numel_in(i) for i in range(function.n_in())]
     sizes_out = [function.numel_out(i) for i in range(function.n_out())]
-    return _prepare(library, n_prepared, p, sizes_in, sizes_out)
+    return prepare_native(library, n_prepared, p, sizes_in, sizes_out)
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +78,7 @@ def _contraction(function: ca.Function) -> tuple[str, ...]:
     return ("-ffp-contract=fast",) if function.n_instructions() >= FUSED_FROM else ()
 
 
-def _prepare(
+def prepare_native(
     library: ctypes.CDLL, n_prepared: int, p: Any, sizes_in: list[int], sizes_out: list[int]
 ) -> NativeFunction:
     """A library that defines ``evaluate`` and ``evaluate_prepare``, prepared for `p`."""
@@ -101,7 +101,7 @@ def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
     sizes = [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)]
     library, n_prepared = _solved_library(terms)
-    return _prepare(library, n_prepared, p, sizes, [n_q + n_v])
+    return prepare_native(library, n_prepared, p, sizes, [n_q + n_v])
 
 
 @lru_cache(maxsize=64)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from spacectl.core.errors import SolverError
+from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.links import form_links
+from spacectl.dynamics.native.caller import BoundKernel
 from spacectl.dynamics.native.elements import Elements, form_elements
 from spacectl.dynamics.native.tree_data import environment_arrays, gravity_index, input_arrays, member_arrays
 from spacectl.dynamics.native.tree_kernel import tree_library
 from spacectl.dynamics.tree import Tree, numeric_numbers
 from spacectl.model.system import System
 
-__all__ = ["ElementStruct", "LinearKernel", "LinearTerms"]
+__all__ = ["RECURSIVE_FROM", "ElementStruct", "LinearKernel", "LinearTerms", "Solver"]
 
-_COUNTS = ("n_elements", "n_q", "n_v", "n_u", "n_joint_inputs", "n_body_inputs", "n_members", "gravity")
+RECURSIVE_FROM = 28  #: speeds from which recursion over the tree is quicker than factors of M (measured)
+
+Solver = Literal["auto", "dense", "recursive"]
+
+_COUNTS = ("n_elements", "n_q", "n_v", "n_u", "n_joint_inputs", "n_body_inputs", "n_members", "gravity",
+           "recursive")  # fmt: skip
 _ARRAYS = (
     "kind",
     "parent",
@@ -37,7 +44,7 @@ _ARRAYS = (
 
 
 class ElementStruct(ctypes.Structure):
-    """``sc_elements`` of derivatives.c."""
+    """``sc_elements`` of element.h."""
 
     _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [(name, ctypes.c_void_p) for name in _ARRAYS]
 
@@ -66,15 +73,22 @@ class LinearKernel:
         Its run-time numbers.
     p : array, shape (n_p,)
         Their values.
+    solver : {"auto", "dense", "recursive"}
+        How ``M X = B`` is solved: by factors of M, or by recursion over the tree (`inverse.h`), which is quicker from
+        `RECURSIVE_FROM` speeds on.
     """
 
-    def __init__(self, system: System, parameters: Parameters, p: np.ndarray):
+    def __init__(self, system: System, parameters: Parameters, p: np.ndarray, *, solver: Solver = "auto"):
+        if solver not in ("auto", "dense", "recursive"):
+            raise ModelError(f"linearisation: solver is {solver!r}, expected 'auto', 'dense' or 'recursive'")
         self.library = tree_library()
         tree, numbers = Tree.of(system), numeric_numbers(parameters, p)
         links = form_links(tree, numbers, np.zeros(1))
         self.elements = form_elements(links)
         self.speeds = tree.speeds.names
         self.n_q, self.n_v, self.n_u = len(tree.coordinates), len(tree.speeds), len(system.actuators)
+        chosen: Solver = "recursive" if self.n_v >= RECURSIVE_FROM else "dense"
+        self.solver: Solver = chosen if solver == "auto" else solver
         arrays = {
             **_element_arrays(self.elements),
             **environment_arrays(system, numbers),
@@ -91,12 +105,13 @@ class LinearKernel:
             "n_body_inputs": len(arrays["body_input"]),
             "n_members": len(arrays["member"]),
             "gravity": gravity_index(system),
+            "recursive": int(self.solver == "recursive"),
         }
         self._struct = ElementStruct(**counts, **{name: array.ctypes.data for name, array in self._arrays.items()})
         n = self.n_v
-        self._room = np.zeros(max(len(self.elements.items) * self.library.sc_element_size() // 8, 1))
-        self._work = np.zeros(max(n * (n + 2) + 6 * counts["n_body_inputs"], 1))
-        self._rhs = np.zeros(max(n * (2 * n + self.n_u), 1))
+        sizes = np.zeros(3, dtype=np.int64)
+        self.library.sc_linear_sizes(ctypes.addressof(self._struct), sizes.ctypes.data)
+        self._room, self._work, self._rhs = (np.zeros(max(int(size), 1)) for size in sizes)
         self.q, self.v, self.u = (
             np.zeros(max(self.n_q, 1))[: self.n_q],
             np.zeros(n),
@@ -111,24 +126,37 @@ class LinearKernel:
         self.addresses = [struct, *(array.ctypes.data for array in [*own, *results])]
         given_addresses = [struct, *(array.ctypes.data for array in [*own, *given, *results])]
         self._call = (ctypes.c_void_p * len(given_addresses))(*given_addresses)
-        entry = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(("sc_linearise_call", self.library))
-        self.run = partial(entry, ctypes.c_void_p(ctypes.addressof(self._call)))
+        self._bound = BoundKernel(
+            "linearise",
+            ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(("sc_linearise_call", self.library)),
+            ctypes.addressof(self._call),
+            {"q": self.q, "v": self.v, "u": self.u},
+            results,
+            keep=[self._call, self._struct, self._arrays, *own],
+            good=-1,
+            failed=partial(_singular, self.speeds),
+            kind=LinearTerms,
+        )
+        self.run = self._bound.run
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
         """v_dot and its derivatives at a state.
 
+        Parameters
+        ----------
+        q, v, u : arrays, shapes (n_q,), (n_v,), (n_u,)
+            Coordinates, speeds, inputs. Contiguous arrays of floats are quickest.
+
         Raises
         ------
+        ShapeError
+            If q, v or u has another shape.
         SolverError
             If the mass matrix is not positive definite there; the message names the speed.
         """
-        self.q[:] = q
-        self.v[:] = v
-        self.u[:] = u
-        bad = self.run()
-        if bad >= 0:
-            raise SolverError(f"nothing has inertia against speed '{self.speeds[bad]}' in this position: M is singular")
-        return self._split(self._block.copy())
+        terms = self._bound.fast(q, v, u)
+        result: LinearTerms = self._bound.checked(q, v, u) if terms is None else terms
+        return result
 
     def _split(self, block: np.ndarray) -> LinearTerms:
         """The four results as views of one block."""
@@ -136,6 +164,10 @@ class LinearKernel:
         return LinearTerms(
             block[:n], block[n:a].reshape(n, n), block[a:b].reshape(n, n), block[b:].reshape(n, self.n_u)
         )
+
+
+def _singular(speeds: Sequence[str], bad: int) -> SolverError:
+    return SolverError(f"nothing has inertia against speed '{speeds[bad]}' in this position: M is singular")
 
 
 def _element_arrays(elements: Elements) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ import casadi as ca
 from spacectl.dynamics.emit import emit_step
 from spacectl.dynamics.recursion import Elimination, LinkMotion, accelerate, eliminate, move
 from spacectl.model.environment import CentralGravity, CircularOrbit, Environment
-from spacectl.model.joints import Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import Cartesian, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import Inertia
@@ -36,6 +36,7 @@ _JOINTS: tuple[Joint, ...] = (
     Prismatic(axis="z"),
     Cylindrical(axis="z"),
     Universal(),
+    Cartesian(),
     Spherical(),
     Planar(normal="x"),
     Planar(normal="y"),

@@ -18,7 +18,7 @@ from spacectl.model.system import System
 
 __all__ = ["TreeKernel", "tree_library"]
 
-_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "derivatives.c")
+_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "path.h", "inverse.h", "derivatives.c")
 
 
 @cache
@@ -36,8 +36,8 @@ def tree_library() -> ctypes.CDLL:
     library.sc_batch.argtypes = [pointer, count, count, count, ctypes.c_double, *([pointer] * 6)]
     library.sc_linearise.argtypes = [pointer] * 11
     library.sc_linearise.restype = ctypes.c_int
-    library.sc_element_size.restype = ctypes.c_longlong
-    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_batch"):
+    library.sc_linear_sizes.argtypes = [pointer] * 2
+    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_batch", "sc_linear_sizes"):
         getattr(library, name).restype = None
     return library
 

@@ -1,0 +1,83 @@
+"""The C compiler of this machine: how it is found, what tells it from another one, and one run of it.
+
+Turns source texts in a folder into a shared library beside them; `compile.py` keeps and checks what was built.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from spacectl.core.errors import SolverError
+
+__all__ = ["Compiler", "find_compiler", "run_compiler"]
+
+_TIME_LIMIT = 900.0  # [s] for one compiler run
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler: the command that starts it, and what tells it from another one (path and version)."""
+
+    command: tuple[str, ...]
+    identity: str
+
+
+def find_compiler() -> Compiler | None:
+    """The C compiler of this machine: ``$CC`` (one program name), cc, gcc, clang, or the `ziglang` package; or None."""
+    wanted = os.environ.get("CC", "").strip()
+    if wanted and shutil.which(wanted) is None:
+        _log.warning("CC=%s is not a program that can be found; looking for cc, gcc, clang", wanted)
+    for program in (wanted, "cc", "gcc", "clang"):
+        path = shutil.which(program) if program else None
+        if path is not None:
+            return _identified((path,))
+    if importlib.util.find_spec("ziglang") is not None:
+        return _identified((sys.executable, "-m", "ziglang", "cc"))
+    return None
+
+
+@cache
+def _identified(command: tuple[str, ...]) -> Compiler:
+    try:
+        found = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60.0, check=False)
+        version = found.stdout + found.stderr
+    except (OSError, subprocess.TimeoutExpired) as error:
+        version = f"no version ({error})"
+    return Compiler(command, f"{command} {os.path.realpath(command[0])} {version}")
+
+
+def run_compiler(
+    compiler: Compiler, folder: Path, texts: Mapping[str, str], *, name: str, flags: tuple[str, ...], target: str
+) -> None:
+    """Write the sources into `folder` and compile those ending in .c into the shared library `target` there.
+
+    Raises
+    ------
+    SolverError
+        If the compiler cannot run or fails; the message holds the first lines it printed.
+    """
+    for file_name, text in texts.items():
+        (folder / file_name).write_text(text, encoding="utf-8")
+    files = sorted(file_name for file_name in texts if file_name.endswith(".c"))
+    command = [*compiler.command, *flags, "-shared", "-fPIC", "-o", target, *files, "-lm"]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIME_LIMIT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SolverError(f"library '{name}': the compiler {compiler.command[0]} could not run: {error}") from error
+    if done.returncode != 0 or not (folder / target).is_file():
+        how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
+        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:8]) or "(it printed nothing)"
+        raise SolverError(f"library '{name}': the compiler {' '.join(compiler.command)} {how}:\n{said}")
