@@ -11,6 +11,7 @@ import numpy as np
 from spacectl.core.labels import Labels
 from spacectl.core.provenance import content_hash
 from spacectl.dynamics import energy
+from spacectl.dynamics.chosen_speeds import ChosenSpeeds
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import EquationLabels, LazyFunctions
 from spacectl.dynamics.options import Options
@@ -36,32 +37,39 @@ class Builder:
         Whose symbols.
     u : symbols, optional
         Inputs, if not those of the terms.
+    speeds : ChosenSpeeds, optional
+        Speeds in place of those of the terms.
     """
 
-    def __init__(self, terms: Terms, u: Any | None = None):
-        self.terms = terms
+    def __init__(self, terms: Terms, u: Any | None = None, speeds: ChosenSpeeds | None = None):
+        self.terms, self.speeds = terms, speeds
         self.u = terms.u if u is None else u
         q, v = terms.q, terms.v
         self.x = ca.SX.sym("x", q.shape[0] + v.shape[0])
         self.symbols = {"t": terms.t, "q": q, "v": v, "u": self.u, "p": terms.p, "x": self.x, "v_dot": terms.v_dot}
+        if speeds is not None:
+            self.symbols |= {"v": speeds.w, "v_dot": speeds.w_dot}
 
     def of(self, name: str, arguments: str, *results: tuple[str, Any]) -> ca.Function:
         """A function of the arguments (names separated by blanks) with named, dense results."""
         keys = arguments.split()
         expressions = [ca.densify(value) for _, value in results]
+        if self.speeds is not None:
+            expressions = self.speeds.compose(expressions)
         if "x" in keys:
-            q, v = self.terms.q, self.terms.v
+            q, v = self.terms.q, self.symbols["v"]
             expressions = ca.substitute(expressions, [q, v], [self.x[: q.shape[0]], self.x[q.shape[0] :]])
         return ca.Function(name, [self.symbols[key] for key in keys], expressions, keys, [key for key, _ in results])
 
     def shared(self) -> dict[str, Callable[[], ca.Function]]:
         """Functions that do not depend on how accelerations are found."""
         terms, of = self.terms, self.of
+        dynamics = terms if self.speeds is None else self.speeds
         return {
             "q_dot": lambda: of("q_dot", "t q v p", ("q_dot", terms.q_dot)),
-            "mass_matrix": lambda: of("mass_matrix", "t q p", ("M", terms.M)),
-            "bias": lambda: of("bias", "t q v p", ("h", terms.h)),
-            "input_map": lambda: of("input_map", "t q p", ("B_tau", terms.B_tau)),
+            "mass_matrix": lambda: of("mass_matrix", "t q p", ("M", dynamics.M)),
+            "bias": lambda: of("bias", "t q v p", ("h", dynamics.h)),
+            "input_map": lambda: of("input_map", "t q p", ("B_tau", dynamics.B_tau)),
             "energy": lambda: of(
                 "energy", "t q v p", *zip(("kinetic", "potential"), energy.energies(terms), strict=True)
             ),
@@ -93,6 +101,7 @@ def form_shared(
     options: Options,
     rebuild: tuple[Any, ...],
     inputs: tuple[str, ...] | None = None,
+    speeds: ChosenSpeeds | None = None,
     **more: Any,
 ) -> EquationsOfMotion:
     """Equations of motion around given functions, with the labels and numbers of the system."""
@@ -103,7 +112,9 @@ def form_shared(
     return EquationsOfMotion(
         system=system,
         formulation=formulation,
-        labels=EquationLabels(tree.coordinates, tree.speeds, labels, output_labels(system.sensors)),
+        labels=EquationLabels(
+            tree.coordinates, tree.speeds if speeds is None else speeds.labels, labels, output_labels(system.sensors)
+        ),
         parameters=system.parameters(vary=options.vary),
         functions=LazyFunctions(functions),
         quaternions=tree.quaternions,

@@ -138,9 +138,8 @@ def _message(
 ) -> str:
     pieces = [f"{len(names)} constraint rows, {rank} independent"]
     if dependent:
-        pieces.append(
-            f"{_some(dependent)} {'depend on each other' if len(dependent) > 1 else 'holds what is held anyway'}{_between(eom, dependent)}: not unique"
-        )
+        claim = "depend on each other" if len(dependent) > 1 else "holds what is held anyway"
+        pieces.append(f"{_some(dependent)} {claim}{_between(eom, dependent)}: their multipliers are not unique")
     if contradictory:
         pieces.append(
             f"{_some(contradictory)} contradict the others by {residual:.3g}; remove one or change its right side"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
 from spacectl.dynamics.native.tree_twin import TreeTwin
-from spacectl.dynamics.options import Baumgarte, Options
+from spacectl.dynamics.options import Baumgarte, Options, choose_speeds
 from spacectl.dynamics.orders import is_truncated
 from spacectl.model.absolute import as_absolute
 from spacectl.model.constraints import AnyConstraint
@@ -44,6 +44,7 @@ def form_equations(
     active: tuple[str, ...] | None = None,
     stabilization: Baumgarte | None = None,
     coordinates: str = "joint",
+    speeds: Mapping[str, Any] | None = None,
 ) -> EquationsOfMotion:
     """Equations of motion of a system.
 
@@ -62,6 +63,9 @@ def form_equations(
     coordinates : {"joint", "absolute"}
         ``"absolute"`` (with ``formulation="multipliers"`` or ``"udwadia_phohomsiri"``): every body moves freely and every
         joint is a constraint (000).
+    speeds : mapping of str to (name, function) or (name, function, unit), optional
+        Speeds of your choice (003 Eq 2.1), linear in the joint and modal speeds, for those that they replace:
+        ``{"b_dot": ("spin", lambda s: s["a_dot"] + s["b_dot"], "rad/s")}``; others stay. By `kane`, without constraints.
 
     Returns
     -------
@@ -86,17 +90,20 @@ def form_equations(
         active=None if active is None else tuple(active),
         stabilization=stabilization,
         coordinates=coordinates,
+        speeds=choose_speeds(speeds),
     )
     if coordinates not in ("joint", "absolute"):
         raise ModelError(f"form_equations: coordinates is {coordinates!r}, expected 'joint' or 'absolute'")
     acting = active_constraints(system, options.active)
-    chosen, reason = _choose(system, acting, coordinates) if formulation == "auto" else (formulation, "asked for")
+    chosen, reason = _choose(system, acting, options) if formulation == "auto" else (formulation, "asked for")
     if chosen not in FORMULATIONS:
         raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
     if coordinates == "absolute":
         if chosen not in ("multipliers", "udwadia_phohomsiri"):
             raise ModelError(f"form_equations: {chosen} works in joint coordinates; use formulation='multipliers'")
         system = as_absolute(system)
+    if options.speeds and (chosen != "kane" or acting):
+        raise ModelError(f"form_equations: chosen speeds are served by 'kane' without constraints, not by '{chosen}'")
     rebuild: tuple[Any, ...] = (_form_again, (system, chosen, options))
     eom = FORMULATIONS[chosen](system, options=options, rebuild=rebuild)
     if not acting and coordinates == "joint":
@@ -104,9 +111,9 @@ def form_equations(
     return replace(eom, stats={**eom.stats, "reason": reason})
 
 
-def _choose(system: System, acting: tuple[AnyConstraint, ...], coordinates: str) -> tuple[str, str]:
+def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options) -> tuple[str, str]:
     """The formulation that suits a system, and why."""
-    if coordinates == "absolute":
+    if options.coordinates == "absolute":
         return "multipliers", "absolute coordinates: one body each, joints as constraints"
     if any(not constraint.is_natural for constraint in acting):
         return "artificial", "a constraint is kept by actuators"
@@ -114,6 +121,8 @@ def _choose(system: System, acting: tuple[AnyConstraint, ...], coordinates: str)
         return "kane", "natural constraints: independent speeds, chosen anew at every state"
     if is_truncated(system):
         return "kane", "a body asks for a truncated order: M is not symmetric"
+    if options.speeds:
+        return "kane", "speeds of the user's choice"
     return "articulated", "a tree without constraints: order N, nothing to factorise"
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
+from spacectl.core.expression import NamedExpression
 from spacectl.model.description import set_field
 
-__all__ = ["Baumgarte", "Options"]
+__all__ = ["Baumgarte", "Options", "choose_speeds"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +37,31 @@ class Baumgarte:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Choices of `form_equations`: numbers to vary, active constraints, stabilisation, kind of coordinates."""
+    """Choices of `form_equations`: numbers to vary, active constraints, stabilisation, coordinates and speeds."""
 
     vary: tuple[str, ...] = ()
     active: tuple[str, ...] | None = None
     stabilization: Baumgarte | None = None
     coordinates: str = "joint"
+    speeds: tuple[tuple[str, Any], ...] = ()
 
     @property
     def key(self) -> list[Any]:
         """What of the choices decides the form of the equations."""
-        return [list(self.active) if self.active is not None else None, self.stabilization, self.coordinates]
+        return [
+            list(self.active) if self.active is not None else None,
+            self.stabilization,
+            self.coordinates,
+            self.speeds,
+        ]
+
+
+def choose_speeds(rules: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
+    """Rules of chosen speeds as data: (replaced speed, (name, expression, unit))."""
+    found = []
+    for old, given in (rules or {}).items():
+        if not isinstance(given, tuple) or len(given) not in (2, 3) or not isinstance(given[0], str):
+            raise ModelError(f"speeds: '{old}' is given {given!r}, expected (name, rule) or (name, rule, unit)")
+        name, rule, unit = (*given, "1")[:3]
+        found.append((str(old), (name, NamedExpression(rule, f"speed '{name}'"), str(unit))))
+    return tuple(found)

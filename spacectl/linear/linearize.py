@@ -86,6 +86,10 @@ def linearize(
         _warn_if_moving(eom, v, command, terms)
     labels = error_labels(eom)
     A = np.block([[tangent_rate(eom, v), np.eye(n)], [terms.v_q, terms.v_v]])
+    if "joint_speeds" in eom.functions:  # speeds of the user's choice: theta_dot follows the joint speeds
+        V = eom.call("joint_speeds", t, q, v, p=p)[0].reshape(-1)
+        V_q, V_v = (eom.jacobian("joint_speeds", "joint_speeds", name, t, q, v, p=p) for name in "qv")
+        A[:n] = np.hstack([tangent_rate(eom, V) + V_q @ tangent_map(eom, q), V_v])
     B = np.vstack([np.zeros((n, eom.n_u)), terms.v_u])
     commanded, pushing = choose_inputs(eom, inputs, disturbances)
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))

@@ -30,6 +30,7 @@ from spacectl.model.frame_constraints import CONSTRAINTS
 from spacectl.model.joints import JOINTS
 from spacectl.model.modal import ModalBody
 from spacectl.model.profile import Curve, Profile
+from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import SENSORS
 from spacectl.model.springs import SpringDamper
@@ -40,7 +41,8 @@ __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 
 LARGE = 256
 KINDS: dict[str, type] = {
-    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Profile, Curve, Proportional)},
+    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, QuaternionFree)},
+    **{kind.__name__: kind for kind in (Profile, Curve, Proportional)},
     **JOINTS,
     **ACTUATORS,
     **DISTRIBUTED,

@@ -1,4 +1,4 @@
-"""The eight joint kinds. To add one, write a class like its neighbours and list it in `JOINTS`."""
+"""The joint kinds. To add one, write a class like its neighbours and list it in `JOINTS`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from spacectl.spatial.rotation import AXES, axis_rotation, quaternion_rate, rota
 __all__ = [
     "JOINTS",
     "AxisJoint",
+    "Cartesian",
     "Cylindrical",
     "Fixed",
     "Free",
@@ -154,6 +155,20 @@ class Universal(Joint):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cartesian(Joint):
+    """Three translations without rotation. Coordinates: position ``p_JF_J`` [m]; speeds: its rate. For point masses."""
+
+    coordinates: ClassVar[Names] = ((".x", "m"), (".y", "m"), (".z", "m"))
+    speeds: ClassVar[Names] = ((".x_dot", "m/s"), (".y_dot", "m/s"), (".z_dot", "m/s"))
+
+    def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
+        return Placement(eye(3, q), q[0:3])
+
+    def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
+        return columns(*(stack(zeros(3, q), axis) for axis in unit_vectors(q)))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spherical(Joint):
     """Free rotation. Coordinates: quaternion ``q_JF``; speeds: ``omega_JF_F`` (child axes) [rad/s]."""
 
@@ -241,5 +256,6 @@ class Free(Joint):
 
 
 JOINTS: dict[str, type[Joint]] = {
-    kind.__name__: kind for kind in (Fixed, Revolute, Prismatic, Universal, Cylindrical, Spherical, Planar, Free)
+    kind.__name__: kind
+    for kind in (Fixed, Revolute, Prismatic, Universal, Cylindrical, Cartesian, Spherical, Planar, Free)
 }

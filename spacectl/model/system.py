@@ -20,6 +20,7 @@ from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_constraints import structure_of
 from spacectl.model.joints import Fixed, Joint, Revolute
+from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import RigidBody, Rotor
 from spacectl.model.sensors import Sensor
 from spacectl.model.springs import PointElement
@@ -176,7 +177,8 @@ class System:
         """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
         moves = any(part.joint.motion is not None for part in self.parts)
         bends = any(isinstance(part.body, FlexibleBody) for part in self.parts)
-        return not (self.elements or self.constraints or moves or bends)
+        others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
+        return not (self.elements or self.constraints or moves or bends or others)
 
     def part(self, name: str) -> Part:
         """The part with the named body."""

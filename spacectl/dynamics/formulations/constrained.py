@@ -90,6 +90,12 @@ def _functions(
         held = ca.jacobian(ca.jtimes(constraints.position, terms.q, terms.q_dot), terms.v)
         return build.of("constraints", "t q v p", *results, ("J_position", held), ("gamma", constraints.gamma))
 
+    def projection() -> ca.Function:
+        held = ca.jacobian(ca.jtimes(constraints.position, terms.q, terms.q_dot), terms.v)
+        results = (("position", constraints.position), ("speed", constraints.speed), ("J", constraints.J))
+        W = ca.jacobian(terms.q_dot, terms.v)
+        return build.of("projection", "t q v p", *results, ("J_position", held), ("W", W))
+
     def reactions() -> ca.Function:
         lam = ca.SX.sym("lam", len(constraints.names))
         loads = constraint_loads(constraints, lam)
@@ -109,6 +115,7 @@ def _functions(
         **everything,
         "terms": solve_terms,
         "constraints": rows,
+        "projection": projection,
         "x_dot": lambda: solved("x_dot"),
         "v_dot": lambda: solved("v_dot"),
         "multipliers": lambda: solved("lam"),

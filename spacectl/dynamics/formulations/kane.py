@@ -11,11 +11,13 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.builders import Builder, form_shared, form_terms
+from spacectl.dynamics.chosen_speeds import ChosenSpeeds
 from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.orders import TruncatedTerms
+from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
 
 __all__ = ["form_kane"]
@@ -39,23 +41,32 @@ def form_kane(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> 
     if active_constraints(system, options.active):
         return form_constrained(system, options=options, rebuild=rebuild, formulation="kane", road="partition")
     terms = form_terms(system, options)
-    return form_shared(terms, _functions(terms), formulation="kane", options=options, rebuild=rebuild)
+    speeds = ChosenSpeeds(terms, dict(options.speeds)) if options.speeds else None
+    functions = _functions(terms, speeds)
+    return form_shared(terms, functions, formulation="kane", options=options, rebuild=rebuild, speeds=speeds)
 
 
-def _functions(terms: Any) -> dict[str, Any]:
-    build = Builder(terms)
+def _functions(terms: Terms, speeds: ChosenSpeeds | None) -> dict[str, Any]:
+    build = Builder(terms, speeds=speeds)
+    dynamics = terms if speeds is None else speeds
+    chosen = (
+        {}
+        if speeds is None
+        else {"joint_speeds": lambda: build.of("joint_speeds", "t q v p", ("joint_speeds", terms.v))}
+    )
     # a truncated mass matrix is not symmetric: no native factorisation serves it
     solver = "qr" if isinstance(terms, TruncatedTerms) else "ldl"
 
     def solve_terms() -> ca.Function:
-        force = terms.B_tau @ terms.u - terms.h
-        return build.of("terms", "t q v u p", ("q_dot", terms.q_dot), ("M", terms.M), ("f", force))
+        force = dynamics.B_tau @ terms.u - dynamics.h
+        return build.of("terms", "t q v u p", ("q_dot", terms.q_dot), ("M", dynamics.M), ("f", force))
 
     def x_dot() -> ca.Function:
         return _solved(solve_terms(), split_state=True, solver=solver)
 
     return {
         **build.shared(),
+        **chosen,
         **({} if solver == "qr" else {"terms": solve_terms}),
         "x_dot": x_dot,
         "v_dot": lambda: _solved(solve_terms(), split_state=False, solver=solver),
