@@ -14,7 +14,7 @@ import casadi as ca
 from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.errors import ModelError
 
-__all__ = ["NamedExpression", "TimeExpression"]
+__all__ = ["NamedExpression", "Recorder", "TimeExpression"]
 
 
 class TimeExpression:

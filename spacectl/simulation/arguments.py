@@ -105,6 +105,22 @@ def check_parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray:
     return np.array(eom.check_parameters(eom.parameters.vector(p) if isinstance(p, Mapping) else p))
 
 
+def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.ndarray) -> None:
+    """Raise `ModelError` for a start that does not meet the constraints."""
+    if not eom.constraint_rows:
+        return
+    q, v = x0[: eom.n_q], x0[eom.n_q :]
+    left = np.abs(eom.residual(t, q, v, p))
+    size = max(1.0, float(np.max(np.abs(x0))))
+    if np.max(left) > 1e-6 * size:
+        names = (*eom.position_rows, *(f"rate of {name}" for name in eom.constraint_rows))
+        worst = int(np.argmax(left))
+        raise ModelError(
+            f"x0 does not meet the constraints: {names[worst]} is off by {left[worst]:.3g}; "
+            "pass make_consistent(eom, x0).x"
+        )
+
+
 def rounding_floor(eom: EquationsOfMotion, x0: np.ndarray) -> np.ndarray:
     """Smallest sensible absolute tolerance of each state: the rounding of positions far from the origin, shape (n_x,).
 

@@ -20,7 +20,7 @@ from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard, build_guards
-from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, choose_tier
+from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
 from spacectl.simulation.jacobian import bind_slopes
 from spacectl.simulation.laws import bind_law
 from spacectl.simulation.loop_data import LoopData
@@ -160,6 +160,7 @@ def build_run(
     longest, count = check_arguments.check_steps(max_step, max_steps)
     if bound.period > 0.0 and bound.period < 1e3 * np.finfo(float).eps * max(abs(span[0]), abs(span[1])):
         raise ModelError(f"law '{bound.name}': period {bound.period:g} s is below the rounding of t = {span[1]:g} s")
+    check_arguments.check_constraints(eom, span[0], start, parameters)
     plant = bind_plant(eom, tier, parameters)
     watched = tuple(guards)
     guard_function, guards_use_u = None, False
@@ -174,6 +175,7 @@ def build_run(
         guards=guard_function,
         plant_slopes=plant_slopes,
         law_slopes=law_slopes,
+        project=bind_projection(eom, tier, parameters),
         tableau=find_tableau(method),
         t_span=span,
         x0=start,

@@ -22,6 +22,7 @@ from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.native.function import NativeFunction, compile_expression
+from spacectl.dynamics.native.projection import compile_projection, project_state
 from spacectl.simulation.bound import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
 
 __all__ = [
@@ -138,6 +139,23 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
         bound = bind_casadi(eom.functions["x_dot"], tier, p=p)
         bound.described = tier
     bound.arguments[3][:] = p
+    return bound
+
+
+def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction | None:
+    """(t, x, p) -> x, the nearest state that meets the constraints; None for a system without."""
+    if not eom.constraint_rows:
+        return None
+    if tier in ("native", "data-driven"):
+        bound = bind_native(compile_projection(eom.functions["projection"], p))
+    else:
+        n_x = eom.n_x
+
+        def rule(arguments: list[Any], results: list[Any]) -> None:
+            results[0][:] = project_state(eom, float(arguments[0][0]), arguments[1], p)
+
+        bound = bind_python(rule, [1, n_x, p.size], [n_x])
+    bound.arguments[2][:] = p
     return bound
 
 

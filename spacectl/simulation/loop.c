@@ -175,6 +175,8 @@ static int sc_record_inside(sc_loop *L, double limit)
     if (limit > end) limit = end;
     while (L->i_grid < L->n_grid && L->grid[L->i_grid] < limit) {
         sc_dense(L, L->grid[L->i_grid], L->dense);
+        status = sc_project(L, L->grid[L->i_grid], L->dense);
+        if (status != SC_GO) return status;
         status = sc_record(L, L->i_grid, L->grid[L->i_grid], L->dense);
         if (status != SC_GO) return status;
         L->i_grid++;
@@ -201,6 +203,8 @@ static int sc_scan(sc_loop *L)
         if (found == SC_GUARD) return SC_GUARD;
         L->i_check++;
     }
+    status = sc_project(L, L->t_new, L->s_new);
+    if (status != SC_GO) return status;
     sc_normalise(L, L->s_new, L->K + L->n_stages * L->n_s);
     if (L->is_multistep) sc_adams_shift(L);
     sc_copy(L->K, L->K + L->n_stages * L->n_s, L->n_s);

@@ -38,6 +38,7 @@ typedef struct {
     sc_function guards;  /* (t, x, u, z, p) -> g */
     sc_function plant_slopes; /* (t, x, u, p) -> A, B: derivatives of x_dot by x and u, column-major */
     sc_function law_slopes;   /* (t, s, r, ...) -> derivatives of u and z_dot by s, column-major */
+    sc_function project;      /* (t, x, p) -> x, the nearest state that meets the constraints */
     /* sizes */
     sc_int n_x;
     sc_int n_z;

@@ -27,7 +27,7 @@ class LoopData:
 
     Parameters
     ----------
-    plant, law, sensors, guards : BoundFunction
+    plant, law, sensors, guards, project : BoundFunction
         With their run-time numbers p already in place; `unused` where there is none.
     plant_slopes, law_slopes : BoundFunction, optional
         Exact derivatives for an implicit method; without them it takes finite differences.
@@ -72,6 +72,7 @@ class LoopData:
         guards: BoundFunction | None = None,
         plant_slopes: BoundFunction | None = None,
         law_slopes: BoundFunction | None = None,
+        project: BoundFunction | None = None,
         z0: Any = (),
         u0: Any = (),
         limits: tuple[Any, Any] | None = None,
@@ -94,6 +95,7 @@ class LoopData:
         self.plant, self.law = plant, law or unused()
         self.sensors, self.guards = sensors or unused(), guards or unused()
         self.plant_slopes, self.law_slopes = plant_slopes or unused(), law_slopes or unused()
+        self.project = project or unused()
         self.n_x, self.n_z, self.n_u = len(x0), len(z0), len(u0)
         self.n_s = self.n_x + (self.n_z if period == 0.0 else 0)
         self.n_commands, self.n_measured = len(u_map), len(y_map)

@@ -15,6 +15,7 @@ typedef struct {
     void *prepare_plant;
     void *prepare_sensors;
     void *prepare_guards;
+    void *prepare_project;
     const sc_int *terminal; /* for each guard, whether it ends a run */
     double *out_x;
     double *out_z;
@@ -53,6 +54,7 @@ sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int fi
             sc_prepare_with(m->prepare_plant, p, &L->plant);
             sc_prepare_with(m->prepare_sensors, p, &L->sensors);
             sc_prepare_with(m->prepare_guards, p, &L->guards);
+            sc_prepare_with(m->prepare_project, p, &L->project);
         }
         L->out_x = m->out_x + size * L->n_x;
         L->out_z = m->out_z + size * L->n_z;

@@ -45,6 +45,7 @@ class _Many(ctypes.Structure):
             "prepare_plant",
             "prepare_sensors",
             "prepare_guards",
+            "prepare_project",
             "terminal",
             "out_x",
             "out_z",
@@ -169,7 +170,7 @@ class _Worker:
         self._keep = {**shared, "z0": run.data.z.copy(), "u0": run.data.u_commanded.copy()}
         addresses = {name: array.ctypes.data for name, array in self._keep.items()}
         data = run.data
-        prepare = {f"prepare_{name}": getattr(data, name).prepare for name in ("plant", "sensors", "guards")}
+        prepare = {f"prepare_{name}": getattr(data, name).prepare for name in ("plant", "sensors", "guards", "project")}
         self._many = _Many(n_p=n_p, **addresses, **prepare)
         self._fresh = self.loop.copy_struct()
         self._library = load_driver()
@@ -185,7 +186,7 @@ class _Worker:
 
 def _check_native(run: Run, varies: bool) -> None:
     data = run.data
-    for name in ("plant", "law", "sensors", "guards"):
+    for name in ("plant", "law", "sensors", "guards", "project"):
         if getattr(data, name).kind == CALLBACK:
             raise ModelError(
                 f"simulate_many: the {name} is a Python function; write the law as a ControlLaw, or use simulate"

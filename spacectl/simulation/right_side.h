@@ -189,6 +189,18 @@ static int sc_jacobian(sc_loop *L)
     return SC_GO;
 }
 
+/* Moves a state to where it meets the constraints, if there are any. */
+static int sc_project(sc_loop *L, double t, double *s)
+{
+    int status;
+    if (L->project.kind == SC_NONE) return SC_GO;
+    sc_argument(&L->project, 0)[0] = t;
+    sc_copy(sc_argument(&L->project, 1), s, L->n_x);
+    status = sc_call(&L->project);
+    if (status == SC_GO) sc_copy(s, L->project.res[0], L->n_x);
+    return status;
+}
+
 /* Scale unit quaternions of s, and the same entries of `rate` if given, by one factor. */
 static void sc_normalise(const sc_loop *L, double *s, double *rate)
 {

@@ -102,7 +102,15 @@ class Run:
 
     def _raise_callback_error(self) -> None:
         data = self.data
-        for function in (data.law, data.sensors, data.plant, data.guards, data.plant_slopes, data.law_slopes):
+        for function in (
+            data.law,
+            data.sensors,
+            data.plant,
+            data.guards,
+            data.plant_slopes,
+            data.law_slopes,
+            data.project,
+        ):
             if function.error is not None:
                 if not isinstance(function.error, KeyboardInterrupt):
                     function.error.add_note(f"raised while simulating '{self.eom.system.name}' near t = {data.t:g} s")

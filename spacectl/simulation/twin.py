@@ -29,6 +29,7 @@ from spacectl.simulation.twin_steps import (
     next_factor,
     normalise,
     note_worst,
+    project,
     right_side,
 )
 
@@ -195,6 +196,9 @@ class PythonLoop:
         limit = min(limit, L.t_new - instant(L, L.t_new))
         while L.i_grid < L.n_grid and L.grid[L.i_grid] < limit:
             dense_state(L, float(L.grid[L.i_grid]), L.dense)
+            status = project(L, float(L.grid[L.i_grid]), L.dense)
+            if status != GO:
+                return status
             status = self.record(L.i_grid, float(L.grid[L.i_grid]), L.dense)
             if status != GO:
                 return status
@@ -220,6 +224,9 @@ class PythonLoop:
             if found == GUARD:
                 return GUARD
             L.i_check += 1
+        status = project(L, L.t_new, L.s_new)
+        if status != GO:
+            return status
         normalise(L, L.s_new, L.K[L.n_stages])
         if L.is_multistep:
             adams_shift(L)

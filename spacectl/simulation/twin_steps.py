@@ -30,6 +30,7 @@ __all__ = [
     "next_factor",
     "normalise",
     "note_worst",
+    "project",
     "right_side",
     "scale",
     "total_square",
@@ -129,6 +130,18 @@ def right_side(L: LoopData, t: float, s: np.ndarray, s_dot: np.ndarray) -> int:
         return GO
     L.bad[:] = ~finite
     return NOT_FINITE
+
+
+def project(L: LoopData, t: float, s: np.ndarray) -> int:
+    """Move a state to where it meets the constraints, if there are any."""
+    if L.project.kind == NONE:
+        return GO
+    L.project.arguments[0][0] = t
+    L.project.arguments[1][:] = s[: L.n_x]
+    if not L.project.call():
+        return CALLBACK_ERROR
+    s[: L.n_x] = L.project.results[0]
+    return GO
 
 
 def normalise(L: LoopData, s: np.ndarray, rate: np.ndarray | None) -> None:

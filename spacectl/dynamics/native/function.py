@@ -112,7 +112,9 @@ def _solved_library(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
     if terms.n_out() == 6:
         kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
         text = kernel + emitted.text + _constrained_source(n_q, n_v, terms.numel_out(4))
-        return load_tuned({"expression.c": text}, name="constrained_terms", flags=_contraction(terms)), emitted.n_prepared
+        return load_tuned(
+            {"expression.c": text}, name="constrained_terms", flags=_contraction(terms)
+        ), emitted.n_prepared
     factor = Path(__file__).with_name("factor.h").read_text(encoding="utf-8")
     solve = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
