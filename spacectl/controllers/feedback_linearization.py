@@ -1,0 +1,261 @@
+"""Feedback linearisation: inputs that give every controlled speed the acceleration of a damped oscillator (003 ch 6).
+
+Full (003 Eq 6.3) where there are as many inputs as speeds, for constrained free-flying systems in independent speeds
+(Eqs 6.4-6.6), and modified, by weighted least squares, for under-actuated systems (Eqs 6.11-6.15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.controllers.motion_reference import read_motion
+from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.labels import Labels
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.linear.tangent import error_labels, subtract_states
+
+__all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]
+
+
+class FeedbackLinearization(ControlLaw):
+    """Exact linearisation: ``theta_ddot + 2 zeta omega theta_dot + omega^2 theta = 0`` for every controlled error theta.
+
+    ``u = B_tau^-1 (M a + h)`` with ``a = a_ref - 2 zeta omega (v - v_ref) - omega^2 theta`` (003 Eq 6.3). With constraints
+    the accelerations of the controlled speeds are met together with ``J v_dot = gamma`` (Eqs 6.4-6.6).
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant; the law keeps its own copy of the plant's numbers.
+    frequency : float or mapping of str to float
+        omega [rad/s], for all speeds or by speed.
+    damping : float or mapping of str to float
+        zeta, likewise.
+    reference : None, state, mapping, Trajectory or callable
+        See `read_motion`.
+    speeds : tuple of str, optional
+        The controlled speeds, as many as there are inputs; default: all of them.
+    p : array, optional
+        The law's copy of the plant's numbers, if it shall differ from the system's own.
+    period : float
+        Sampling period [s]; 0 means continuous.
+    name : str
+        Shown in results.
+
+    Raises
+    ------
+    ModelError
+        If the inputs cannot give the controlled speeds their accelerations; the message names speeds and cure.
+    """
+
+    def __init__(
+        self,
+        eom: EquationsOfMotion,
+        *,
+        frequency: Any,
+        damping: Any = 1.0,
+        reference: Any = None,
+        speeds: tuple[str, ...] | None = None,
+        p: Any = None,
+        period: float = 0.0,
+        name: str = "feedback linearisation",
+    ):
+        require_equations(eom, "FeedbackLinearization")
+        chosen = _chosen(eom, speeds, name)
+        _require_authority(eom, chosen, name, p)
+
+        def command(symbols: dict[str, Any], terms: list[Any], a: Any) -> Any:
+            return _exact(eom, symbols, terms, a, chosen)
+
+        kind = {"kind": "feedback linearisation", "speeds": list(chosen)}
+        _make(self, eom, command, frequency, damping, reference, p, period, name, kind)
+
+
+class ModifiedFeedbackLinearization(ControlLaw):
+    """Feedback linearisation of an under-actuated system by least squares (003 Eqs 6.11-6.15).
+
+    u minimises ``(B_tau u - M a - h)' Q (B_tau u - M a - h)``: what cannot be met is left over, and moves the system by its
+    zero dynamics, which `close_loop` of the linearised plant with this law shows.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant, without constraints.
+    frequency, damping, reference, p, period, name
+        As for `FeedbackLinearization`.
+    weight : "identity", "inverse mass", or matrix (n_v, n_v)
+        Q. With ``"inverse mass"`` the accelerations are met as well as can be in the metric of kinetic energy; with
+        ``"identity"`` (the thesis) the forces are, whose units differ between speeds.
+    """
+
+    def __init__(
+        self,
+        eom: EquationsOfMotion,
+        *,
+        frequency: Any,
+        damping: Any = 1.0,
+        reference: Any = None,
+        weight: Any = "inverse mass",
+        p: Any = None,
+        period: float = 0.0,
+        name: str = "modified feedback linearisation",
+    ):
+        require_equations(eom, "ModifiedFeedbackLinearization")
+        if eom.constraint_rows:
+            raise ModelError(f"law '{name}': constraints are not served; use FeedbackLinearization with chosen speeds")
+        if eom.n_u == 0:
+            raise ModelError(f"law '{name}': system '{eom.system.name}' has no inputs; add actuators")
+        Q = _weight(weight, eom.n_v, name)
+
+        def command(symbols: dict[str, Any], terms: list[Any], a: Any) -> Any:
+            M, h, B_tau = terms
+            wanted = M @ a + h
+            left = ca.solve(M, B_tau, "ldl").T if Q is None else B_tau.T @ ca.DM(Q)
+            return ca.solve(left @ B_tau, left @ wanted, "qr")
+
+        kind = {"kind": "modified feedback linearisation", "weight": weight if isinstance(weight, str) else "matrix"}
+        _make(self, eom, command, frequency, damping, reference, p, period, name, kind)
+
+
+def _make(
+    law: ControlLaw,
+    eom: EquationsOfMotion,
+    command: Any,
+    frequency: Any,
+    damping: Any,
+    reference: Any,
+    p: Any,
+    period: float,
+    name: str,
+    notes: dict[str, Any],
+) -> None:
+    """Fill a law from the command that meets given accelerations."""
+    what = f"law '{name}'"
+    motion = read_motion(eom, reference, what)
+    omega, zeta = (_by_speed(eom, value, key, what) for key, value in (("frequency", frequency), ("damping", damping)))
+    numbers = eom.p if p is None else eom.check_parameters(p)
+    n_r = motion.function.numel_in(1)
+    t, x, y, z = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x), ca.MX.sym("y", 0), ca.MX.sym("z", 0)
+    r, p_all = ca.MX.sym("r", n_r), ca.MX.sym("p", numbers.size + 2 * eom.n_v)
+    p_plant, p_omega, p_zeta = ca.vertsplit(
+        p_all, [0, numbers.size, numbers.size + eom.n_v, numbers.size + 2 * eom.n_v]
+    )
+    x_ref, a_ref = motion.function(t, r)
+    error = _error_function(eom)(x, x_ref)
+    theta, rate = error[: eom.n_v], error[eom.n_v :]
+    a = a_ref - 2.0 * p_zeta * p_omega * rate - p_omega**2 * theta
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    symbols = {"t": t, "q": q, "v": v, "p": p_plant}
+    terms = [
+        eom.functions["mass_matrix"](t, q, p_plant),
+        eom.functions["bias"](t, q, v, p_plant),
+        eom.functions["input_map"](t, q, p_plant),
+    ]
+    u = command(symbols, terms, a)
+    function = ca.Function("law", [t, x, y, z, r, p_all], [ca.densify(u), z, z], list(LAW_INPUTS), list(LAW_OUTPUTS))
+    names = [eom.parameters.name_of(k) for k in range(numbers.size)]
+    labels = [f"{name}[{k}]" for k, name in enumerate(names)]
+    labels += [f"{key}.{speed}" for key in ("frequency", "damping") for speed in eom.speeds]
+    ControlLaw.__init__(
+        law,
+        name=name,
+        function=function,
+        states=eom.labels.x,
+        inputs=eom.labels.u,
+        parameters=Labels(tuple(labels), (), "law parameter"),
+        p=np.concatenate([numbers, omega, zeta]),
+        period=period,
+        reference=motion.table,
+        reference_rates=motion.table is not None,
+        notes={**notes, "frequency": omega.tolist(), "damping": zeta.tolist()},
+    )
+
+
+def _error_function(eom: EquationsOfMotion) -> ca.Function:
+    x, reference = ca.SX.sym("x", eom.n_x), ca.SX.sym("reference", eom.n_x)
+    return ca.Function("error", [x, reference], [ca.densify(subtract_states(eom, x, reference))])
+
+
+def _exact(eom: EquationsOfMotion, symbols: dict[str, Any], terms: list[Any], a: Any, chosen: tuple[str, ...]) -> Any:
+    """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
+    M, h, B_tau = terms
+    places = [eom.labels.v.index(name) for name in chosen]
+    if not eom.constraint_rows and len(places) == eom.n_v:
+        return ca.solve(B_tau, M @ a + h, "qr")
+    n, m, k = eom.n_v, len(eom.constraint_rows), len(places)
+    select = ca.MX(ca.DM.eye(n))[places, :]
+    rows = [ca.horzcat(M, -B_tau), ca.horzcat(select, ca.MX(k, eom.n_u))]
+    right = [-h, a[places]]
+    if m:
+        _, _, J, _, gamma = eom.functions["constraints"](symbols["t"], symbols["q"], symbols["v"], symbols["p"])
+        rows = [
+            ca.horzcat(M, -B_tau, -J.T),
+            ca.horzcat(select, ca.MX(k, eom.n_u + m)),
+            ca.horzcat(J, ca.MX(m, eom.n_u + m)),
+        ]
+        right = [-h, a[places], gamma]
+    solution = ca.solve(ca.densify(ca.vertcat(*rows)), ca.vertcat(*right), "qr")
+    return solution[n : n + eom.n_u]
+
+
+def _chosen(eom: EquationsOfMotion, speeds: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
+    chosen = eom.speeds if speeds is None else tuple(speeds)
+    for item in chosen:
+        if item not in eom.speeds:
+            raise ModelError(f"law '{name}': speeds names an {unknown_name('speed', item, eom.speeds)}")
+    if len(chosen) != eom.n_u:
+        raise ModelError(
+            f"law '{name}': {eom.n_u} inputs for {len(chosen)} controlled speeds; name as many speeds as there are inputs "
+            "(speeds=...), or use ModifiedFeedbackLinearization for an under-actuated system"
+        )
+    return chosen
+
+
+def _require_authority(eom: EquationsOfMotion, chosen: tuple[str, ...], name: str, p: Any) -> None:
+    """Whether the inputs reach the chosen speeds, at the reference position (natural constraints ignored)."""
+    q = np.asarray(eom.x_rest)[: eom.n_q] + 0.1 * np.cos(np.arange(eom.n_q))
+    q = eom.state(np.concatenate([q, np.zeros(eom.n_v)]))[: eom.n_q]
+    M, B_tau = eom.mass_matrix(0.0, q, p), eom.input_map(0.0, q, p)
+    scale = np.sqrt(np.diag(M))
+    reach = np.linalg.solve(M / np.outer(scale, scale), B_tau / scale[:, None])
+    rows = reach[[eom.labels.v.index(item) for item in chosen]]
+    size = np.linalg.norm(reach, axis=0)
+    U, values, _ = np.linalg.svd(rows / np.where(size > 0.0, size, 1.0))
+    if values.size == 0 or values[-1] < 1e-9 * values[0]:
+        lost = [chosen[k] for k in np.flatnonzero(np.abs(U[:, -1]) > 0.3)]
+        raise ModelError(
+            f"law '{name}': the inputs cannot give {', '.join(lost) or 'these speeds'} accelerations of their own; control other "
+            "speeds (speeds=...), add actuators, or use ModifiedFeedbackLinearization"
+        )
+
+
+def _by_speed(eom: EquationsOfMotion, value: Any, key: str, what: str) -> np.ndarray:
+    errors = error_labels(eom).names[: eom.n_v]
+    found = np.zeros(eom.n_v)
+    if isinstance(value, Mapping):
+        known = {**{name: k for k, name in enumerate(eom.speeds)}, **{name: k for k, name in enumerate(errors)}}
+        for name, number in value.items():
+            if name not in known:
+                raise ModelError(f"{what}: {key} names an {unknown_name('coordinate or speed', name, list(known))}")
+            found[known[name]] = float(number)
+    else:
+        found[:] = np.asarray(value, dtype=float)
+    if np.any(~np.isfinite(found)) or np.any(found < 0.0):
+        raise ModelError(f"{what}: {key} is {value!r}, expected numbers that are 0 or more")
+    return found
+
+
+def _weight(weight: Any, n: int, name: str) -> np.ndarray | None:
+    if isinstance(weight, str):
+        if weight not in ("identity", "inverse mass"):
+            raise ModelError(f"law '{name}': weight is '{weight}', expected 'identity', 'inverse mass' or a matrix")
+        return np.eye(n) if weight == "identity" else None
+    Q = np.asarray(weight, dtype=float)
+    if Q.shape != (n, n) or not np.allclose(Q, Q.T) or np.min(np.linalg.eigvalsh(Q)) <= 0.0:
+        raise ModelError(f"law '{name}': weight must be a symmetric positive definite matrix ({n}, {n})")
+    return Q
