@@ -60,7 +60,11 @@ from spacectl.dynamics import (
     form_equations,
     watch_stretch,
 )
+from spacectl.dynamics.absolute_state import absolute_state
+from spacectl.dynamics.adequacy import AdequacyReport, ConstraintForceTerms, check_adequacy, constraint_force_terms
 from spacectl.dynamics.consistent import ConsistentState, make_consistent
+from spacectl.dynamics.constraint_loads import find_constraint_wrenches
+from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.options import Baumgarte
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along
@@ -123,6 +127,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Acceleration",
     "Accessor",
+    "AdequacyReport",
     "AngularVelocity",
     "Array",
     "Artificial",
@@ -141,6 +146,8 @@ __all__ = [
     "ClassicalMargins",
     "ConsistentState",
     "Constraint",
+    "ConstraintForceTerms",
+    "ConstraintReport",
     "ControlLaw",
     "Controllability",
     "Correction",
@@ -220,17 +227,20 @@ __all__ = [
     "Universal",
     "Velocity",
     "WeakMode",
+    "absolute_state",
     "add_dead_zone",
     "add_delay",
     "add_low_pass",
     "add_noise",
     "add_notch",
     "campbell",
+    "check_adequacy",
     "check_controllability",
     "check_observability",
     "check_spillover",
     "classical_margins",
     "combine_shapers",
+    "constraint_force_terms",
     "correction_terms",
     "design_attitude_filter",
     "design_kalman",
@@ -239,9 +249,11 @@ __all__ = [
     "design_lqr_along",
     "design_pd",
     "design_shaper",
+    "diagnose_constraints",
     "disk_margins",
     "displace_state",
     "draw_sensitivity",
+    "find_constraint_wrenches",
     "find_operating_point",
     "find_tension",
     "form_equations",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constrained import RANK, SOLVERS
+from spacectl.dynamics.constrained import NOTHING, RANK, SOLVERS
 
 __all__ = ["ConstraintReport", "diagnose_constraints", "require_finite"]
 
@@ -34,8 +34,8 @@ class ConstraintReport:
     residual : float
         Largest ``|J v_dot - gamma|`` [1/s^2 in the units of the rows].
     adequacy : float
-        Smallest singular value of ``J M^-1 E`` with rows and forces scaled to unit size: 0 if the forces cannot keep the
-        constraints.
+        Smallest singular value of ``J M^-1 E`` (of as many as there are independent rows) with rows and forces scaled to
+        unit size: 0 if the forces cannot keep the constraints.
     message : str
         The same in words, with the cure.
     """
@@ -49,7 +49,7 @@ class ConstraintReport:
     message: str
 
 
-def diagnose_constraints(eom: Any, t: float, x: Any, u: Any = None, p: Any = None) -> ConstraintReport:
+def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = None) -> ConstraintReport:
     """Examine the constraints of equations of motion at a state.
 
     Parameters
@@ -78,13 +78,13 @@ def diagnose_constraints(eom: Any, t: float, x: Any, u: Any = None, p: Any = Non
     names = eom.constraint_rows
     dependent = tuple(name for name, row in zip(names, null, strict=True) if np.max(np.abs(row), initial=0.0) > 1e-7)
     try:
-        v_dot = SOLVERS["pseudoinverse" if np.allclose(E, J.T) else "directions"](M, f, J, gamma, E).v_dot
+        v_dot = SOLVERS["pseudoinverse" if np.allclose(E, J.T) else "directions"](M, f, J, gamma, E, check=False).v_dot
         gap = np.abs(J @ v_dot - gamma)
     except (SolverError, np.linalg.LinAlgError):
         gap = np.abs(null @ (null.T @ (gamma / size))) * size
     needed = np.maximum(np.abs(gamma), 1e-3 * float(np.max(np.abs(gamma), initial=0.0)))
     contradictory = tuple(n for n, d, g in zip(names, gap, needed, strict=True) if d > 1e-6 * max(float(g), 1e-9))
-    adequacy = _adequacy(M, J, E, scale)
+    adequacy = _adequacy(M, J, E, scale, rank)
     report = (names, rank, dependent, contradictory, float(np.max(gap, initial=0.0)), adequacy)
     return ConstraintReport(*report, _message(eom, *report))
 
@@ -95,7 +95,7 @@ def require_finite(eom: Any, what: str, values: np.ndarray, t: float, state: Any
         return values
     x = np.concatenate([np.ravel(part) for part in state]) if isinstance(state, tuple) else np.ravel(state)
     if eom.constraint_rows and np.all(np.isfinite(x)):
-        told = diagnose_constraints(eom, t, x, u, p).message
+        told = diagnose_constraints(eom, t, x, u=u, p=p).message
         cure = "; dependent constraints need formulation='kane' or 'udwadia_phohomsiri'"
         raise SolverError(
             f"system '{eom.system.name}' by {eom.formulation}: no accelerations at t = {t:g}; {told}"
@@ -109,7 +109,7 @@ def require_finite(eom: Any, what: str, values: np.ndarray, t: float, state: Any
     )
 
 
-def _adequacy(M: np.ndarray, J: np.ndarray, E: np.ndarray, scale: np.ndarray) -> float:
+def _adequacy(M: np.ndarray, J: np.ndarray, E: np.ndarray, scale: np.ndarray, rank: int) -> float:
     rows, _ = _unit_rows(J * scale)
     pushes, _ = _unit_rows((E * scale[:, None]).T)
     inertia = scale[:, None] * M * scale
@@ -118,13 +118,14 @@ def _adequacy(M: np.ndarray, J: np.ndarray, E: np.ndarray, scale: np.ndarray) ->
     except np.linalg.LinAlgError:
         reach = rows @ np.linalg.pinv(inertia) @ pushes.T
     values = np.linalg.svd(reach, compute_uv=False)
-    return float(values[-1]) if values.size else np.inf
+    return float(values[rank - 1]) if rank else np.inf
 
 
 def _unit_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.linalg.norm(A, axis=1)
-    size = np.where(size > 0.0, size, 1.0)
-    return A / size[:, None], size
+    is_something = size > NOTHING * np.max(size, initial=0.0)
+    size = np.where(is_something, size, 1.0)
+    return A * is_something[:, None] / size[:, None], size
 
 
 def _message(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators import JointTorque
-from spacectl.model.frame_constraints import Loop
+from spacectl.model.frame_constraints import JointLoop
 from spacectl.model.joints import Free
 from spacectl.model.system import Part, System
 
@@ -14,10 +14,10 @@ __all__ = ["as_absolute"]
 
 
 def as_absolute(system: System) -> System:
-    """The same mechanism with a `Free` joint for each body and a `Loop` for each joint.
+    """The same mechanism with a `Free` joint for each body and a `JointLoop` for each joint.
 
-    Coordinates are named after the bodies (``"link.x"``), the loops after the joints (with ``_joint`` added where body and
-    joint share a name). Wheels stay on their bodies.
+    Coordinates are named after the bodies (``"link.x"``), the loops after the joints (with ``_joint`` added where a body
+    has the joint's name). Wheels stay on their bodies.
 
     Raises
     ------
@@ -38,10 +38,11 @@ def as_absolute(system: System) -> System:
             if part.on in system.environment.root_names:
                 parts[-1] = part
             continue
-        name = part.joint_name if part.joint_name != part.name else f"{part.name}_joint"
+        taken = {other.name for other in system.parts}
+        name = f"{part.joint_name}_joint" if part.joint_name in taken else part.joint_name
         names[part.joint_name] = name
         loops.append(
-            Loop(
+            JointLoop(
                 name=name,
                 a=part.on,
                 b=part.name,

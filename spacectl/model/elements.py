@@ -14,12 +14,12 @@ from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, always, check_name, set_field
 
-__all__ = ["ELEMENTS", "JointElement", "JointSpring"]
+__all__ = ["ELEMENTS", "Element", "JointElement", "JointSpring"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointElement:
-    """Base: a name, and the joint speeds it acts on.
+class Element:
+    """Base of everything in ``System(elements=...)``: a name, and what it acts on.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class JointElement:
 
     @property
     def ends(self) -> tuple[tuple[str, str], ...]:
-        """Pairs (joint, component) of the speeds that it acts on; component is empty for a joint with one speed."""
+        """What it acts on, in pairs whose meaning the kind decides."""
         return ()
 
     @property
@@ -42,6 +42,11 @@ class JointElement:
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
         return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointElement(Element):
+    """Base of what acts on joint speeds: `ends` are pairs (joint, component), component empty for a joint with one speed."""
 
     def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
         """Generalised force on each of its speeds; an entry of q is None where a speed is no coordinate's rate."""

@@ -6,7 +6,7 @@ run-time numbers. `ModalBody` takes them as data, `Beam` computes them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,22 +16,22 @@ from scipy.linalg import eigh
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.description import Number, always, placement_number, unless_trivial
+from spacectl.model.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.modal_integrals import (
     ModalPoints,
     field_integrals,
     modal_integrals,
     pack_symmetric,
+    point_fields,
     unpack_symmetric,
 )
 from spacectl.model.rigid import Frame
-from spacectl.spatial.backend import dot, vector
+from spacectl.spatial.backend import dot
 
 __all__ = ["ORDERS", "FlexibleBody", "FrameShapes", "Proportional"]
 
 #: How much of the second order is kept (see `docs/flexible.md`)
 ORDERS = ("consistent", "linearised", "premature", "strain", "pseudo_potential")
-
-_NEGLIGIBLE = 1e-13  # of the largest entry: rounding of a sum over points, taken as an exact zero
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +117,8 @@ class FlexibleBody:
         if self.order == "pseudo_potential":  # a centrifugal field only: no terms of base acceleration
             plain = modal_integrals(self.material, second_order=False)
             found = {**plain, "inertia2": found["inertia2"]}
-        cleaned = {key: _clean(value) for key, value in found.items()}
-        return {**cleaned, "modal_mass": _clean_symmetric(unpack_symmetric(found["modal_mass"], self.n_modes))}
+        cleaned = {key: clean(value) for key, value in found.items()}
+        return {**cleaned, "modal_mass": clean_symmetric(unpack_symmetric(found["modal_mass"], self.n_modes))}
 
     @cached_property
     def modal_mass(self) -> np.ndarray:
@@ -162,18 +162,32 @@ class FlexibleBody:
             )
         return D
 
+    def _inertia(self) -> dict[str, Array]:
+        """The integrals; for the consistent order as a few equivalent points, and integrals of the slices' own inertia.
+
+        Integrals to second order in the deformation would do for small ones, but their mass matrix loses its definiteness
+        at a few per cent of the length; points keep the kinetic energy a sum of squares.
+        """
+        if self.order != "consistent":
+            return self.integrals
+        points = self.material
+        slices = modal_integrals(replace(points, mass=np.zeros_like(points.mass)))
+        own = {key: clean(slices[key]) for key in slices if not key.startswith(("mass", "first"))}
+        first = {key: self.integrals[key] for key in ("mass", "first0", "first1", "first2")}
+        return {**first, **own, "fields": Array(point_fields(points))}
+
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers: integrals, stiffness and damping, and the shapes at each frame; exact zeros are structure."""
         numbers = {
-            key: always(value) if key == "mass" else unless_trivial(value) for key, value in self.integrals.items()
+            key: always(value) if key == "mass" else unless_trivial(value) for key, value in self._inertia().items()
         }
         if self.order == "premature":  # what the terms lost by early linearisation are made of (dynamics.orders)
-            numbers |= {key: unless_trivial(_clean(value)) for key, value in field_integrals(self.material).items()}
-        numbers["stiffness"] = unless_trivial(_clean_symmetric(self.elasticity))
+            numbers |= {key: unless_trivial(clean(value)) for key, value in field_integrals(self.material).items()}
+        numbers["stiffness"] = unless_trivial(clean_symmetric(self.elasticity))
         if self.order == "strain":
             cubic, quartic = self.strain_tensors()
-            numbers |= {"cubic": unless_trivial(_clean(cubic)), "quartic": unless_trivial(_clean(quartic))}
-        numbers["modal_damping"] = unless_trivial(_clean_symmetric(self.damping_matrix))
+            numbers |= {"cubic": unless_trivial(clean(cubic)), "quartic": unless_trivial(clean(quartic))}
+        numbers["modal_damping"] = unless_trivial(clean_symmetric(self.damping_matrix))
         for frame in self.frames:
             for key, number in self._frame_numbers(frame).items():
                 numbers[f"{frame.name}.{key}"] = number
@@ -185,10 +199,10 @@ class FlexibleBody:
         return {
             "at": unless_trivial(frame.at),
             "rotation": placement_number(frame.rotation),
-            "shapes": unless_trivial(_clean(shapes.Phi)),
-            "slopes": unless_trivial(_clean(shapes.Psi)),
-            "shapes2": unless_trivial(_clean(np.stack([pack_symmetric(-factor * G) for G in shapes.G]))),
-            "slopes2": unless_trivial(_clean(np.stack([pack_symmetric(factor * H) for H in shapes.H]))),
+            "shapes": unless_trivial(clean(shapes.Phi)),
+            "slopes": unless_trivial(clean(shapes.Psi)),
+            "shapes2": unless_trivial(clean(np.stack([pack_symmetric(-factor * G) for G in shapes.G]))),
+            "slopes2": unless_trivial(clean(np.stack([pack_symmetric(factor * H) for H in shapes.H]))),
         }
 
     def _frame_shapes(self, frame: Frame) -> FrameShapes:
@@ -211,18 +225,18 @@ class FlexibleBody:
 
     def elastic_forces(self, eta: Any, eta_dot: Any, n: Any) -> Any:
         """``K eta + D eta_dot``, shape (m,), and the slope of the nonlinear strain energy for order 'strain'."""
-        forces = _product(n["stiffness"], eta) + _product(n["modal_damping"], eta_dot)
+        forces = packed_product(n["stiffness"], eta) + packed_product(n["modal_damping"], eta_dot)
         if self.order == "strain":
-            pairs = _pairs(eta)
+            pairs = packed_pairs(eta)
             bent = n["cubic"].T @ eta + 0.5 * (n["quartic"] @ pairs)
-            forces = forces + 0.5 * (n["cubic"] @ pairs) + _product(bent, eta)
+            forces = forces + 0.5 * (n["cubic"] @ pairs) + packed_product(bent, eta)
         return forces
 
     def strain_energy(self, eta: Any, n: Any) -> Any:
         """``1/2 eta' K eta`` [J], for order 'strain' with its terms of third and fourth order."""
-        energy = 0.5 * dot(eta, _product(n["stiffness"], eta))
+        energy = 0.5 * dot(eta, packed_product(n["stiffness"], eta))
         if self.order == "strain":
-            pairs = _pairs(eta)
+            pairs = packed_pairs(eta)
             energy = energy + 0.5 * dot(eta, n["cubic"] @ pairs) + 0.125 * dot(pairs, n["quartic"] @ pairs)
         return energy
 
@@ -235,9 +249,9 @@ class FlexibleBody:
         if self.order not in ORDERS:
             raise ModelError(f"{self._what}: order is {self.order!r}, expected one of {', '.join(ORDERS)}")
         K, M = self.elasticity, self.modal_mass
-        weakest = np.linalg.eigvalsh(_unit_diagonal(M))
+        weakest = np.linalg.eigvalsh(unit_diagonal(M))
         if not weakest[0] > 1e-12 * weakest[-1]:
-            direction = np.linalg.eigh(_unit_diagonal(M))[1][:, 0]
+            direction = np.linalg.eigh(unit_diagonal(M))[1][:, 0]
             which = ", ".join(self.modal_names[j] for j in np.flatnonzero(np.abs(direction) > 0.3))
             raise ModelError(
                 f"{self._what}: the modal mass matrix is singular ({which} move no mass, or move it alike); "
@@ -248,7 +262,7 @@ class FlexibleBody:
                 f"{self._what}: the stiffness matrix is not symmetric; pass (K + K') / 2 if that is rounding"
             )
         squares = eigh(K, M, eigvals_only=True)
-        if not squares[0] > 0.0 or not np.linalg.eigvalsh(_unit_diagonal(K))[0] > 1e-13 * self.n_modes:
+        if not squares[0] > 0.0 or not np.linalg.eigvalsh(unit_diagonal(K))[0] > 1e-13 * self.n_modes:
             raise ModelError(
                 f"{self._what}: stiffness is not positive (smallest eigenvalue {squares[0]:.3g} rad^2/s^2); remove "
                 "rigid-body shapes, which belong to the joint, and give positive stiffness"
@@ -260,35 +274,3 @@ class FlexibleBody:
             raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
         for frame in self.frames:
             self._frame_shapes(frame)
-
-
-def _product(packed: Any, eta: Any) -> Any:
-    """``A eta`` for a symmetric A given by its upper triangle."""
-    m = eta.shape[0]
-    place = {(j, k): i for i, (j, k) in enumerate((j, k) for j in range(m) for k in range(j, m))}
-    return vector(*[sum(packed[place[min(j, k), max(j, k)]] * eta[k] for k in range(m)) for j in range(m)])
-
-
-def _pairs(eta: Any) -> Any:
-    """Products of coordinates, as the packed upper triangle; mixed ones count twice."""
-    m = eta.shape[0]
-    return vector(*[eta[j] * eta[k] * (1.0 if j == k else 2.0) for j in range(m) for k in range(j, m)])
-
-
-def _clean(value: np.ndarray) -> Array:
-    """The array without its rounding: entries far below the largest become exact zeros."""
-    value = np.asarray(value, dtype=float)
-    largest = np.max(np.abs(value), initial=0.0)
-    return Array(np.where(np.abs(value) < _NEGLIGIBLE * largest, 0.0, value))
-
-
-def _clean_symmetric(A: np.ndarray) -> Array:
-    """Packed upper triangle without its rounding, judged mode by mode: a soft mode next to a stiff one stays."""
-    scale = np.sqrt(np.abs(np.diag(A)))
-    return Array(pack_symmetric(np.where(np.abs(A) < _NEGLIGIBLE * np.outer(scale, scale), 0.0, A)))
-
-
-def _unit_diagonal(M: np.ndarray) -> np.ndarray:
-    """The matrix scaled to ones on its diagonal."""
-    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
-    return M / np.outer(scale, scale)

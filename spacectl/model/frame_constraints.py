@@ -15,12 +15,22 @@ from spacectl.core.errors import ModelError
 from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, Natural
 from spacectl.model.description import Number, direction, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.model.joint import axis_number
-from spacectl.model.joints import Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import (
+    Cartesian,
+    Cylindrical,
+    Fixed,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from spacectl.spatial.backend import constant, cross, dot, vector
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import frame_along
 
-__all__ = ["CONSTRAINTS", "FrameConstraint", "Loop", "NoRelativeRotation", "PointOnPlane", "structure_of"]
+__all__ = ["CONSTRAINTS", "FrameConstraint", "JointLoop", "Loop", "NoRelativeRotation", "PointOnPlane", "structure_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +81,10 @@ class FrameConstraint(AnyConstraint):
         """The conditions at position level, zero when met."""
         raise NotImplementedError
 
+    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        """Positive as meant; negative where rows of directions are met by a turn of 180 degrees, which they cannot tell."""
+        return 1.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Loop(FrameConstraint):
@@ -95,6 +109,10 @@ class Loop(FrameConstraint):
             raise ModelError(f"{self._what}: joint is {self.joint!r}, expected a joint such as Revolute(axis='z')")
         if not self.row_names:
             raise ModelError(f"{self._what}: a {type(self.joint).__name__} joint closes nothing; use another kind")
+        if self.joint.motion is not None:
+            raise ModelError(
+                f"{self._what}: the motion of a joint that closes a loop cannot be prescribed; open the loop at another joint"
+            )
 
     def numbers(self) -> dict[str, Number]:
         return {**super().numbers(), **self.joint.numbers()}
@@ -109,11 +127,14 @@ class Loop(FrameConstraint):
             (Universal, ("x", "y", "z", "twist")),
             (Spherical, ("x", "y", "z")),
             (Planar, ("height", "tilt1", "tilt2")),
+            (Cartesian, ("rx", "ry", "rz")),
         ]
         return next((names for kind, names in kinds if isinstance(self.joint, kind)), ())
 
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         R, p = X_JF.R, X_JF.p
+        if isinstance(self.joint, Cartesian):
+            return vector(*_turn(R))
         if isinstance(self.joint, (Fixed, Spherical, Universal)):
             closed = [p[0], p[1], p[2]]
             if isinstance(self.joint, Fixed):
@@ -133,6 +154,19 @@ class Loop(FrameConstraint):
             return vector(p[0], p[1], p[2], *tilt)
         side = [dot(e1, p), dot(e2, p)]
         return vector(*side, *(_turn(R) if isinstance(self.joint, Prismatic) else tilt))
+
+    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        if isinstance(self.joint, (Fixed, Prismatic, Cartesian)):
+            return _upright(R_JF)
+        if isinstance(self.joint, (Revolute, Cylindrical, Planar)):
+            axis = constant(_normal(self.joint), R_JF) if isinstance(self.joint, Planar) else n["axis"]
+            return dot(axis, R_JF @ axis)
+        return 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointLoop(Loop):
+    """The loop that stands for a joint in absolute coordinates (`as_absolute`): always active, as the joint is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +229,23 @@ class NoRelativeRotation(FrameConstraint):
         free = constant(tuple(self.free), X_JF.p)
         return vector(dot(n["axis"], cross(free, X_JF.R @ free)))
 
+    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        if self.free is None:
+            return 1.0
+        if isinstance(self.free, str):
+            return _upright(R_JF)
+        free = constant(tuple(self.free), R_JF)
+        return dot(free, R_JF @ free)
+
 
 def _turn(R: Any) -> list[Any]:
     """Half the axial vector of R - R': the rotation vector for small turns."""
     return [0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])]
+
+
+def _upright(R: Any) -> Any:
+    """Cosine of the angle of a rotation."""
+    return 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
 
 
 def _normal(joint: Planar) -> tuple[float, float, float]:
@@ -220,5 +267,5 @@ def structure_of(constraint: AnyConstraint) -> list[Any]:
 
 
 CONSTRAINTS: dict[str, type] = {
-    kind.__name__: kind for kind in (Constraint, Loop, PointOnPlane, NoRelativeRotation, Natural, Artificial)
+    kind.__name__: kind for kind in (Constraint, Loop, JointLoop, PointOnPlane, NoRelativeRotation, Natural, Artificial)
 }

@@ -8,19 +8,46 @@ from spacectl.core.errors import ModelError
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel, Thruster
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
 from spacectl.model.joints import Fixed, Free, Revolute, Spherical
+from spacectl.model.library_artificial import flexible_line_arm, guided_arm, level_arm, line_arm, prescribed_arm
+from spacectl.model.library_constrained import (
+    flexible_four_bar,
+    four_bar,
+    momentum_flyer,
+    redundant_four_bar,
+    rolling_disc,
+    skate,
+    slider_crank,
+    spatial_four_bar,
+    two_arm_flyer,
+)
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = [
+    "CONSTRAINED",
     "LIBRARY",
     "chain",
+    "flexible_four_bar",
+    "flexible_line_arm",
+    "four_bar",
     "free_flyer_arm",
+    "guided_arm",
+    "level_arm",
+    "line_arm",
+    "momentum_flyer",
     "orbiting_body",
     "pendulum",
     "planar_arm",
+    "prescribed_arm",
+    "redundant_four_bar",
+    "rolling_disc",
+    "skate",
+    "slider_crank",
+    "spatial_four_bar",
     "spherical_pendulum",
+    "two_arm_flyer",
     "wheel_spacecraft",
 ]
 
@@ -153,7 +180,7 @@ def free_flyer_arm(
     )
 
 
-#: Every ready system by name, at its default numbers: what cross-formulation tests run over.
+#: Every ready tree by name, at its default numbers: what cross-formulation tests run over.
 LIBRARY = {
     "pendulum": pendulum,
     "spherical_pendulum": spherical_pendulum,
@@ -161,4 +188,22 @@ LIBRARY = {
     "orbiting_body": orbiting_body,
     "wheel_spacecraft": wheel_spacecraft,
     "free_flyer_arm": free_flyer_arm,
+}
+
+#: Every ready system with constraints by name; all meet them at rest.
+CONSTRAINED = {
+    "four_bar": four_bar,
+    "redundant_four_bar": redundant_four_bar,
+    "slider_crank": slider_crank,
+    "spatial_four_bar": spatial_four_bar,
+    "rolling_disc": rolling_disc,
+    "skate": skate,
+    "two_arm_flyer": two_arm_flyer,
+    "flexible_four_bar": flexible_four_bar,
+    "momentum_flyer": momentum_flyer,
+    "level_arm": level_arm,
+    "line_arm": line_arm,
+    "prescribed_arm": prescribed_arm,
+    "guided_arm": guided_arm,
+    "flexible_line_arm": flexible_line_arm,
 }

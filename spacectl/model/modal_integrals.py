@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ModalPoints", "field_integrals", "modal_integrals", "pack_symmetric", "unpack_symmetric"]
+__all__ = ["ModalPoints", "field_integrals", "modal_integrals", "pack_symmetric", "point_fields", "unpack_symmetric"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,45 @@ def modal_integrals(points: ModalPoints, *, second_order: bool = True) -> dict[s
         "couple1": h1.transpose(0, 2, 1).reshape(3 * m, m),
         "modal_mass": pack_symmetric(M),
     }
+
+
+def point_fields(points: ModalPoints, *, tolerance: float = 0.03) -> np.ndarray:
+    """A few equivalent points of unit mass with the same kinetic energy: rows (X, Phi by modes, -G by pairs), (R, 3 + 3 m + 3 k).
+
+    The functions 1, X, Phi, G of the body, weighted by mass, are reduced by orthogonal columns in this order. Products of any
+    two keep their integrals: exactly if one of them is 1, X or Phi, which is all that equations to first order in the
+    deformation need; products of two second-order shapes (fourth order in the energy) keep theirs to about `tolerance` each.
+    The first row carries the whole mass. Kinetic energy stays a sum of squares however few the rows.
+    """
+    n, m = points.mass.size, points.Phi.shape[2]
+    pairs = [(j, k) for j in range(m) for k in range(j, m)]
+    second = np.stack([-points.G[:, a, j, k] for j, k in pairs for a in range(3)], axis=1)
+    weight = np.sqrt(points.mass)[:, None]
+    first = np.concatenate([np.ones((n, 1)), points.X, points.Phi.transpose(0, 2, 1).reshape(n, 3 * m)], axis=1)
+    A, B = weight * first, weight * second
+    Q = _orthonormal(A, 1e-13)
+    rest = B - Q @ (Q.T @ B)
+    rest -= Q @ (Q.T @ rest)
+    size = np.linalg.norm(B, axis=0)
+    moved = size > 1e-12 * np.max(size, initial=0.0)
+    U, values, _ = np.linalg.svd(rest[:, moved] / size[moved], full_matrices=False)
+    Q = np.hstack([Q, U[:, values > tolerance * np.sqrt(np.sum(moved))]])
+    rows = Q.T @ np.hstack([A[:, 1:], B])
+    rows[np.abs(rows) < 1e-13 * np.max(np.abs(rows), axis=0, initial=0.0)] = 0.0
+    return rows
+
+
+def _orthonormal(A: np.ndarray, tolerance: float) -> np.ndarray:
+    """Orthonormal columns that span those of A, in their order, leaving out what depends on earlier ones."""
+    kept: list[np.ndarray] = []
+    for column in A.T:
+        rest = column.copy()
+        for _ in range(2):
+            for q in kept:
+                rest -= q * (q @ rest)
+        if np.linalg.norm(rest) > tolerance * max(float(np.linalg.norm(column)), 1e-300) and np.any(column):
+            kept.append(rest / np.linalg.norm(rest))
+    return np.stack(kept, axis=1)
 
 
 def field_integrals(points: ModalPoints) -> dict[str, np.ndarray]:

@@ -115,6 +115,8 @@ class System:
         In the order of the outputs y.
     elements : tuple of Element
         Springs and dampers in the joints, drives, springs between points, tethers.
+    constraints : tuple of AnyConstraint
+        Loops and other conditions on the motion, natural or artificial.
 
     Raises
     ------

@@ -245,7 +245,10 @@ def _check_attachment(part: Part) -> None:
         return
     scale = float(np.max(np.abs(body.material.Phi)))
     turned = float(np.max(np.abs(body.material.Psi), initial=0.0))
-    for what, value, size in (("displacement", shapes.Phi, scale), ("slope", shapes.Psi, turned)):
+    held = [("displacement", shapes.Phi, scale)]
+    if not isinstance(part.joint, Fixed):  # a fixed part may be simply supported
+        held.append(("slope", shapes.Psi, turned))
+    for what, value, size in held:
         worst = np.max(np.abs(value), axis=0)
         if np.max(worst) > 1e-6 * size:
             mode = body.modal_names[int(np.argmax(worst))]

@@ -7,13 +7,13 @@ its child frame. Both work from the integrals and shapes that `model` provides a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from spacectl.spatial.backend import columns, cross, dot, eye, is_symbolic, matrix, skew, stack, vector
+from spacectl.spatial.backend import columns, cross, dot, eye, is_symbolic, matrix, outer, skew, stack, vector
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
 
@@ -38,6 +38,11 @@ class ModalInertia:
         Derivatives of I.
     n : mapping
         The body's numbers.
+    points : list of (vector, matrix, matrix)
+        For bodies given by equivalent points: position r, its slope d (3, m) and second slope (3, k); their inertia is part
+        of all of the above.
+    slices : ModalInertia or None
+        The rest of the inertia of such a body: the slices' own.
     """
 
     rigid: Inertia
@@ -46,6 +51,8 @@ class ModalInertia:
     M: Any
     I_eta: list[Any]
     n: Mapping[str, Any]
+    points: list[tuple[Any, Any, Any]] = field(default_factory=list)
+    slices: ModalInertia | None = None
 
     @staticmethod
     def of(n: Mapping[str, Any], eta: Any) -> ModalInertia:
@@ -59,7 +66,7 @@ class ModalInertia:
         I_eta = n["inertia1"] + I2
         packed = n["modal_mass"]
         M = matrix([[packed[_pair(min(j, k), max(j, k), m)] for k in range(m)] for j in range(m)])
-        return ModalInertia(
+        own = ModalInertia(
             Inertia(n["mass"], c, symmetric_six(six)),
             n["first1"] + c2,
             columns(h),
@@ -67,6 +74,7 @@ class ModalInertia:
             [symmetric_six(I_eta[:, j]) for j in range(m)],
             n,
         )
+        return _with_points(own, n["fields"], eta) if "fields" in n else own
 
     def momentum(self, twist: Any, eta_dot: Any) -> Any:
         """Momentum (angular about the origin, linear) of a twist and modal rates."""
@@ -88,6 +96,8 @@ class ModalInertia:
         Moment ``V x* I V`` of the rigid part ``+ I_dot w + h_dot eta_dot + w x (h eta_dot)``, force
         ``+ 2 w x c_dot + eta_dot' c2 eta_dot``; mode j: ``c_j.(w x v) - 1/2 w' I_j w + w.(h1_jk - h1_kj) eta_dot_k``.
         """
+        if self.slices is not None:
+            return self._bias_of_points(twist, eta_dot)
         m = eta_dot.shape[0]
         omega, v = twist[0:3], twist[3:6]
         c_dot = self.c_eta @ eta_dot
@@ -111,6 +121,45 @@ class ModalInertia:
             for j in range(m)
         ]
         return wrench, vector(*modal)
+
+    def _bias_of_points(self, twist: Any, eta_dot: Any) -> tuple[Any, Any]:
+        """The same for equivalent points: each has the acceleration ``w x (w x r) + 2 w x r_dot + r_ddot``."""
+        wrench, modal = self.slices.bias(twist, eta_dot)  # type: ignore[union-attr]
+        omega = twist[0:3]
+        moment = wrench[0:3]
+        for r, d, second in self.points:
+            r_dot = d @ eta_dot
+            rest = symmetric_product(second, eta_dot) @ eta_dot
+            a = cross(omega, cross(omega, r) + 2.0 * r_dot) + rest
+            moment = moment + cross(r, a)
+            modal = modal + d.T @ a
+        return stack(moment, wrench[3:6]), modal
+
+
+def _with_points(own: ModalInertia, fields: Any, eta: Any) -> ModalInertia:
+    """A body's inertia from equivalent points (rows: X, Phi by modes, second-order shapes by pairs) and its slices."""
+    m = eta.shape[0]
+    pairs = m * (m + 1) // 2
+    points = []
+    I, h, M, I_eta = own.rigid.I_O, own.h, own.M, list(own.I_eta)
+    for p in range(fields.shape[0]):
+        entry = [fields[p, k] for k in range(3 + 3 * m + 3 * pairs)]
+        X, Phi, second = _columns3(entry, 0, 1), _columns3(entry, 3, m), _columns3(entry, 3 + 3 * m, pairs)
+        bent = symmetric_product(second, eta)
+        r, d = X[:, 0] + (Phi + 0.5 * bent) @ eta, Phi + bent
+        points.append((r, d, second))
+        I = I + dot(r, r) * eye(3, r) - outer(r, r)
+        h = h + skew(r) @ d
+        M = M + d.T @ d
+        for j in range(m):
+            rd = outer(r, d[:, j])
+            I_eta[j] = I_eta[j] + 2.0 * dot(r, d[:, j]) * eye(3, r) - rd - rd.T
+    return ModalInertia(Inertia(own.rigid.mass, own.rigid.first, I), own.c_eta, h, M, I_eta, own.n, points, own)
+
+
+def _columns3(entry: list[Any], at: int, n: int) -> Any:
+    """A matrix (3, n) from entries listed column by column."""
+    return columns(vector(*entry[at + 3 * k : at + 3 * k + 3]) for k in range(n))
 
 
 @dataclass(frozen=True)

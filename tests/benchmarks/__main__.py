@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
+from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
 from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.report import Section, write_report
@@ -25,6 +26,7 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
     "closed_loop": measure_closed_loop,
     "sampled_loop": measure_sampled_loop,
     "campaign": measure_campaign,
+    "laws": measure_laws,
 }
 
 

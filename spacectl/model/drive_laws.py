@@ -1,0 +1,197 @@
+"""What a drive is made of besides its rotor: springs, friction and the dead zone of its gears, as small laws.
+
+A law turns a deflection or a rate (symbol or number) into an effort, with its numbers as run-time parameters. `Drive`
+puts them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.array import as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.core.expression import TimeExpression
+from spacectl.model.description import Number, always, set_field
+
+__all__ = ["Friction", "HardeningSpring", "Stiction", "close_gap", "spring_energy", "spring_torque"]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)  # exact for polynomials up to degree 47
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardeningSpring:
+    """A spring that is quadratic up to a corner and linear beyond it, continuous there (003 Eq 6.18).
+
+    ``tau = sgn(d) a d^2`` for ``|d| < c`` and ``sgn(d) (a c^2 + k (|d| - c))`` beyond. Its stiffness is zero at zero
+    deflection, so linear models and modes about an unloaded drive mean nothing; it jumps from ``2 a c`` to ``k`` at c.
+
+    Parameters
+    ----------
+    quadratic : float
+        a [N m/rad^2], positive.
+    corner : float
+        c [rad], positive.
+    slope : float
+        k [N m/rad], positive.
+
+    Examples
+    --------
+    The law of 003 Eq 6.18, whose constant 0.4425 is ``k c - a c^2``:
+
+    >>> spring = HardeningSpring(quadratic=0.07, corner=1.5, slope=0.4)
+    >>> float(round(spring_torque(spring, -2.0, vars(spring)), 4)) == -round(0.4 * 2.0 - 0.4425, 4)
+    True
+    """
+
+    quadratic: float
+    corner: float
+    slope: float
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, "HardeningSpring", positive=("quadratic", "corner", "slope"))
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return _numbers(self)
+
+    def torque(self, deflection: Any, n: Mapping[str, Any]) -> Any:
+        """Torque [N m] at a deflection [rad]."""
+        size = ca.fabs(deflection)
+        inside, beyond = ca.fmin(size, n["corner"]), ca.fmax(size - n["corner"], 0.0)
+        return ca.sign(deflection) * (n["quadratic"] * inside**2 + n["slope"] * beyond)
+
+    def energy(self, deflection: Any, n: Mapping[str, Any]) -> Any:
+        """Stored energy [J]."""
+        size = ca.fabs(deflection)
+        inside, beyond = ca.fmin(size, n["corner"]), ca.fmax(size - n["corner"], 0.0)
+        at_corner = n["quadratic"] * n["corner"] ** 2
+        return n["quadratic"] * inside**3 / 3.0 + at_corner * beyond + 0.5 * n["slope"] * beyond**2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Friction:
+    """Coulomb and viscous friction, smooth: ``tau = -coulomb tanh(w / speed) - viscous w``.
+
+    Parameters
+    ----------
+    coulomb : float
+        Level of dry friction [N m], 0 or more.
+    viscous : float
+        [N m s/rad], 0 or more.
+    speed : float
+        Rate at which dry friction has reached 76 % of its level [rad/s], positive. Below it the friction is viscous: a
+        small load creeps.
+    """
+
+    coulomb: float = 0.0
+    viscous: float = 0.0
+    speed: float = 0.01
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, "Friction", positive=("speed",), not_negative=("coulomb", "viscous"))
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return _numbers(self)
+
+    def torque(self, rate: Any, n: Mapping[str, Any]) -> Any:
+        """Torque [N m] against a rate [rad/s]."""
+        return -n["coulomb"] * ca.tanh(rate / n["speed"]) - n["viscous"] * rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stiction:
+    """Friction that sticks: ``tau = -(c + (s - c) exp(-(w / stribeck)^2)) tanh(w / stick) - viscous w``.
+
+    A load below the static level s is held but for a creep of ``stick atanh(load / s)``, which `stick` makes as small
+    as one likes; above it the rotor breaks away and friction falls to the Coulomb level c within a few `stribeck`. The
+    law has no memory of its own: states of the equations are coordinates and speeds. It is stiff: use
+    ``method="radau"``.
+
+    Parameters
+    ----------
+    static, coulomb : float
+        Break-away and sliding levels [N m], ``static >= coulomb >= 0``.
+    viscous : float
+        [N m s/rad], 0 or more.
+    stribeck : float
+        Rate over which friction falls from static to Coulomb [rad/s].
+    stick : float
+        Rate of the stick zone [rad/s], at most a tenth of `stribeck`.
+    """
+
+    static: float
+    coulomb: float
+    viscous: float = 0.0
+    stribeck: float = 0.1
+    stick: float = 1e-5
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, "Stiction", positive=("static", "stribeck", "stick"), not_negative=("coulomb", "viscous"))
+        if self.coulomb > self.static:
+            raise ModelError(
+                f"Stiction: static is {self.static:g} N m, less than coulomb ({self.coulomb:g} N m); "
+                "break-away is the larger one: exchange them, or use Friction"
+            )
+        if self.stick > 0.1 * self.stribeck:
+            raise ModelError(
+                f"Stiction: stick is {self.stick:g} rad/s, expected at most a tenth of stribeck ({self.stribeck:g} rad/s)"
+            )
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return _numbers(self)
+
+    def torque(self, rate: Any, n: Mapping[str, Any]) -> Any:
+        """Torque [N m] against a rate [rad/s]."""
+        level = n["coulomb"] + (n["static"] - n["coulomb"]) * ca.exp(-((rate / n["stribeck"]) ** 2))
+        return -level * ca.tanh(rate / n["stick"]) - n["viscous"] * rate
+
+
+def spring_torque(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:
+    """Torque of a `HardeningSpring`, of a user's function, or of no spring."""
+    if spring is None:
+        return 0.0
+    return spring(deflection)[0] if isinstance(spring, TimeExpression) else spring.torque(deflection, n)
+
+
+def spring_energy(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:
+    """Energy stored in it; that of a user's function by Gauss quadrature from zero to the deflection."""
+    if spring is None:
+        return 0.0
+    if not isinstance(spring, TimeExpression):
+        return spring.energy(deflection, n)
+    places = 0.5 * (1.0 + _NODES)
+    return 0.5 * deflection * sum(w * spring(deflection * s)[0] for s, w in zip(places, _WEIGHTS, strict=True))
+
+
+def close_gap(deflection: Any, gap: Any, smoothing: Any) -> tuple[Any, Any]:
+    """Deflection that is left after a dead zone of total width `gap`, and its slope; without smoothing (None), sharp.
+
+    Smooth: ``r(x) = (x + sqrt(x^2 + smoothing^2)) / 2`` replaces ``max(x, 0)`` in ``r(d - gap/2) - r(-d - gap/2)``.
+    """
+    above, below = deflection - 0.5 * gap, -deflection - 0.5 * gap
+    if smoothing is None:
+        is_closed = ca.fmax(above, below) > 0.0
+        return ca.fmax(above, 0.0) - ca.fmax(below, 0.0), ca.if_else(is_closed, 1.0, 0.0)
+    up, down = ca.sqrt(above**2 + smoothing**2), ca.sqrt(below**2 + smoothing**2)
+    return 0.5 * (above + up) - 0.5 * (below + down), 1.0 + 0.5 * (above / up + below / down)
+
+
+def _numbers(law: Any) -> dict[str, Number]:
+    return {key: always(value) for key, value in vars(law).items()}
+
+
+def _check_numbers(law: Any, what: str, *, positive: tuple[str, ...], not_negative: tuple[str, ...] = ()) -> None:
+    for key in (*positive, *not_negative):
+        value = as_scalar(getattr(law, key), f"{what}: {key}")
+        if value < 0.0 or (key in positive and value == 0.0):
+            raise ModelError(
+                f"{what}: {key} is {value:g}, expected {'a positive number' if key in positive else '0 or more'}"
+            )
+        set_field(law, key, value)

@@ -1,0 +1,124 @@
+"""What tethers are made of: bodies whose mass follows the deployed length, and the joint that gives the length.
+
+A body with a `line` names its tether; the equations then pass the tether's numbers to `mass_properties`, with the
+deployed length among them. Users meet these through `Tether` and `ElasticTether`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+
+from spacectl.model.description import Number
+from spacectl.model.joints import Prismatic
+from spacectl.spatial.backend import eye, outer, zeros
+from spacectl.spatial.motion import Placement
+
+__all__ = ["LineMass", "LineRod", "LineSpool", "LineSwivel", "Reel", "above"]
+
+
+def above(value: Any, least: Any) -> Any:
+    """The value, and not a number where it is less than `least`: a run stops there instead of going on without sense."""
+    return ca.if_else(value > least, value, ca.sqrt(value - least))  # finite slopes where the value is allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reel(Prismatic):
+    """The length of a straight tether along its axis: a coordinate, a prescribed motion, or a number that stays.
+
+    Parameters
+    ----------
+    start : float
+        Coordinate of the reference position [m].
+    is_fixed : bool
+        Whether the length is the number ``length`` of the tether.
+    """
+
+    start: float = 0.0
+    is_fixed: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_fixed:
+            object.__setattr__(self, "coordinates", ())
+            object.__setattr__(self, "speeds", ())
+
+    def rest(self) -> Any:
+        return super().rest() + self.start
+
+    def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
+        length = n["length"] if self.is_fixed else q[0]
+        return Placement(eye(3, n["axis"]), n["axis"] * above(length, n["shortest"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LineBody:
+    """Base: a body of a tether, without frames and numbers of its own.
+
+    Parameters
+    ----------
+    name : str
+        Of the body.
+    line : str
+        Of the tether.
+    """
+
+    name: str
+    line: str
+    frames: ClassVar[tuple[Any, ...]] = ()
+
+    def numbers(self) -> dict[str, Number]:
+        """None: they belong to the tether."""
+        return {}
+
+    def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """Mass, centre of mass, inertia about it; `n` are the tether's numbers and its deployed ``length``."""
+        none = zeros(3, n["length"])
+        return self._mass(n), none, 0.0 * eye(3, n["length"])
+
+    def _mass(self, n: Mapping[str, Any]) -> Any:
+        return 0.0 * n["length"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineSwivel(_LineBody):
+    """The point where a straight tether leaves its drum: turns with the line, has no mass."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineRod(_LineBody):
+    """The deployed part of a straight tether, ``density length``; its frame is at the far end and all of it moves alike."""
+
+    def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        if "density" not in n:
+            return super().mass_properties(n)
+        L, axis = n["length"], n["axis"]
+        mass = n["density"] * L
+        return mass, axis * (-0.5 * L), (mass * L * L / 12.0) * (eye(3, axis) - outer(axis, axis))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineSpool(_LineBody):
+    """The line that is still on the drum, ``density (spool - length)``: a point mass that moves with the mother."""
+
+    def _mass(self, n: Mapping[str, Any]) -> Any:
+        return n["density"] * above(n["spool"] - n["length"], 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineMass(_LineBody):
+    """One of the equal point masses of an elastic tether, ``density length / count``.
+
+    Parameters
+    ----------
+    count : int
+        How many there are.
+    """
+
+    count: int
+
+    def _mass(self, n: Mapping[str, Any]) -> Any:
+        return n["density"] * above(n["length"], n["shortest"]) / self.count

@@ -1,0 +1,225 @@
+"""`Tether`: a straight line of given or controlled length, with or without mass, that carries what hangs on its end.
+
+In a system it becomes a swivel, the deployed line (a body named after the tether, whose frame is at the far end) and
+the stored line; as an element it adds the force of the mass flow at the drum. `elastic_tether` is the one that stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import casadi as ca
+
+from spacectl.core.array import as_array, as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.core.expression import TimeExpression
+from spacectl.model.description import Number, always, check_name, direction, rotation_matrix, set_field
+from spacectl.model.joints import Fixed, Joint, Universal
+from spacectl.model.line import LineRod, LineSpool, LineSwivel, Reel
+from spacectl.model.springs import PointElement, length_over_time
+from spacectl.spatial.backend import dot
+
+__all__ = ["LineElement", "Tether"]
+
+ROOTS = ("world", "orbit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineElement(PointElement):
+    """Base of the tethers: a line that leaves a drum on its mother.
+
+    The stored line moves with the mother as a point mass at the drum; an element of line gets its speed where it leaves
+    the drum (or loses it there). With the deployed length L and the tension T(0) just outside the drum, the mother
+    feels ``T(0) - density L_dot^2`` along the line, for either sign of L_dot, so that total momentum is conserved.
+
+    Parameters
+    ----------
+    on : str
+        The mother, which carries the drum: ``"world"``, a body or ``"body.frame"``.
+    at : vector, shape (3,)
+        Where the line leaves it, in the axes of that frame [m].
+    length : float or function of time
+        Deployed (unstretched) length L [m], positive; a function is written ``lambda s: 100.0 - 0.5 * s.t``.
+    density : float
+        Mass per unstretched length [kg/m]; 0 for a massless line.
+    spool : float, optional
+        Length of all the line, deployed and stored [m]. Needed for a line with mass whose length changes (unless on the
+        root); left out for a constant length, nothing is stored.
+    shortest : float, optional
+        Deployed length at which a run stops with an error, because the equations become singular at zero [m]; default: a
+        thousandth of the length at the beginning.
+    """
+
+    on: str
+    at: Any = (0.0, 0.0, 0.0)
+    length: Any
+    density: float = 0.0
+    spool: float | None = None
+    shortest: float | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name, type(self).__name__)
+        set_field(self, "at", as_array(self.at, (3,), f"{self._what}: at"))
+        set_field(self, "length", length_over_time(self.length, self._what))
+        set_field(self, "density", as_scalar(self.density, f"{self._what}: density"))
+        if self.density < 0.0:
+            raise ModelError(f"{self._what}: density is {self.density:g} kg/m, expected 0 or more")
+        least = 1e-3 * self.start if self.shortest is None else as_scalar(self.shortest, f"{self._what}: shortest")
+        if not 0.0 < least < self.start:
+            raise ModelError(
+                f"{self._what}: shortest is {least:g} m, expected a positive length below the {self.start:g} m at the beginning"
+            )
+        set_field(self, "shortest", least)
+        if self.spool is not None:
+            set_field(self, "spool", as_scalar(self.spool, f"{self._what}: spool"))
+            if not self.spool > self.start:
+                raise ModelError(
+                    f"{self._what}: spool is {self.spool:g} m, less than the {self.start:g} m that are out; it is the length "
+                    "of all the line, deployed and stored"
+                )
+        elif self.density > 0.0 and self.changes and self.on not in ROOTS:
+            raise ModelError(
+                f"{self._what}: its length changes and it has mass, so the line on the drum counts; give spool, the length "
+                "of all the line [m]"
+            )
+
+    @property
+    def _what(self) -> str:
+        return f"tether '{self.name}'"
+
+    @property
+    def profile(self) -> TimeExpression | None:
+        """The length as a function of time, if it is one."""
+        return self.length if isinstance(self.length, TimeExpression) else None
+
+    @property
+    def start(self) -> float:
+        """Deployed length at time 0, or at the reference position [m]."""
+        return float(self.length) if self.profile is None else float(self.profile(0.0)[0])
+
+    @property
+    def changes(self) -> bool:
+        """Whether the deployed length can change."""
+        return self.profile is not None
+
+    @property
+    def length_joint(self) -> str:
+        """The joint whose coordinate is the length; empty if there is none."""
+        return ""
+
+    @property
+    def _spool_part(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        if self.spool is None or not self.density or self.on in ROOTS:
+            return ()
+        return ((LineSpool(name=f"{self.name}_spool", line=self.name), {"on": self.on, "at": self.at}),)
+
+    def numbers(self) -> dict[str, Number]:
+        numbers = {"shortest": always(self.shortest)}
+        if not self.changes:
+            numbers["length"] = always(self.length)
+        if self.density:
+            numbers["density"] = always(self.density)
+            if self._spool_part:
+                numbers["spool"] = always(self.spool)
+        return numbers
+
+    def deployed(self, t: Any, coordinate: Any | None, n: Mapping[str, Any]) -> Any:
+        """Deployed length [m] at a time, from its coordinate if it has one."""
+        if self.profile is not None:
+            return self.profile(t)[0]
+        return n["length"] if coordinate is None else coordinate
+
+    def fault(self, t: float, coordinate: float | None) -> str:
+        """What is wrong with the length at a time, as a sentence with the cure; empty if nothing is."""
+        length = self.deployed(t, coordinate, {"length": self.length})
+        margin = 1e-6 * self.start  # a run stops within its last step, just before the fault
+        if self.shortest is not None and length <= self.shortest + margin:
+            return (
+                f"{self._what} is reeled in to {length:.3g} m, its shortest length; end the run before that by a Guard on its "
+                "length, or reel in more slowly towards the end"
+            )
+        if self._spool_part and self.spool is not None and length >= self.spool - margin:
+            return f"{self._what} has no line left: {length:.6g} m are out of {self.spool:g} m; give a longer spool"
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tether(LineElement):
+    """A straight line that carries what is attached to its end, ``Part(satellite, on="<name>", joint=Spherical())``.
+
+    Its deployed length is constant, a function of time (prescribed; the reel does whatever it takes), or, with
+    `is_reeled`, a coordinate ``"<name>.length"`` moved by ``JointForce(joint="<name>.length")``: the input is -T(0),
+    the tension just outside the drum, negative for a pull. A line with mass is a rod of length L all of whose elements
+    move with ``v = v_drum + L_dot e + s e_dot``; it stays straight, whatever is asked of it: check that its tension
+    (`find_tension`) stays positive, or use `ElasticTether`.
+
+    Parameters
+    ----------
+    axis : unit vector or "x", ...
+        Direction of the line in the joint's frame at zero angles.
+    joint : Joint
+        How the line turns on its mother; its coordinates are named after the tether. Default: in the plane of an orbit
+        (about z), then out of it (about y).
+    rotation : matrix or quaternion, optional
+        Of the joint's frame on the mother.
+    is_reeled : bool
+        Whether the length is a coordinate, which is `length` at the reference position.
+
+    References
+    ----------
+    003, section 6.3 (massless, prescribed length).
+
+    Examples
+    --------
+    >>> line = Tether(name="line", on="orbiter", length=lambda s: 100.0 + 0.5 * s.t)
+    >>> line.start, line.changes
+    (100.0, True)
+    """
+
+    axis: Any = "x"
+    joint: Joint = field(default_factory=lambda: Universal(first="z", second="y"))
+    rotation: Any = None
+    is_reeled: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
+        set_field(self, "rotation", rotation_matrix(self.rotation, f"{self._what}: rotation"))
+        if not isinstance(self.joint, Joint) or isinstance(self.joint, Fixed):
+            raise ModelError(f"{self._what}: joint is {self.joint!r}, expected one that turns, such as Universal()")
+        units = {unit for _, unit in self.joint.speeds}
+        if units != {"rad/s"}:
+            raise ModelError(f"{self._what}: its joint is {type(self.joint).__name__}; it may turn, but not slide")
+        if self.is_reeled and self.profile is not None:
+            raise ModelError(
+                f"{self._what}: its length is a function of time and also reeled by a force; give one of the two"
+            )
+
+    @property
+    def changes(self) -> bool:
+        return self.is_reeled or self.profile is not None
+
+    @property
+    def length_joint(self) -> str:
+        return f"{self.name}.length" if self.is_reeled else ""
+
+    @property
+    def points(self) -> tuple[tuple[str, str], ...]:
+        return ((f"{self.name}_swivel", ""), (self.name, "")) if self.density and self.changes else ()
+
+    def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        swivel = LineSwivel(name=f"{self.name}_swivel", line=self.name)
+        turning = self.joint if self.joint.name else replace(self.joint, name=self.name)
+        reel = Reel(axis=self.axis, prescribed=self.profile, start=self.start, is_fixed=not self.changes)
+        set_field(reel, "name", f"{self.name}.length")  # a name with a dot, which users may not give
+        placed = {"on": self.on, "at": self.at, "rotation": self.rotation, "joint": turning}
+        rod = (LineRod(name=self.name, line=self.name), {"on": swivel.name, "joint": reel})
+        return ((swivel, placed), rod, *self._spool_part)
+
+    def forces(self, p: Sequence[Any], v: Sequence[Any], rate: Any | None, t: Any, n: Mapping[str, Any]) -> list[Any]:
+        """``-density L_dot^2`` along the line, on the mother: what the mass flow takes from it."""
+        r = p[1] - p[0]
+        e = r / ca.sqrt(dot(r, r))
+        return [-n["density"] * dot(v[1] - v[0], e) ** 2 * e, 0.0 * e]
