@@ -104,7 +104,7 @@ class ArtificialConstraintTracking(ControlLaw):
             "tracking.damping",
         ]
         labels += [] if others is None else [f"{others.name}.{item}" for item in others.parameters.names]
-        own = [] if others is None else np.asarray(others.p)
+        own = np.zeros(0) if others is None else np.asarray(others.p)
         super().__init__(
             name=name,
             function=function,

@@ -1,6 +1,16 @@
 """From descriptions to equations of motion: kinematics, terms, formulations, numeric calls."""
 
+from spacectl.dynamics.correction import Correction, correction_terms
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.form import FORMULATIONS, form_equations
+from spacectl.dynamics.tension import find_tension, watch_stretch
 
-__all__ = ["FORMULATIONS", "EquationsOfMotion", "form_equations"]
+__all__ = [
+    "FORMULATIONS",
+    "Correction",
+    "EquationsOfMotion",
+    "correction_terms",
+    "find_tension",
+    "form_equations",
+    "watch_stretch",
+]

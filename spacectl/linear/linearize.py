@@ -113,7 +113,7 @@ def linearize(
         u=commanded,
         y=y,
         d=pushing,
-        point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot)},
+        point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot), "inputs": eom.inputs},
         sensitivities=found,
         basis=basis,
     )

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constrained import RANK
+from spacectl.dynamics.constrained import NOTHING, RANK
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.linear.tangent import tangent_map
 
@@ -63,7 +63,7 @@ def _split(J: np.ndarray, weight: np.ndarray) -> tuple[list[int], np.ndarray, An
         return list(range(n)), np.eye(n), lambda b: np.zeros((n, b.shape[1]))
     scaled = J * weight
     size = np.linalg.norm(scaled, axis=1)
-    scaled = scaled / np.where(size > 0.0, size, 1.0)[:, None]
+    scaled = scaled / np.where(size > NOTHING * np.max(size), size, np.inf)[:, None]
     _, R, order = qr(scaled, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300)))

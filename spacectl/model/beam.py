@@ -66,7 +66,8 @@ class Beam(FlexibleBody):
     frames : tuple of Frame
         More places to attach things; off the axis they move with their slice.
     order : str
-        ``"consistent"`` (default), ``"linearised"``, ``"premature"``, ``"strain"`` or ``"pseudo_potential"``.
+        ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"``, ``"strain"`` or
+        ``"pseudo_potential"``; see docs/flexible.md.
 
     Examples
     --------

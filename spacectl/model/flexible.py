@@ -31,7 +31,7 @@ from spacectl.spatial.backend import dot
 __all__ = ["ORDERS", "FlexibleBody", "FrameShapes", "Proportional"]
 
 #: How much of the second order is kept (see `docs/flexible.md`)
-ORDERS = ("consistent", "linearised", "premature", "strain", "pseudo_potential")
+ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ class FlexibleBody:
         numbers = {
             key: always(value) if key == "mass" else unless_trivial(value) for key, value in self._inertia().items()
         }
-        if self.order == "premature":  # what the terms lost by early linearisation are made of (dynamics.orders)
+        if self.order in ("premature", "linearised"):  # what the terms lost by early linearisation are made of (dynamics.orders)
             numbers |= {key: unless_trivial(clean(value)) for key, value in field_integrals(self.material).items()}
         numbers["stiffness"] = unless_trivial(clean_symmetric(self.elasticity))
         if self.order == "strain":

@@ -50,7 +50,8 @@ class ModalBody(FlexibleBody):
     frames : tuple of Frame
         Places to attach things, each at a material point; undeformed position and rotation.
     order : str
-        ``"consistent"`` (default), ``"linearised"``, ``"premature"``, ``"strain"`` or ``"pseudo_potential"``.
+        ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"``, ``"strain"`` or
+        ``"pseudo_potential"``; see docs/flexible.md.
 
     Examples
     --------

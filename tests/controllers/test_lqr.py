@@ -149,6 +149,8 @@ def test_integral_action_removes_a_constant_disturbance(period: float, integrate
         model, Q={"slide": 1.0}, R=0.1, integral={integrated: 0.5}, y_point={"rear_at.x": 0.0}, period=period
     )
     assert law.memory.names == (f"integral.{integrated}",) and np.shape(law.K_integral) == (1, 1)
+    gains = law.named_gains()["slide"]
+    assert gains["gap_dot"] == law.K[0, 3] and gains[f"integral.{integrated}"] == law.K_integral[0, 0]
     biased = design_lqr(model, Q={"slide": 1.0}, R=0.1, trim=[3.0], period=period)  # a wrong trim is a disturbance
     stays = simulate(eom, biased, x0=eom.state(), t_span=(0.0, 60.0))
     assert abs(stays["slide"][-1]) > 0.5
