@@ -26,7 +26,7 @@ def energies(terms: Terms) -> tuple[Any, Any]:
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
     kinetic, potential = (
         ca.sum1(kinetic_by_part(terms)),
-        joint_potential(terms.system, terms.tree, terms.q, terms.numbers),
+        joint_potential(terms.system, terms.tree, terms.q, terms.numbers) + terms.points.potential(),
     )
     for i, (motion, inertia, body) in enumerate(zip(motions, terms.inertias, terms.mass_properties, strict=True)):
         node, modal = terms.tree.nodes[i], terms.modal[i]

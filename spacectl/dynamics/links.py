@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spacectl.dynamics.lines import mass_numbers
 from spacectl.dynamics.tree import ROOT, Node, Numbers, Tree
+from spacectl.model.joints import Fixed
 from spacectl.spatial.backend import constant, zeros
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
@@ -67,8 +69,11 @@ class Links:
     body: list[tuple[int, Placement]]
 
 
-def form_links(tree: Tree, numbers: Numbers, like: Any) -> Links:
-    """Links of a tree from its numbers (symbols). A flexible body on a joint makes two: its joint, massless, and itself."""
+def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, Any] | None = None) -> Links:
+    """Links of a tree from its numbers (symbols). A flexible body on a joint makes two: its joint, massless, and itself.
+
+    `lengths` are the deployed lengths of tethers (`line_lengths`), for systems that have some.
+    """
     items: list[Link] = []
     body: list[tuple[int, Placement]] = []
     for node in tree.nodes:
@@ -91,13 +96,13 @@ def form_links(tree: Tree, numbers: Numbers, like: Any) -> Links:
             body.append((len(items), Placement.identity(like)))
             items.append(Link(node, holder, X_PJ @ X_FB, n, Inertia.none(like), [], "modal", frame))
             continue
-        properties = node.part.body.mass_properties(numbers.group(node.part.name))
+        properties = node.part.body.mass_properties(mass_numbers(node.part, numbers, lengths or {}))
         own = Inertia.from_centre(*properties)
         if kind != "fixed":
             body.append((len(items), X_FB))
             items.append(Link(node, holder, X_PJ, n, own.seen_from(X_FB), [(X_FB, properties)], kind, frame))
             continue
-        X = X_PJ @ X_FB
+        X = X_PJ @ X_FB if isinstance(joint, Fixed) else X_PJ @ joint.placement(like, n) @ X_FB
         if holder != ROOT and items[holder].kind == "modal":
             body.append((len(items), Placement.identity(like)))
             items.append(Link(node, holder, X, n, own, [(Placement.identity(like), properties)], "fixed", frame))

@@ -37,6 +37,8 @@ def _places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[i
     """Each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
     found = []
     for element in system.elements:
+        if not isinstance(element, JointElement):
+            continue
         places: list[tuple[int | None, int]] = []
         for joint, component in element.ends:
             node = next(node for node in tree.nodes if node.part.joint_name == joint)

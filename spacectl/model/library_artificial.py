@@ -142,8 +142,8 @@ def flexible_line_arm() -> System:
         com=(0.075, 0.0, 0.0),
         frames=(Frame(name="tip", at=(0.15, 0, 0)),),
     )
-    bodies, joints = (*beams, hand), ("shoulder", "elbow", "wrist")
-    places = ("world", "link1.tip", "link2.tip")
+    joints, places = ("shoulder", "elbow", "wrist"), ("world", "link1.tip", "link2.tip")
+    bodies: tuple[Beam | RigidBody, ...] = (*beams, hand)
     return System(
         name="flexible line arm",
         parts=tuple(

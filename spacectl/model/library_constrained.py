@@ -65,13 +65,13 @@ def _open_four_bar() -> tuple[Part, ...]:
 
 def four_bar() -> System:
     """A planar four-bar linkage under gravity, driven at the crank; its last pin holds x and y: independent rows."""
-    place = {"b": "rocker.end", "at_a": (*_PIVOTS[3], 0.0)}
+    pivot = (*_PIVOTS[3], 0.0)
     return System(
         name="four-bar",
         environment=UniformGravity(g=_DOWN),
         parts=_open_four_bar(),
         actuators=(JointTorque(joint="crank_pin"),),
-        constraints=tuple(PointOnPlane(name=f"pin_{axis}", normal=axis, **place) for axis in "xy"),
+        constraints=tuple(PointOnPlane(name=f"pin_{axis}", b="rocker.end", at_a=pivot, normal=axis) for axis in "xy"),
     )
 
 
@@ -238,7 +238,7 @@ def flexible_four_bar() -> System:
     lengths, angles = _bars()
     coupler = Beam(name="coupler", length=lengths[1], mass=2.5, EI=150.0, bending=("y",), modes=2, damping=0.01)
     crank, _, rocker = _open_four_bar()
-    root = {"at": (*_PIVOTS[3], 0.0), "rotation": rotation_about("z", angles[2] + np.pi)}
+    root, back = (*_PIVOTS[3], 0.0), rotation_about("z", angles[2] + np.pi)
     return System(
         name="flexible four-bar",
         environment=UniformGravity(g=_DOWN),
@@ -250,7 +250,7 @@ def flexible_four_bar() -> System:
                 rotation=rotation_about("z", angles[1] - angles[0]),
                 joint=Revolute(name="coupler_pin", axis="z"),
             ),
-            Part(rocker.body, joint=Revolute(name="rocker_pin", axis="z"), **root),
+            Part(rocker.body, at=root, rotation=back, joint=Revolute(name="rocker_pin", axis="z")),
         ),
         actuators=(JointTorque(joint="crank_pin"),),
         constraints=tuple(

@@ -10,6 +10,7 @@ from spacectl.core.errors import SolverError
 from spacectl.dynamics import form_equations
 from spacectl.dynamics.native.compiled import CompiledEquations
 from spacectl.dynamics.native.factor import factor, solve
+from spacectl.dynamics.native.function import FUSED_FROM
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 from spacectl.dynamics.native.tree_twin import TreeTwin
 from tests.dynamics.test_random_trees import TREES, make_case
@@ -78,6 +79,17 @@ def test_compiled_equations_equal_the_virtual_machine(formulation: str, kind: st
         np.testing.assert_array_equal(row, compiled.x_dot(x, u))
         np.testing.assert_array_equal(row[eom.n_q :], compiled.v_dot(x[: eom.n_q], x[eom.n_q :], u))
         np.testing.assert_allclose(row, eom.x_dot(0.0, x, u), rtol=1e-10, atol=1e-11)  # condition number 1e4
+
+
+def test_small_expressions_round_as_the_virtual_machine_does() -> None:
+    """Fused operations are for large ones, so that steps of small loops are the same with and without native code."""
+    eom = form_equations(library.pendulum())
+    assert eom.functions["x_dot"].n_instructions() < FUSED_FROM
+    compiled = eom.compiled()
+    for seed in range(20):
+        x, u = np.random.default_rng(seed).normal(size=(2, 2))
+        np.testing.assert_array_equal(compiled.x_dot(x, u[:1]), eom.x_dot(0.0, x, u[:1]))
+    assert form_equations(library.free_flyer_arm()).functions["x_dot"].n_instructions() >= FUSED_FROM
 
 
 def test_factorisation_twin_and_its_failure() -> None:

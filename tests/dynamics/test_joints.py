@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from spacectl.model.joints import JOINTS, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import (
+    JOINTS,
+    Cartesian,
+    Cylindrical,
+    Fixed,
+    Free,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from spacectl.spatial.motion import Placement
 
 AXIS = (2 / 3, -1 / 3, 2 / 3)
@@ -15,6 +26,7 @@ EXAMPLES = [
     Prismatic(axis=AXIS),
     Cylindrical(axis=AXIS),
     Universal(first=AXIS, second="y"),
+    Cartesian(),
     Spherical(),
     Planar(normal="y"),
     Free(),

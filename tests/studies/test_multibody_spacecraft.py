@@ -55,6 +55,13 @@ def test_a_changed_spring_and_damper_change_the_motion_as_the_oracle_says() -> N
     assert np.max(np.abs(plain["relative_position"][-1] - metrics["final_relative_position"])) > 1e-7
 
 
+def test_the_vibration_starts_as_two_masses_on_a_spring(quick: dict) -> None:
+    """The line passes both centres at the same side, so that nothing turns; the cubic term is 1e-8 of the linear one."""
+    reduced = 2200.0 * 1200.0 / 3400.0
+    # the turning that gravity begins within the first period changes the period in the fourth digit
+    assert quick["vibration_period_start"] == pytest.approx(2.0 * np.pi * np.sqrt(reduced / 25.0), rel=1e-3)
+
+
 def test_all_constraints_hold_and_ranks_are_those_of_the_paper(quick: dict) -> None:
     assert quick["max_constraint_error"] < 1e-9
     assert quick["max_error_e1"] > 0.0  # D has a life of its own
@@ -87,5 +94,9 @@ def test_three_orbits_equal_the_program_from_scratch() -> None:
     assert abs(metrics["last_contraction_time"] - contracted[-1]) < 1.0  # the grid's step
     assert metrics["last_contraction_time"] < metrics["orbit_period"]  # "contractions only occur in the first orbit"
     assert 32.0 < metrics["vibration_period_min"] < 32.5 and 34.5 < metrics["vibration_period_max"] < 35.5
+    # opposite sides: stretching turns the whole about y (inertias 4500 and 2000, centres 4 m apart along, 2 m across)
+    reduced = 2200.0 * 1200.0 / 3400.0
+    felt = reduced * (1.0 - 4.0 * reduced / (6500.0 + 20.0 * reduced))
+    assert metrics["vibration_period_min"] == pytest.approx(2.0 * np.pi * np.sqrt(felt / 25.0), rel=5e-3)
     assert metrics["gradient_position_difference"] > 1e-6  # so the exact law is needed
     assert metrics["default_rank_inertial_axes"] > 6 == metrics["rank_A"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacectl import form_equations, simulate
+from spacectl import form_equations, simulate, simulate_many
 from spacectl.cli import run_command_line
 from spacectl.cli_lookup import load_study
 from spacectl.core.study import override_parameters
@@ -104,6 +104,18 @@ def test_projection_can_be_switched_off_and_the_run_says_so(model: Any) -> None:
     assert drift[True, "native"] < 1e-13 and drift[True, "python"] < 1e-13
     assert drift[False, "native"] > 1e-7
     assert drift[False, "python"] == pytest.approx(drift[False, "native"], rel=1e-3)  # the same steps, other rounding
+
+
+def test_many_runs_can_do_without_projection_too(model: Any) -> None:
+    parameters = model.Parameters()
+    eom = model.form_absolute(parameters)
+    options = {"t_span": (0.0, 1.0), "grid": 11, "method": "rk45", "rtol": 1e-5, "atol": 1e-5}
+    x0 = eom.state(**model.start(parameters))
+    for project in (True, False):
+        batch = simulate_many(eom, x0=np.stack([x0, x0]), project=project, **options)
+        one = simulate(eom, x0=x0, project=project, tier="native", **options)
+        for run in range(2):
+            np.testing.assert_array_equal(batch.x[run], one.x)  # the same code with the same numbers
 
 
 def test_a_wrong_number_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

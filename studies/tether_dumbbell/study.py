@@ -1,0 +1,106 @@
+"""A satellite on a tether: libration, deployment, retrieval, what the line's mass does, and slack phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spacectl import ModelError, Study, StudyResult
+
+from .elastic import converge, go_slack
+from .libration import librate
+from .momentum import reel_in_free_space
+from .retrieval import fly_retrieval, hold_angles
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Numbers of the study; each can be set on the command line."""
+
+    orbit_rate: float = 1e-3  # [rad/s], as in 003 section 6.2
+    satellite_mass: float = 500.0  # [kg], 003 section 6.3
+    length: float = 500.0  # [m], 003 section 6.3
+    retrieval: float = 0.22  # [1], -L_dot / (orbit_rate L) of the exponential retrieval, 003 section 6.3
+    constant_rate: float = 46.0  # [m], length retrieved per radian of the orbit, 003 section 6.3
+    start_angle: float = 0.1  # [rad], in-plane angle at the start of the histories
+    deployment: float = 0.3  # [1], L_dot / (orbit_rate L) where elastic and straight line are compared
+    line_density: float = 0.05  # [kg/m], of the massive lines
+    stiffness: float = 2e4  # [N], E A of the elastic line
+    swing: float = 1.4  # [rad], amplitude of the swing that makes the line slack
+    slack_masses: int = 8  # [1], point masses of the line that goes slack
+
+
+def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
+    """Five questions, each by two roads."""
+    check(parameters)
+    rate, mass, length = parameters.orbit_rate, parameters.satellite_mass, parameters.length
+    progress(0.0, "libration")
+    swing, swing_figure = librate(rate, mass, length, parameters.line_density, quick=quick)
+    progress(0.2, "angles and poles of exponential reeling")
+    held, held_figure = hold_angles(rate, mass, length, parameters.retrieval, quick=quick)
+    progress(0.35, "retrieval")
+    flown, flights, flown_figure = fly_retrieval(
+        rate, mass, length, parameters.retrieval, parameters.constant_rate, parameters.start_angle
+    )
+    progress(0.5, "reeling in free space")
+    free, free_figure = reel_in_free_space(parameters.line_density, parameters.stiffness, quick=quick)
+    progress(0.65, "elastic line against straight line")
+    close, close_figure = converge(
+        rate, mass, parameters.deployment, parameters.line_density, parameters.stiffness, quick=quick
+    )
+    progress(0.85, "slack line")
+    loose, loose_sim, loose_figure = go_slack(
+        rate,
+        mass,
+        length,
+        parameters.line_density,
+        parameters.stiffness,
+        parameters.swing,
+        masses=2 if quick else parameters.slack_masses,
+    )
+    notes = (
+        f"Libration at {swing['in_plane_over_orbital_rate']:.9f} (in the plane) and "
+        f"{swing['out_of_plane_over_orbital_rate']:.9f} (out of it) times the orbital rate; a straight "
+        f"line would have to push once it swings beyond "
+        f"{swing['slack_amplitude'] * 57.29578:.2f} degrees.",
+        f"The elastic line converges to the straight one with order {close['convergence_order']:.2f} in the number of masses; "
+        f"what remains is its stretch.",
+        "003 Figure 6.10 does not print its initial angles and shows the motion with a manipulator; the histories here are those "
+        "of the tether alone, from the start_angle given.",
+    )
+    return StudyResult(
+        metrics={**swing, **held, **flown, **free, **close, **loose},
+        simulations={**flights, "slack": loose_sim},
+        figures=(swing_figure, held_figure, flown_figure, free_figure, close_figure, loose_figure),
+        notes=notes,
+    )
+
+
+def check(parameters: Parameters) -> None:
+    """Refuse numbers for which the questions make no sense."""
+    for name in (
+        "orbit_rate",
+        "satellite_mass",
+        "length",
+        "retrieval",
+        "constant_rate",
+        "deployment",
+        "stiffness",
+        "swing",
+    ):
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
+    for name, limit in (("retrieval", 0.75), ("deployment", 0.75), ("swing", 1.57), ("start_angle", 1.0)):
+        if not getattr(parameters, name) < limit:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected less than {limit:g}")
+    if not parameters.line_density > 0.0 or parameters.slack_masses < 1:
+        raise ModelError(
+            "parameters 'line_density' and 'slack_masses': expected a line with mass, density > 0 and masses >= 1"
+        )
+
+
+STUDY = Study(
+    question="How does a tethered satellite librate, how can it be reeled, and when is its line not straight?",
+    parameters=Parameters(),
+    run=run,
+)
