@@ -1,4 +1,4 @@
-"""Every study of the tree runs through the command line: quickly in the ordinary tests, in full in the slow ones."""
+"""Studies run through the command line: two quickly in the ordinary tests, all of them, also in full, in the slow ones."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from spacectl.cli_lookup import load_study
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = sorted(file.parent for file in (ROOT / "studies").glob("*/study.py"))
+#: Through the command line in the ordinary tests; tests/studies runs every study quickly, without drawing it
+IN_EVERY_RUN = ("free_flyer_arm", "two_bar_linkage")
+QUICK = [study if study.name in IN_EVERY_RUN else pytest.param(study, marks=pytest.mark.slow) for study in STUDIES]
 
 
 def test_there_is_a_study() -> None:
@@ -29,7 +32,7 @@ def run_and_read(study: Path, out: Path, *options: str) -> dict[str, object]:
     return metrics
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+@pytest.mark.parametrize("study", QUICK, ids=[study.name for study in STUDIES])
 def test_a_quick_run_succeeds_and_its_metrics_are_explained(study: Path, tmp_path: Path) -> None:
     metrics = run_and_read(study, tmp_path / "out", "--quick")
     units = load_study(study / "study.py").units
