@@ -65,6 +65,7 @@ from spacectl.dynamics.adequacy import AdequacyReport, ConstraintForceTerms, che
 from spacectl.dynamics.consistent import ConsistentState, make_consistent
 from spacectl.dynamics.constraint_loads import find_constraint_wrenches
 from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
+from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.options import Baumgarte
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along
@@ -105,6 +106,7 @@ from spacectl.model.frame_constraints import Loop, NoRelativeRotation, PointOnPl
 from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.model.modal import ModalBody
 from spacectl.model.profile import Profile
+from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.springs import SpringDamper
@@ -199,6 +201,7 @@ __all__ = [
     "Prismatic",
     "Profile",
     "Proportional",
+    "QuaternionFree",
     "ReactionWheel",
     "Reduction",
     "RestToRest",

@@ -49,6 +49,7 @@ def simulate(
     p: Any = None,
     driver: Driver = "auto",
     tier: Tier = "auto",
+    project: bool = True,
     check: bool = True,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -93,6 +94,9 @@ def simulate(
         How functions are evaluated: at once by CasADi's virtual machine, as native code for this structure (compiled
         once, then cached), as the native sweep that serves every tree, or through Python for comparison. ``"auto"``
         is native wherever a compiler is found, else the virtual machine: the same on every run of a machine.
+    project : bool
+        Whether the state of a constrained system is projected on the constraints after each step and at each record;
+        without it residuals grow with the errors of integration (unless the equations were formed with `Baumgarte`).
     check : bool
         Whether a numerical failure raises; otherwise the part before it is returned with its status.
     progress : callable, optional
@@ -119,7 +123,7 @@ def simulate(
     run = build_run(
         eom, law, t_span=t_span, x0=x0, grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
         max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=choose_tier(eom, tier, driver),
-        begin=begin,
+        project=project, begin=begin,
     )  # fmt: skip
     simulation = run.finish(*run.advance(progress))
     if check and not simulation.outcome.is_success:
@@ -145,6 +149,7 @@ def build_run(
     p: Any,
     driver: Driver,
     tier: Tier,
+    project: bool = True,
     begin: float,
 ) -> Run:
     """Check all arguments of `simulate` and put a run together that has not begun yet."""
@@ -175,7 +180,7 @@ def build_run(
         guards=guard_function,
         plant_slopes=plant_slopes,
         law_slopes=law_slopes,
-        project=bind_projection(eom, tier, parameters),
+        project=bind_projection(eom, tier, parameters) if project else None,
         tableau=find_tableau(method),
         t_span=span,
         x0=start,
@@ -210,6 +215,7 @@ def build_run(
         "rtol": relative,
         "atol": np.asarray(atol, dtype=float).tolist(),
         "max_step": longest,
+        "project": int(bool(project)),
         "t_span": list(span),
         "tier": tier,
         "plant": plant.described,

@@ -76,13 +76,14 @@ def simulate_many(
     max_steps: int = 10_000_000,
     stops: Any = (),
     tier: Tier = "native",
+    project: bool = True,
     threads: int | None = None,
 ) -> SimulationBatch:
     """Simulate many runs of one closed loop; nothing is compiled between them.
 
     Parameters
     ----------
-    eom, law, t_span, grid, u, guards, rtol, atol, method, max_step, max_steps, stops
+    eom, law, t_span, grid, u, guards, rtol, atol, method, max_step, max_steps, stops, project
         As for `simulate`.
     x0 : array (n, n_x), sequence of mappings, or one state for all
         Starting states.
@@ -120,7 +121,7 @@ def simulate_many(
         return build_run(
             eom, law, t_span=t_span, x0=states[0], grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
             max_step=max_step, max_steps=max_steps, stops=stops, p=None if numbers is None else numbers[0],
-            driver="native", tier=tier, begin=begin,
+            driver="native", tier=tier, project=project, begin=begin,
         )  # fmt: skip
 
     runs = [build() for _ in range(count)]
@@ -239,7 +240,7 @@ def _limits(eom: EquationsOfMotion, numbers: np.ndarray | None, n: int) -> tuple
         used = [numbers[:, eom.parameters.where(name)] for name in names]
         rows = numbers if any(np.any(columns != columns[:1]) for columns in used) else numbers[:1]
     limits = [eom.limits(row) for row in (rows if rows is not None else [None])]
-    low, high = (np.array([pair[k] for pair in limits]).reshape(-1, eom.n_u) for k in (0, 1))
+    low, high = (np.array([pair[k] for pair in limits]).reshape(len(limits), eom.n_u) for k in (0, 1))
     return _rows(low, n, "limits"), _rows(high, n, "limits")
 
 

@@ -1,7 +1,7 @@
 """Three links hanging from a fixed point (000 section 4) in minimal coordinates, numpy and scipy only.
 
-In the plane: three angles, equations in closed form. In space: ball joint, ball joint, pin about the z axis of link 2, in
-seven speeds; Newton's and Euler's equations projected on partial velocities.
+In the plane: three angles, equations in closed form. In space: ball joint, ball joint, pin about the z axis of link 2,
+in seven speeds; Newton's and Euler's equations projected on partial velocities.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ Z = np.array([0.0, 0.0, 1.0])
 
 
 def planar_rates(_: float, y: np.ndarray) -> np.ndarray:
-    """Angles from the x axis and their rates: sum_j w_ij (cos(a_i - a_j) a_j_ddot + sin(a_i - a_j) a_j_dot^2) = -g_i cos a_i."""
+    """Rates of the angles a from the x axis and of their rates.
+
+    ``sum_j w_ij (cos(a_i - a_j) a_j_ddot + sin(a_i - a_j) a_j_dot^2) + I a_i_ddot = -g_i cos a_i``
+    """
     angle, rate = y[:3], y[3:]
     # share of link k's length in the place of link i's centre: 1 before it, 1/2 at it
     share = LENGTH * (np.tri(3, k=-1) + 0.5 * np.eye(3))
@@ -44,7 +47,7 @@ def planar_centres(states: np.ndarray) -> np.ndarray:
 
 
 def spatial_rates(_: float, y: np.ndarray) -> np.ndarray:
-    """Rates of (quaternions of links 1 and 2, pin angle; their body rates, pin rate); everything in root axes inside."""
+    """Rates of (quaternions of links 1 and 2, pin angle; their body rates, pin rate); inside in root axes."""
     A1, A2 = rotation(y[:4]), rotation(y[4:8])
     c, s = np.cos(y[8]), np.sin(y[8])
     A3 = A2 @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -77,7 +80,7 @@ def spatial_rates(_: float, y: np.ndarray) -> np.ndarray:
 def spatial_history(
     t: np.ndarray, omega1: np.ndarray, omega2: np.ndarray, pin: float, rtol: float = 1e-11
 ) -> np.ndarray:
-    """States at the times t from links along +x with given body rates of links 1 and 2 and of the pin, shape (n, 16)."""
+    """States at the times t from links along +x with given rates of links 1 and 2 and of the pin, shape (n, 16)."""
     y0 = np.concatenate([[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0], omega1, omega2, [pin]])
     found = solve_ivp(spatial_rates, (0.0, float(t[-1])), y0, "DOP853", t, rtol=rtol, atol=rtol)
     return np.asarray(found.y.T)

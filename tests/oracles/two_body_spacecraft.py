@@ -1,8 +1,8 @@
 """Two bodies on a common line with spring and damper in orbit (001 section 3) in eight speeds, numpy and scipy only.
 
-Body 2 slides along and turns about the x axis through a point of body 1. Speeds: omega of body 1 (its axes), velocity of
-its centre of mass (inertial axes, relative to a circular orbit), turn and slide of body 2. The equations are Newton's and
-Euler's, projected on the partial velocities; gravity is the exact difference of two inverse-square pulls.
+Body 2 slides along and turns about the x axis through a point of body 1. Speeds: omega of body 1 (its axes), velocity
+of its centre of mass (inertial axes, relative to a circular orbit), turn and slide of body 2. Equations are Newton's
+and Euler's, projected on the partial velocities; gravity is the exact difference of two inverse-square pulls.
 """
 
 from __future__ import annotations

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from spacectl import (
+    Free,
     Guard,
     ModelError,
+    Part,
+    RigidBody,
     ShapeError,
     Status,
+    System,
     design_pd,
     form_equations,
     library,
@@ -102,3 +106,11 @@ def test_wrong_arguments_are_explained(arm) -> None:
         simulate_many(eom, lambda t, x: np.zeros(2), x0=starts(2), **SPAN)
     with pytest.raises(ModelError, match="'vm'"):
         simulate_many(eom, law, x0=starts(2), tier="vm", **SPAN)
+
+
+def test_a_system_without_inputs_can_run_many_times():
+    body = RigidBody(name="body", mass=1.0, inertia=(1.0, 2.0, 2.5))
+    eom = form_equations(System(name="spinner", parts=(Part(body, joint=Free(name="base")),)))
+    states = [eom.state(**{"base.wx": 0.1 * k, "base.wz": 1.0}) for k in range(3)]
+    batch = simulate_many(eom, None, x0=states, t_span=(0.0, 1.0))
+    assert np.all(np.isfinite(np.asarray(batch.x)))

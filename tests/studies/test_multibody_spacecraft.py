@@ -56,7 +56,7 @@ def test_a_changed_spring_and_damper_change_the_motion_as_the_oracle_says() -> N
 
 
 def test_the_vibration_starts_as_two_masses_on_a_spring(quick: dict) -> None:
-    """The line passes both centres at the same side, so that nothing turns; the cubic term is 1e-8 of the linear one."""
+    """The line passes both centres at the same side, so that nothing turns; the cubic term is 1e-8 of the other."""
     reduced = 2200.0 * 1200.0 / 3400.0
     # the turning that gravity begins within the first period changes the period in the fourth digit
     assert quick["vibration_period_start"] == pytest.approx(2.0 * np.pi * np.sqrt(reduced / 25.0), rel=1e-3)

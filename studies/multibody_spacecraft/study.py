@@ -1,0 +1,168 @@
+"""Two bodies joined by a spring tumble through three orbits (001 section 3): 14 coordinates, 8 constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spacectl import (
+    EquationsOfMotion,
+    ModelError,
+    Simulation,
+    SolverError,
+    Study,
+    StudyResult,
+    form_equations,
+    simulate,
+)
+
+from .figures import draw
+from .histories import Motion, constraint_errors, motion_of, ranks, redundant_value, stretch_findings
+from .model import (
+    Parameters,
+    form_redundant,
+    gravity_law,
+    redundant_system,
+    slide,
+    start_redundant,
+    start_tree,
+    tree_system,
+)
+
+PRINTED = {"rtol": 1e-10, "atol": 1e-13, "method": "rk45"}  # 001 section 3.2
+
+
+def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
+    """Simulate in redundant coordinates, hold the result against a tree, and measure what stabilisation is worth."""
+    check(parameters)
+    if quick:
+        parameters = replace(parameters, duration=min(parameters.duration, 600.0))
+    progress(0.0, "forming the equations")
+    eom = form_redundant(parameters)
+    refusal = kkt_refusal(parameters)
+    progress(0.1, "three orbits in redundant coordinates")
+    grid = np.linspace(0.0, parameters.duration, 2 * round(parameters.duration) + 1)
+    sim = fly(eom, parameters, grid)
+    motion = motion_of(eom, sim.t, sim.x)
+    errors = constraint_errors(eom, sim, motion)
+    progress(0.4, "the tree of eight speeds")
+    trees = compare_with_trees(parameters, sim.x[-1], motion)
+    progress(0.6, "drift without stabilisation")
+    coarse = np.linspace(0.0, parameters.duration, 2001)
+    drifting = drifts(eom, parameters, coarse, motion)
+    seen = ranks(eom, sim, every=max(1, sim.t.size // 100))
+    metrics = {
+        "max_constraint_error": max(float(np.max(np.abs(value))) for value in errors.values()),
+        "final_relative_position": motion.R[1][-1] - motion.R[0][-1],
+        "final_omega1": motion.omega[0][-1],
+        "final_omega2": motion.omega[1][-1],
+        **stretch_findings(motion, parameters),
+        "rank_A": int(np.min(seen[:, 0])),
+        "rank_Mhat": int(np.min(seen[:, 1])),
+        "rank_changes": int(np.sum(np.any(np.diff(seen, axis=0) != 0, axis=1))),
+        **{f"max_error_{key}": np.max(np.abs(value)) for key, value in errors.items()},
+        **trees,
+        **drifting["metrics"],
+        "kkt_refused": bool(refusal),
+        "orbit_period": parameters.period,
+    }
+    progress(0.95, "drawing")
+    return StudyResult(
+        metrics=metrics,
+        simulations={"redundant": sim},
+        figures=draw(motion, errors, drifting["errors"], parameters),
+        notes=(f"Lagrange multipliers (001 Eq 23) are refused: {refusal}.",),
+    )
+
+
+def check(parameters: Parameters) -> None:
+    """Raise `ModelError` for numbers without sense."""
+    for name in ("stiffness", "natural_length", "mu", "orbit_radius", "duration", "rtol"):
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
+    if not slide(parameters) > 0.0:
+        raise ModelError(
+            f"parameter 'distance': got {parameters.distance:g}, expected more than 2 m, where the ports would meet"
+        )
+
+
+def fly(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, **options: Any) -> Simulation:
+    """A run in redundant coordinates from the start of 001; options change tolerances, gravity or projection."""
+    kind = options.pop("kind", "difference")
+    settings = {"rtol": parameters.rtol, "atol": 1e-2 * parameters.rtol, **options}
+    x0 = start_redundant(eom, parameters, absolute=kind == "absolute")
+    law = gravity_law(eom, parameters, kind=kind)
+    return simulate(eom, law, x0=x0, t_span=(0.0, parameters.duration), grid=grid, **settings)
+
+
+def kkt_refusal(parameters: Parameters) -> str:
+    """What the multiplier form says about the same data; empty if it found accelerations."""
+    eom = form_redundant(parameters, "multipliers")
+    try:
+        eom.x_dot(0.0, start_redundant(eom, parameters), np.zeros(eom.n_u))
+    except SolverError as error:
+        return str(error)
+    return ""
+
+
+def compare_with_trees(parameters: Parameters, x: np.ndarray, motion: Motion) -> dict[str, float]:
+    """Largest differences of the final state to a tree of eight speeds, and what two simplifications would change."""
+    eom = form_equations(tree_system(parameters))
+    relative = motion.R[1][-1] - motion.R[0][-1]
+    found: dict[str, float] = {}
+    span = {"t_span": (0.0, parameters.duration), "grid": 2, "rtol": parameters.rtol, "atol": 1e-2 * parameters.rtol}
+    for kind in ("difference", "gradient"):
+        end = simulate(eom, gravity_law(eom, parameters, kind=kind), x0=start_tree(parameters), **span).x[-1]
+        y = eom.outputs(parameters.duration, end, np.zeros(eom.n_u))
+        v = end[eom.n_q :]
+        if kind == "difference":
+            off = [y[:3] - motion.R[0][-1], y[3:6] - motion.R[1][-1]]
+            found["tree_position_difference"] = float(np.max(np.abs(off)))
+            found["tree_omega_difference"] = float(np.max(np.abs(v[:3] - motion.omega[0][-1])))
+            found["tree_velocity_difference"] = float(np.max(np.abs(v[3:6] - x[18:21])))
+        else:
+            found["gradient_position_difference"] = float(np.max(np.abs(y[3:6] - y[:3] - relative)))
+    orbit = form_equations(tree_system(parameters, with_gravity_torque=True))
+    end = simulate(orbit, x0=start_tree(parameters, in_orbit_frame=True), **span).x[-1]
+    (place,) = orbit.call("placements", parameters.duration, end[: orbit.n_q])
+    gap = place[1, -3:] - place[0, -3:]
+    angle = parameters.rate * parameters.duration
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0.0], [np.sin(angle), np.cos(angle), 0.0], [0.0, 0.0, 1.0]])
+    found["gravity_torque_position_difference"] = float(np.max(np.abs(turn @ gap - relative)))
+    return found
+
+
+def drifts(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, motion: Motion) -> dict[str, Any]:
+    """Constraint errors at 001's own tolerances: relative and absolute coordinates, without and with projection."""
+    cases: dict[str, dict[str, Any]] = {
+        "relative, plain": {"project": False},
+        "relative, projected": {},
+        "absolute, plain": {"project": False, "kind": "absolute"},
+        "absolute, projected": {"kind": "absolute"},
+    }
+    relative = motion.R[1][-1] - motion.R[0][-1]
+    errors, metrics = {}, {}
+    inertial = form_equations(redundant_system(parameters, axes="inertial"), formulation="udwadia_phohomsiri")
+    for name, options in cases.items():
+        sim = fly(eom, parameters, grid, **{**PRINTED, **options})
+        g = eom.along("residual", sim.t, sim.x)[:, : len(eom.position_rows)]
+        key = name.replace(", ", "_")
+        errors[name] = (sim.t, np.max(np.abs(g[:, 2:]), axis=1))
+        end = motion_of(eom, sim.t[-1:], sim.x[-1:])
+        metrics[f"drift_{key}"] = float(np.max(np.abs(g)))
+        metrics[f"position_error_{key}"] = float(np.max(np.abs(end.R[1][0] - end.R[0][0] - relative)))
+        if name == "absolute, plain":
+            metrics["redundant_value_body_axes"] = float(np.max(redundant_value(eom, sim)))
+            metrics["redundant_value_inertial_axes"] = float(np.max(redundant_value(inertial, sim)))
+            metrics["default_rank_inertial_axes"] = int(np.max(ranks(inertial, sim, tolerance=None)[:, 0]))
+    return {"errors": errors, "metrics": metrics}
+
+
+STUDY = Study(
+    question="Do two bodies on a spring in orbit keep 8 dependent constraints in 14 coordinates, and how do they move?",
+    parameters=Parameters(),
+    run=run,
+)
