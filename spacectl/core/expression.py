@@ -48,7 +48,7 @@ class TimeExpression:
     def _build(self, t: Any, value: Any) -> None:
         rate = ca.gradient(value, t)
         self._function = ca.Function("rule", [t], [value, rate, ca.gradient(rate, t)])
-        self.text = str(value)
+        self.text = _exact_text(str(value), self._function)
 
     def __call__(self, t: Any) -> tuple[Any, Any, Any]:
         """Value, rate and second rate at a time (number or symbol)."""
@@ -68,6 +68,17 @@ class TimeExpression:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._function.serialize(),)
+
+
+def _exact_text(text: str, function: ca.Function) -> str:
+    """`text` with those constants of the function that six digits do not tell, so that other numbers make another text."""
+    constants = [
+        float(function.instruction_constant(k))
+        for k in range(function.n_instructions())
+        if function.instruction_id(k) == ca.OP_CONST
+    ]
+    inexact = [repr(value) for value in constants if float(f"{value:.6g}") != value]
+    return f"{text} with {', '.join(inexact)}" if inexact else text
 
 
 def _restore(serialized: str) -> TimeExpression:
@@ -161,7 +172,7 @@ class NamedExpression:
         self.needs, self._function = needs, function
         self.size = int(function.size1_out(0))
         symbols = [ca.SX.sym(f"{kind}:{name}", function.size1_in(i)) for i, (kind, name) in enumerate(needs)]
-        self.text = str(function(*symbols))
+        self.text = _exact_text(str(function(*symbols)), function)
 
     def __call__(self, quantities: Callable[[str, str], Any]) -> Any:
         """The values, with each quantity (kind, name) given by a function."""

@@ -11,6 +11,7 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.model.frame_constraints import FrameConstraint
 
 __all__ = ["ConsistentState", "make_consistent"]
 
@@ -83,7 +84,7 @@ def make_consistent(
     x, n_q = start.copy(), eom.n_q
     weight = 1.0 / np.sqrt(np.maximum(np.diag(eom.mass_matrix(t, x[:n_q], p)), 1e-12))
     held_v = np.array([1.0 if name not in hold else 0.0 for name in eom.speeds])
-    held_q = held_v * _coordinate_weights(eom, hold)
+    held_q = _coordinate_weights(eom, hold)
     size = max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
     for _ in range(_STEPS if eom.position_rows else 0):
         rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
@@ -104,8 +105,12 @@ def make_consistent(
             f"{', '.join(worst)}; start closer, hold less, or check that they do not contradict each other",
             partial=x,
         )
-    for _ in range(3):  # once for rows linear in the speeds
+    _require_sides(eom, t, x, p)
+    for _ in range(_STEPS):  # once for rows linear in the speeds, and once more for rounding
         rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
+        rate = max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0)))
+        if np.max(np.abs(rows[1])) <= tolerance * rate:
+            break
         x[n_q:] += _least(rows[2], -rows[1].reshape(-1), weight * held_v)
     rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
     open_rate = float(np.max(np.abs(rows[1]), initial=0.0))
@@ -119,12 +124,23 @@ def make_consistent(
 
 
 def _coordinate_weights(eom: EquationsOfMotion, hold: tuple[str, ...]) -> np.ndarray:
-    """Zero for speeds whose own coordinate is held (of the same joint and place), one for others."""
-    weights = np.ones(eom.n_v)
-    for k, name in enumerate(eom.speeds):
-        if name.removesuffix("_dot") in hold:
-            weights[k] = 0.0
-    return weights
+    """Zero for speeds whose own coordinate is held, one for others; holding one entry of a quaternion holds it all."""
+    quaternions = [eom.states[k].removesuffix("qw") for k in eom.quaternions]
+    turning = {f"{root}w{axis}" for root in quaternions if any(f"{root}q{e}" in hold for e in "wxyz") for axis in "xyz"}
+    return np.array([0.0 if name in turning or name.removesuffix("_dot") in hold else 1.0 for name in eom.speeds])
+
+
+def _require_sides(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> None:
+    """Raise if some loop is closed the wrong way round."""
+    sides = eom.call("sides", t, x[: eom.n_q], p=p)[0].reshape(-1)
+    active = {name.split(".")[0] for name in eom.constraint_rows}
+    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.name in active]
+    turned = [name for name, side in zip(names, sides, strict=True) if not side > 0.0]
+    if turned:
+        raise SolverError(
+            f"system '{eom.system.name}': the nearest state meets {', '.join(turned)} turned by 180 degrees; start closer",
+            partial=x,
+        )
 
 
 def _least(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -11,13 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve, qr, solve_triangular
+from scipy.linalg import lu_solve, qr, solve_triangular
+from scipy.linalg.lapack import dgetrf
 
 from spacectl.core.errors import SolverError
 
 __all__ = ["RANK", "SOLVERS", "Solution", "solve_directions", "solve_kkt", "solve_partition", "solve_pseudoinverse"]
 
 RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
+NOTHING = 1e-13  #: rows this small against the largest are rounding of rows that hold nothing
+CONTRADICTION = 1e-3  #: part of a dependent row that may stay open: drift leaves far less, a contradiction all of it
+SINGULAR = 1e-13  #: of a pivot to the rows' largest entries: a few hundred roundings
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,18 @@ class Solution:
     rank: int
 
 
-def solve_directions(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+def solve_directions(
+    M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
+) -> Solution:
     """Project the equations on what the constraint forces do not reach: ``N' M v_dot = N' f`` with ``N' E = 0``.
 
-    Rows of J that depend on others are left out (their residual tells whether they agree); of E likewise, whose
-    multipliers are then zero.
+    Rows of J that depend on others are left out; of E likewise, whose multipliers are then zero.
 
     Raises
     ------
     SolverError
-        If the forces span fewer directions than the constraints hold (inadequate actuators), or if nothing has inertia.
+        If the forces span fewer directions than the constraints hold (inadequate actuators), if nothing has inertia, or
+        (with `check`, as in all roads) if a row that was left out contradicts the others.
     """
     n, m = len(f), len(gamma)
     if m == 0:
@@ -55,14 +61,18 @@ def solve_directions(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndar
     b = np.concatenate([free.T @ f, gamma[held[:rank_J]]])
     if rank_E > rank_J or A.shape[0] != n:
         raise SolverError(f"the constraint forces reach {rank_E} directions but hold {rank_J}: they are not determined")
-    v_dot = _solve_rows(A, b)
+    v_dot = scale * _solve_rows(A * scale, b)
+    if check:
+        _require_agreement(f, J, gamma, v_dot, scale)
     lam = np.zeros(m)
     push = Q[:, :rank_E].T @ (scale * (M @ v_dot - f))
     lam[order[:rank_E]] = solve_triangular(R[:rank_E, :rank_E], push)
     return Solution(v_dot, lam, rank_J)
 
 
-def solve_partition(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+def solve_partition(
+    M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
+) -> Solution:
     """Kane's road: independent speeds by pivoting, the others from the constraints (003 section 3.3).
 
     ``v = A_c v_I + a`` with ``A_c = [1; -J_D^-1 J_I]``; ``A_c' M A_c v_I_dot = A_c' (f - M a)``. The choice of independent
@@ -70,23 +80,27 @@ def solve_partition(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarr
     """
     n = len(f)
     scale = _scale(M)
-    _, R, order = qr(_unit_rows(J * scale), mode="economic", pivoting=True)
-    rank = int(np.sum(np.abs(np.diag(R)) > RANK * max(abs(R[0, 0]), 1e-300))) if R.size else 0
-    dependent, independent = order[:rank], order[rank:]
-    held, _ = _independent((J * scale).T)
+    held, rank = _independent((J * scale).T)
     rows = held[:rank]
+    order = qr(_unit_rows(J[rows] * scale), mode="economic", pivoting=True)[2] if rank else np.arange(n)
+    dependent, independent = order[:rank], order[rank:]
     J_D, J_I = J[np.ix_(rows, dependent)], J[np.ix_(rows, independent)]
     A_c, a = np.zeros((n, n - rank)), np.zeros(n)
     A_c[independent] = np.eye(n - rank)
     A_c[dependent] = -np.linalg.solve(J_D, J_I)
     a[dependent] = np.linalg.solve(J_D, gamma[rows])
-    v_dot = A_c @ _solve_rows(A_c.T @ M @ A_c, A_c.T @ (f - M @ a)) + a
+    unit = scale[independent]
+    v_dot = A_c @ (unit * _solve_rows((A_c.T @ M @ A_c) * unit, A_c.T @ (f - M @ a))) + a
+    if check:
+        _require_agreement(f, J, gamma, v_dot, scale)
     lam = np.zeros(len(gamma))
     lam[rows] = np.linalg.lstsq(scale[:, None] * J[rows].T, scale * (M @ v_dot - f), rcond=None)[0]
     return Solution(v_dot, lam, rank)
 
 
-def solve_kkt(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+def solve_kkt(
+    M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
+) -> Solution:
     """The augmented system ``[M, -E; J, 0]`` (000 Eq 41): independent constraints only.
 
     Raises
@@ -99,14 +113,17 @@ def solve_kkt(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E:
     _, rank = _independent((J * scale).T) if m else (None, 0)
     if rank < m:
         raise SolverError(f"{m} constraint rows, of which {rank} are independent: the augmented matrix is singular")
-    size = np.linalg.norm(J, axis=1) if m else np.zeros(0)
+    size = np.linalg.norm(E * scale[:, None], axis=0)
     K = np.block([[M, -E], [J, np.zeros((m, m))]])
-    balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])
-    solution = _solve_rows(balance[:, None] * K, balance * np.concatenate([f, gamma]))
+    balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])  # unknowns in units of their own
+    rows = np.concatenate([scale, np.ones(m)])
+    solution = balance * _solve_rows(rows[:, None] * K * balance, rows * np.concatenate([f, gamma]))
     return Solution(solution[:n], solution[n:], rank)
 
 
-def solve_pseudoinverse(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray) -> Solution:
+def solve_pseudoinverse(
+    M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
+) -> Solution:
     """Udwadia and Phohomsiri's explicit equation (001 Eqs 21, 22): singular M and dependent constraints are allowed.
 
     ``v_dot = [(1 - A+ A) M; A]+ [f; b]``, unique if and only if [M; A] has full column rank; the multipliers are those of
@@ -123,22 +140,24 @@ def solve_pseudoinverse(M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.n
     weight = np.linalg.norm(J * scale, axis=1) if m else np.zeros(0)
     b = gamma / np.where(weight > 0.0, weight, 1.0)
     inertia, force = scale[:, None] * M * scale, scale * f
-    A_plus = np.linalg.pinv(A, rcond=RANK) if m else np.zeros((n, 0))
-    rank = int(np.linalg.matrix_rank(A, tol=RANK * max(float(np.linalg.norm(A, 2)), 1e-300))) if m else 0
-    projector = np.eye(n) - A_plus @ A
-    whole = np.vstack([projector @ inertia, A])
+    U, size, V = np.linalg.svd(A) if m else (np.zeros((0, 0)), np.zeros(0), np.eye(n))
+    rank = int(np.sum(size > RANK * max(float(np.max(size, initial=0.0)), 1e-300)))
+    # 1 - A+ A projects on the rows V[rank:]; written with them, rounding is not divided by small singular values twice
+    whole = np.vstack([V[rank:] @ inertia, size[:rank, None] * V[:rank]])
     singular = np.linalg.svd(np.vstack([inertia, A]), compute_uv=False)
     if not singular[-1] > RANK * singular[0]:
         raise SolverError(
             f"mass matrix and constraints together have rank below {n}: something without inertia is not held either"
         )
-    w = np.linalg.lstsq(whole, np.concatenate([force, b]), rcond=RANK)[0]
+    w = _solve_rows(whole, np.concatenate([V[rank:] @ force, U[:, :rank].T @ b]))
     v_dot = scale * w
+    if check:
+        _require_agreement(f, J, gamma, v_dot, scale)
     lam = np.linalg.pinv(J.T * scale[:, None], rcond=RANK) @ (scale * (M @ v_dot - f)) if m else np.zeros(0)
     return Solution(v_dot, lam, rank)
 
 
-Solver = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Solution]
+Solver = Callable[..., Solution]
 
 #: Roads by name
 SOLVERS: dict[str, Solver] = {
@@ -156,18 +175,28 @@ def _scale(M: np.ndarray) -> np.ndarray:
     return 1.0 / np.sqrt(np.where(diagonal > 1e-14 * typical, diagonal, typical))
 
 
+def _require_agreement(f: np.ndarray, J: np.ndarray, gamma: np.ndarray, v_dot: np.ndarray, scale: np.ndarray) -> None:
+    """Raise if ``J v_dot = gamma`` stays open in some row by much of what the row is made of."""
+    gap = np.abs(J @ v_dot - gamma)
+    size = np.abs(J) @ (np.abs(v_dot) + scale**2 * np.abs(f)) + np.abs(gamma)
+    if np.any(gap > CONTRADICTION * size + 1e-9 * np.max(size, initial=0.0)):
+        raise SolverError("constraints contradict each other: no accelerations meet them all")
+
+
 def _unit_rows(A: np.ndarray) -> np.ndarray:
+    """Rows scaled to unit size; those that are rounding of nothing become zero."""
     size = np.linalg.norm(A, axis=1, keepdims=True)
-    return A / np.where(size > 0.0, size, 1.0)
+    return A / np.where(size > NOTHING * np.max(size, initial=0.0), size, np.inf)
 
 
 def _pivoted(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """``A P = Q R`` with the rank of A's columns scaled to unit size; R is of A itself."""
     size = np.linalg.norm(A, axis=0)
-    Q, R, order = qr(A / np.where(size > 0.0, size, 1.0), pivoting=True)
+    size = np.where(size > NOTHING * np.max(size, initial=0.0), size, np.inf)
+    Q, R, order = qr(A / size, pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300))) if diagonal.size else 0
-    return Q, R * np.where(size > 0.0, size, 1.0)[order], order, rank
+    return Q, R * np.where(np.isfinite(size), size, 0.0)[order], order, rank
 
 
 def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:
@@ -178,10 +207,12 @@ def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Solution of a square system after scaling its rows."""
-    size = np.max(np.abs(A), axis=1)
     if A.size == 0:
         return np.zeros(0)
-    if not np.all(size > 0.0):
-        raise SolverError("nothing has inertia against some motion that the constraints allow")
-    solution: np.ndarray = lu_solve(lu_factor(A / size[:, None]), b / size)
-    return solution
+    size = np.max(np.abs(A), axis=1)
+    if np.all(size > 0.0):
+        factors, pivots, _ = dgetrf(A / size[:, None])
+        if np.min(np.abs(np.diag(factors))) > SINGULAR:
+            solution: np.ndarray = lu_solve((factors, pivots), b / size)
+            return solution
+    raise SolverError("nothing has inertia against some motion that the constraints allow, or their forces do no work")

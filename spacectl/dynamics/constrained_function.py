@@ -19,21 +19,21 @@ __all__ = ["constrained_solve"]
 
 
 @lru_cache(maxsize=256)
-def constrained_solve(n: int, m: int, road: str) -> ca.Function:
+def constrained_solve(n: int, m: int, road: str, check: bool = True) -> ca.Function:
     """(M, f, J, gamma, E) -> (v_dot, lam) for n speeds and m constraint rows by the named road.
 
-    Where there is no solution the results are not finite, and the equations say so. Kept for the life of the process,
-    as CasADi demands of callbacks.
+    Where there is no solution the results are not finite, and the equations say so; `check` counts contradictions among
+    dependent rows. Kept for the life of the process, as CasADi demands of callbacks.
     """
-    return _Solve(n, m, road)
+    return _Solve(n, m, road, check)
 
 
 class _Solve(ca.Callback):  # type: ignore[misc]
     """The solver as a CasADi callback with forward derivatives."""
 
-    def __init__(self, n: int, m: int, road: str):
+    def __init__(self, n: int, m: int, road: str, check: bool):
         super().__init__()
-        self.n, self.m, self.road = n, m, road
+        self.n, self.m, self.road, self.check = n, m, road, check
         self.construct(f"constrained_{road}", {})
 
     def get_n_in(self) -> int:
@@ -52,7 +52,7 @@ class _Solve(ca.Callback):  # type: ignore[misc]
     def eval(self, arg: list[Any]) -> list[Any]:
         M, f, J, gamma, E = (np.asarray(item.full()) for item in arg)
         try:
-            solution = SOLVERS[self.road](M, f[:, 0], J, gamma[:, 0], E)
+            solution = SOLVERS[self.road](M, f[:, 0], J, gamma[:, 0], E, check=self.check)
         except (SolverError, np.linalg.LinAlgError, ValueError):
             return [ca.DM.nan(self.n, 1), ca.DM.nan(self.m, 1)]
         return [ca.DM(solution.v_dot), ca.DM(solution.lam)]
@@ -70,9 +70,11 @@ class _Solve(ca.Callback):  # type: ignore[misc]
         seeds = [ca.MX.sym(f"d{i}", *_wide(self.get_sparsity_in(i), nfwd)) for i in range(5)]
         pieces = [ca.horzsplit(seed, self.get_sparsity_in(i).size2()) for i, seed in enumerate(seeds)]
         results = []
+        # steps that leave the constraints make dependent rows disagree; those that keep them are sums of such
+        solve = constrained_solve(self.n, self.m, self.road, False)
         for k in range(nfwd):
             d_M, d_f, d_J, d_gamma, d_E = (piece[k] for piece in pieces)
-            results.append(self(M, d_f - d_M @ v_dot + d_E @ lam, J, d_gamma - d_J @ v_dot, E))
+            results.append(solve(M, d_f - d_M @ v_dot + d_E @ lam, J, d_gamma - d_J @ v_dot, E))
         outputs = [ca.horzcat(*[item[i] for item in results]) for i in range(2)]
         return ca.Function(name, [M, f, J, gamma, E, v_dot, lam, *seeds], outputs, inames, onames, opts)
 

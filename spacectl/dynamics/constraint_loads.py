@@ -9,21 +9,96 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.dynamics.constraint_terms import ConstraintTerms
+from spacectl.dynamics.input_map import loop_effort, loop_motor
 from spacectl.dynamics.kinematics import frame_in_body
 from spacectl.dynamics.tree import ROOT
-from spacectl.model.constraints import Constraint
+from spacectl.model.constraints import Artificial, Constraint
 from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import Placement, pull_wrench
 
-__all__ = ["constraint_loads", "constraint_wrenches"]
+__all__ = ["all_efforts", "constraint_loads", "constraint_wrenches", "find_constraint_wrenches", "named_wrenches"]
 
 
-def constraint_loads(constraints: ConstraintTerms, lam: Any) -> list[tuple[int, Any]]:
-    """Pairs (body, wrench about its origin in its axes) of all natural constraints, for multipliers lam."""
+def find_constraint_wrenches(eom: Any, t: float, x: Any, u: Any = None, *, p: Any = None) -> dict[str, np.ndarray]:
+    """What each natural constraint between frames passes to its body `b`: wrenches by the constraint's name.
+
+    A motor in the joint that closes a loop is part of it, as in ``eom.reactions``. Where rows depend on each other a
+    wrench need not be unique; `diagnose_constraints` says which.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of a constrained system; in absolute coordinates every joint is such a constraint.
+    t : float
+        Time [s].
+    x : array, shape (n_x,)
+        State.
+    u : array, shape (n_u,), optional
+        Inputs; default zero.
+    p : array, optional
+        Run-time parameters.
+
+    Returns
+    -------
+    dict of str to array, shape (6,)
+        Moment [N m] and force [N] about the origin of frame F on `b`, in its axes.
+    """
+    state = np.asarray(x, dtype=float)
+    q, v, command = state[: eom.n_q], state[eom.n_q :], np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
+    eom.v_dot(t, q, v, command, p)  # raises, with the reason, where there is no solution
+    lam = eom.multipliers(t, q, v, command, p)
+    function = eom.functions["constraint_wrenches"]
+    found = np.asarray(function(t, q, v, command, lam, eom.p if p is None else p).full())
+    active = {name.split(".")[0] for name in eom.constraint_rows}
+    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.is_natural]
+    return dict(zip([name for name in names if name in active], found, strict=True))
+
+
+def all_efforts(constraints: ConstraintTerms, free: tuple[str, ...], u: Any, lam: Any) -> Any:
+    """Every actuator's effort, in the order of the system: inputs u, or multipliers of what it keeps."""
+    known = dict(zip(free, ca.vertsplit(u), strict=True)) if free else {}
+    at = 0
+    for item in constraints.rows:
+        if isinstance(item.constraint.kind, Artificial):
+            known.update({name: lam[at + k] for k, name in enumerate(item.constraint.kind.by)})
+        at += item.constraint.n_rows
+    efforts = [known[actuator.input_name] for actuator in constraints.terms.system.actuators]
+    return ca.vertcat(*efforts) if efforts else ca.SX(0, 1)
+
+
+def named_wrenches(constraints: ConstraintTerms, efforts: Any, lam: Any) -> Any:
+    """Wrench on `b` of each natural constraint between frames, motor included, about F in F axes, shape (k, 6)."""
+    rows, at = [], 0
+    for item in constraints.rows:
+        own = lam[at : at + item.constraint.n_rows]
+        at += item.constraint.n_rows
+        if isinstance(item.constraint, FrameConstraint) and item.constraint.is_natural:
+            wrench = constraint_wrenches(constraints, item.constraint, own)
+            rows.append((wrench + _motor_wrench(constraints, item.constraint, efforts)).T)
+    return ca.densify(ca.vertcat(*rows)) if rows else ca.SX(0, 6)
+
+
+def _motor_wrench(constraints: ConstraintTerms, constraint: FrameConstraint, efforts: Any) -> Any:
+    terms = constraints.terms
+    total = ca.SX.zeros(6)
+    for k, actuator in enumerate(terms.system.actuators):
+        loop = loop_motor(terms.system, actuator)
+        if loop is not None and loop is constraint:
+            total = total + loop_effort(terms, loop, actuator) * efforts[k]
+    return total
+
+
+def constraint_loads(constraints: ConstraintTerms, efforts: Any, lam: Any) -> list[tuple[int, Any]]:
+    """Pairs (body, wrench about its origin in its axes) of all natural constraints and of motors in loops."""
     loads: list[tuple[int, Any]] = []
+    for k, actuator in enumerate(constraints.terms.system.actuators):
+        loop = loop_motor(constraints.terms.system, actuator)
+        if loop is not None:
+            loads += _pair(constraints, loop, loop_effort(constraints.terms, loop, actuator) * efforts[k])
     at = 0
     for item in constraints.rows:
         size = item.constraint.n_rows
@@ -48,8 +123,12 @@ def constraint_wrenches(constraints: ConstraintTerms, constraint: FrameConstrain
 
 
 def _frame_loads(constraints: ConstraintTerms, constraint: FrameConstraint, lam: Any) -> list[tuple[int, Any]]:
+    return _pair(constraints, constraint, constraint_wrenches(constraints, constraint, lam))
+
+
+def _pair(constraints: ConstraintTerms, constraint: FrameConstraint, at_F: Any) -> list[tuple[int, Any]]:
+    """A wrench on `b` about F in F axes, and the opposite one on `a`, as loads on their bodies."""
     terms, n = constraints.terms, constraints.terms.numbers.group(constraint.name)
-    at_F = constraint_wrenches(constraints, constraint, lam)
     at_J = -pull_wrench(constraints.relative(constraint), at_F)
     loads = []
     for end, wrench in (("a", at_J), ("b", at_F)):
@@ -61,7 +140,9 @@ def _frame_loads(constraints: ConstraintTerms, constraint: FrameConstraint, lam:
 def _rule_loads(constraints: ConstraintTerms, constraint: Constraint, lam: Any) -> list[tuple[int, Any]]:
     """Forces and moments on the frames that a rule names, along the slope of the rule."""
     terms = constraints.terms
-    sizes = {"position": 3, "velocity": 3, "angular_velocity": 3, "rotation": 9}
+    # a rule of speeds pushes along its slope by velocities; places in it only say where they point
+    is_of_speeds = ca.depends_on(constraints.value(constraint), terms.v)
+    sizes = {"velocity": 3, "angular_velocity": 3} if is_of_speeds else {"position": 3, "rotation": 9}
     symbols = {need: ca.SX.sym("s", sizes[need[0]]) for need in constraint.rule.needs if need[0] in sizes}
     if not symbols:
         return []

@@ -18,7 +18,7 @@ from spacectl.dynamics.kinematics import RootMotion, body_motions
 from spacectl.dynamics.outputs import frame_state
 from spacectl.dynamics.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Artificial, Constraint
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.frame_constraints import FrameConstraint, JointLoop
 from spacectl.model.system import System
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.motion import Placement
@@ -43,12 +43,14 @@ class ConstraintRows:
 
 
 def active_constraints(system: System, active: tuple[str, ...] | None) -> tuple[AnyConstraint, ...]:
-    """The system's constraints, or those named in `active`."""
+    """The system's constraints, or those named in `active` (joints in absolute coordinates always are)."""
     names = [constraint.name for constraint in system.constraints]
     for name in active or ():
         if name not in names:
             raise ModelError(f"form_equations: active names an {unknown_name('constraint', name, names)}")
-    return tuple(item for item in system.constraints if active is None or item.name in active)
+    return tuple(
+        item for item in system.constraints if active is None or item.name in active or isinstance(item, JointLoop)
+    )
 
 
 class ConstraintTerms:
@@ -126,6 +128,13 @@ class ConstraintTerms:
             at += size
         return ca.densify(ca.horzcat(*blocks)) if blocks else ca.SX(self.terms.v.shape[0], 0)
 
+    @property
+    def sides(self) -> Any:
+        """One number for each constraint that holds directions: positive as meant, negative if turned by half a turn."""
+        held = [item.constraint for item in self.rows if isinstance(item.constraint, FrameConstraint)]
+        found = [item.side(self.relative(item).R, self.terms.numbers.group(item.name)) for item in held]
+        return ca.vertcat(*found) if found else ca.SX(0, 1)
+
     def gradient(self, constraint: FrameConstraint) -> Any:
         """Derivative of its position rows by a displacement twist of F in F axes, (rows, 6): reaction wrench = G' lam."""
         d = ca.SX.sym("d", 6)
@@ -156,12 +165,23 @@ class ConstraintTerms:
             return ConstraintRows(constraint, None, dot(n["axis"], X_NJ.R.T @ (twist_F[:3] - twist_J[:3])))
         if not isinstance(constraint, Constraint):
             raise ModelError(f"constraint '{constraint.name}': no rule for {type(constraint).__name__}")
-        value = constraint.rule(lambda kind, name: self.quantity(constraint, kind, name))
-        if ca.depends_on(value, terms.v):
-            return ConstraintRows(constraint, None, value)
-        if not ca.depends_on(value, ca.vertcat(terms.q, terms.t)):
-            raise ModelError(f"constraint '{constraint.name}': its rule depends on no coordinate, speed or time")
-        return ConstraintRows(constraint, value, self._rate(value))
+        value = self.value(constraint)
+        moving = [ca.depends_on(value[k], terms.v) for k in range(value.shape[0])]
+        held = [ca.depends_on(value[k], terms.q) for k in range(value.shape[0])]
+        if any(not (a or b) for a, b in zip(moving, held, strict=True)):
+            raise ModelError(
+                f"constraint '{constraint.name}': its rule (or an entry of it) depends on no coordinate and no speed, so "
+                "nothing can keep it; name one"
+            )
+        if any(moving) and not all(moving):
+            raise ModelError(
+                f"constraint '{constraint.name}': some entries of its rule hold positions, others speeds; make two constraints"
+            )
+        return (
+            ConstraintRows(constraint, None, value)
+            if any(moving)
+            else ConstraintRows(constraint, value, self._rate(value))
+        )
 
     def _rate(self, value: Any) -> Any:
         """Rate of an expression of (t, q, v) for constant speeds."""
@@ -172,6 +192,10 @@ class ConstraintTerms:
     def _motions(self) -> list[Any]:
         terms = self.terms
         return body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
+
+    def value(self, constraint: Constraint) -> Any:
+        """The values of a rule."""
+        return constraint.rule(lambda kind, name: self.quantity(constraint, kind, name))
 
     def quantity(self, constraint: Constraint, kind: str, name: str) -> Any:
         """A named quantity that a rule asks for, as an expression."""

@@ -80,10 +80,12 @@ def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = 
     try:
         v_dot = SOLVERS["pseudoinverse" if np.allclose(E, J.T) else "directions"](M, f, J, gamma, E, check=False).v_dot
         gap = np.abs(J @ v_dot - gamma)
+        made_of = np.abs(J) @ (np.abs(v_dot) + scale**2 * np.abs(f)) + np.abs(gamma)
     except (SolverError, np.linalg.LinAlgError):
         gap = np.abs(null @ (null.T @ (gamma / size))) * size
-    needed = np.maximum(np.abs(gamma), 1e-3 * float(np.max(np.abs(gamma), initial=0.0)))
-    contradictory = tuple(n for n, d, g in zip(names, gap, needed, strict=True) if d > 1e-6 * max(float(g), 1e-9))
+        made_of = np.abs(gamma)
+    limit = 1e-6 * made_of + 1e-12 * np.max(made_of, initial=0.0)
+    contradictory = tuple(name for name, d, most in zip(names, gap, limit, strict=True) if d > most)
     adequacy = _adequacy(M, J, E, scale, rank)
     report = (names, rank, dependent, contradictory, float(np.max(gap, initial=0.0)), adequacy)
     return ConstraintReport(*report, _message(eom, *report))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.emit_chunks import CHUNKED_FROM, Line, emit_body
 
 __all__ = ["EmittedC", "can_emit", "emit_function", "emit_step"]
 
@@ -48,6 +49,7 @@ class _Value:
     op: int
     operands: tuple[str, ...]
     is_early: bool  # depends on the hoisted input only
+    is_input: bool = False
 
 
 def can_emit(function: ca.Function) -> bool:
@@ -55,7 +57,7 @@ def can_emit(function: ca.Function) -> bool:
     return bool(function.is_a("SXFunction")) and not function.find_functions()
 
 
-def emit_function(function: ca.Function, name: str, *, hoist: str = "p") -> EmittedC:
+def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked_from: int = CHUNKED_FROM) -> EmittedC:
     """C code of a scalar (SX) function, its preparation apart.
 
     Parameters
@@ -66,6 +68,8 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p") -> Emit
         Name of the C function.
     hoist : str
         Name of the input on which alone the prepared values may depend.
+    chunked_from : int
+        Number of lines from which the code is cut into several functions (see `emit_chunks`).
 
     Returns
     -------
@@ -81,21 +85,38 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p") -> Emit
     def late(operand: str) -> str:
         return kept.setdefault(operand, f"w[{len(kept)}]") if operand in early else operand
 
-    after = [_Value(v.name, v.op, tuple(map(late, v.operands)), False) for v in values if not v.is_early]
-    results = [f"    res[{i}][{k}] = {late(value)};" for (i, k), value in stores]
+    after = [_Value(v.name, v.op, tuple(map(late, v.operands)), False, v.is_input) for v in values if not v.is_early]
     before = [value for value in values if value.is_early]
     used = [i for i in range(function.n_in()) if i != hoisted]
+    results = [Line(f"res[{i}][{k}]", late(value), (late(value),), "store") for (i, k), value in stores]
+    keeping = [Line(place, value, (value,), "store") for value, place in kept.items()]
+    is_long = len(values) + len(keeping) + len(results) >= chunked_from
+    early_chunks, early_body = emit_body(
+        _lines(before, function.name()),
+        keeping,
+        f"{name}_prepare",
+        [("const double *", "p"), ("double *", "w")],
+        is_apart=True,
+        is_long=is_long,
+    )
+    chunks, body = emit_body(
+        _lines(after, function.name()),
+        results,
+        name,
+        [*(("const double *", f"a{i}") for i in used), ("double **", "res"), ("const double *", "w")],
+        is_long=is_long,
+    )
     text = [
+        *early_chunks,
         f"void {name}_prepare(const double *p, double *w) {{",
         "    (void)p; (void)w;",
-        *_lines(before, function.name()),
-        *(f"    {place} = {value};" for value, place in kept.items()),
+        *early_body,
         "}",
+        *chunks,
         f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem) {{",
         *(f"    const double *const a{i} = arg[{i}]; (void)a{i};" for i in used),
         "    (void)iw; (void)mem; (void)w; (void)res;",
-        *_lines(after, function.name()),
-        *results,
+        *body,
         "    return 0;",
         "}",
     ]
@@ -109,7 +130,7 @@ def emit_step(function: ca.Function, name: str) -> str:
         f"static void {name}(const double *const *a, double *const *r) {{",
         *(f"    const double *const a{i} = a[{i}]; (void)a{i};" for i in range(function.n_in())),
         "    (void)r;",
-        *_lines(values, function.name()),
+        *(line.text for line in _lines(values, function.name())),
         *(f"    r[{i}][{k}] = {value};" for (i, k), value in stores),
         "}",
     ]
@@ -138,9 +159,8 @@ def _straight_line(
             slots[where_out[0]] = _number(function.instruction_constant(k))
         elif op == ca.OP_INPUT:
             is_early = where_in[0] == hoisted
-            values.append(
-                _Value(f"v{k}", ca.OP_ASSIGN, (f"{'p' if is_early else f'a{where_in[0]}'}[{where_in[1]}]",), is_early)
-            )
+            place = f"{'p' if is_early else f'a{where_in[0]}'}[{where_in[1]}]"
+            values.append(_Value(f"v{k}", ca.OP_ASSIGN, (place,), is_early, True))
             slots[where_out[0]] = f"v{k}"
         else:
             operands = tuple(slots[slot] for slot in where_in)
@@ -152,20 +172,22 @@ def _straight_line(
     return values, stores, early
 
 
-def _lines(values: list[_Value], where: str) -> list[str]:
+def _lines(values: list[_Value], where: str) -> list[Line]:
     """The assignments as C; a divisor that is used more than once is inverted once."""
     divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV)
     inverses: dict[str, str] = {}
-    lines: list[str] = []
+    lines: list[Line] = []
     for value in values:
         if value.op == ca.OP_DIV and divisors[value.operands[1]] > 1:
             over, under = value.operands
             if under not in inverses:
                 inverses[under] = f"i{len(inverses)}"
-                lines.append(f"    const double {inverses[under]} = 1.0 / {under};")
-            lines.append(f"    const double {value.name} = {over} * {inverses[under]};")
+                lines.append(Line(inverses[under], f"1.0 / {under}", (under,)))
+            inverse = inverses[under]
+            lines.append(Line(value.name, f"{over} * {inverse}", (over, inverse)))
         else:
-            lines.append(f"    const double {value.name} = {_expression(value.op, list(value.operands), where)};")
+            expression = _expression(value.op, list(value.operands), where)
+            lines.append(Line(value.name, expression, value.operands, "input" if value.is_input else "value"))
     return lines
 
 

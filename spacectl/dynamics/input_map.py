@@ -11,6 +11,7 @@ from spacectl.dynamics.tree import ROOT
 from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.distributed import DistributedForce
 from spacectl.model.frame_constraints import Loop
+from spacectl.model.system import System
 from spacectl.model.validate import find_component, find_speed
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import distributed_load
@@ -19,7 +20,7 @@ from spacectl.spatial.motion import Placement, pull_wrench
 if TYPE_CHECKING:
     from spacectl.dynamics.terms import Terms
 
-__all__ = ["body_wrench", "input_column", "input_direction"]
+__all__ = ["body_wrench", "input_column", "input_direction", "loop_effort", "loop_motor"]
 
 
 def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> Any:
@@ -27,8 +28,8 @@ def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> 
     column = ca.SX(terms.v.shape[0], 1)
     if isinstance(actuator, (JointTorque, ReactionWheel)):
         joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
-        loop = next((item for item in terms.system.constraints if item.name == joint), None)
-        if isinstance(loop, Loop):
+        loop = loop_motor(terms.system, actuator)
+        if loop is not None:
             return _loop_column(terms, loop, actuator)
         node = next(node for node in terms.tree.nodes if node.part.joint_name == joint)
         column[node.v.start + (find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0)] = 1.0
@@ -41,16 +42,29 @@ def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> 
     return terms.project(loads, modal)
 
 
+def loop_effort(terms: Terms, loop: Loop, actuator: Any) -> Any:
+    """Wrench of a unit effort in the joint that closes a loop, on `b` about F's origin in F axes."""
+    k = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
+    n = terms.numbers.group(loop.name)
+    S = loop.joint.subspace(ca.SX(ca.DM(loop.joint.rest())), n)  # of joints whose S is constant in F
+    return S @ ca.SX(ca.DM.eye(S.shape[1]))[:, k]
+
+
+def loop_motor(system: System, actuator: Actuator) -> Loop | None:
+    """The loop in whose joint an actuator works, if it does."""
+    joint = actuator.joint if isinstance(actuator, JointTorque) else None
+    found = next((item for item in system.constraints if item.name == joint), None)
+    return found if isinstance(found, Loop) else None
+
+
 def _loop_column(terms: Terms, loop: Loop, actuator: Any) -> Any:
     """Generalised forces of a unit effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
     n = terms.numbers.group(loop.name)
-    k = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
     found = {}
     for end in ("a", "b"):
         i, X_BA, attachment = frame_in_body(terms.tree, getattr(loop, end), terms.q, terms.v, terms.numbers)
         found[end] = i, X_BA, Placement(n[f"rotation_{end}"], n[f"at_{end}"]), attachment
-    S = loop.joint.subspace(ca.SX(ca.DM(loop.joint.rest())), n)  # of joints whose S is constant in F
-    at_F = S @ ca.SX(ca.DM.eye(S.shape[1]))[:, k]
+    at_F = loop_effort(terms, loop, actuator)
     X_N = {
         end: (X @ X_end if i == ROOT else terms.motions[i].X_NB @ X @ X_end) for end, (i, X, X_end, _) in found.items()
     }

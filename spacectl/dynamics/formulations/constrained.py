@@ -13,12 +13,13 @@ import casadi as ca
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.builders import Builder, form_shared, form_terms
 from spacectl.dynamics.constrained_function import constrained_solve
-from spacectl.dynamics.constraint_loads import constraint_loads
+from spacectl.dynamics.constraint_loads import all_efforts, constraint_loads, named_wrenches
 from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.terms import Terms
-from spacectl.model.constraints import Artificial
+from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.frame_constraints import Loop
 from spacectl.model.system import System
 
 __all__ = ["form_constrained"]
@@ -48,6 +49,7 @@ def form_constrained(
             f"system '{system.name}': constraint '{artificial}' is artificial, but {formulation} is for ideal constraints; "
             "use formulation='artificial' (or 'auto')"
         )
+    _require_distinct(system, active)
     terms = form_terms(system, options)
     constraints = ConstraintTerms(terms, active)
     free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
@@ -63,6 +65,23 @@ def form_constrained(
         position_rows=constraints.position_names,
         constraint_inputs=tuple(kept),
     )
+
+
+def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None:
+    """No actuator keeps two things, and no name means both a joint and a loop."""
+    owners: dict[str, str] = {}
+    for item in active:
+        for name in item.kind.by if isinstance(item.kind, Artificial) else ():
+            if name in owners:
+                raise ModelError(
+                    f"system '{system.name}': input '{name}' cannot keep both '{owners[name]}' and '{item.name}' "
+                    "(or two rows of one); name one actuator for each condition"
+                )
+            owners[name] = item.name
+    joints = {part.joint_name for part in system.tree}
+    for item in system.constraints:
+        if isinstance(item, Loop) and item.name in joints:
+            raise ModelError(f"system '{system.name}': a joint and a loop are both called '{item.name}'; rename one")
 
 
 def _functions(
@@ -98,16 +117,23 @@ def _functions(
 
     def reactions() -> ca.Function:
         lam = ca.SX.sym("lam", len(constraints.names))
-        loads = constraint_loads(constraints, lam)
-        wrenches = terms.joint_wrenches(loads)
+        efforts = all_efforts(constraints, free, u, lam)
+        wrenches = ca.horzcat(*terms.joint_wrenches(constraint_loads(constraints, efforts, lam))).T
+        (wrenches,) = ca.substitute([ca.densify(wrenches)], [terms.u], [efforts])
         given = [build.symbols[key] for key in ("t", "q", "v", "u", "v_dot", "p")] + [lam]
         return ca.Function(
             "reactions",
             given,
-            [ca.densify(ca.horzcat(*wrenches).T)],
+            [wrenches],
             ["t", "q", "v", "u", "v_dot", "p", "lam"],
             ["reactions"],
         )
+
+    def wrenches() -> ca.Function:
+        lam = ca.SX.sym("lam", len(constraints.names))
+        found = named_wrenches(constraints, all_efforts(constraints, free, u, lam), lam)
+        given = [build.symbols[key] for key in ("t", "q", "v", "u")] + [lam, terms.p]
+        return ca.Function("constraint_wrenches", given, [found], ["t", "q", "v", "u", "lam", "p"], ["wrenches"])
 
     everything = build.shared()
     everything["input_map"] = lambda: build.of("input_map", "t q p", ("B_tau", B_tau))
@@ -121,6 +147,8 @@ def _functions(
         "multipliers": lambda: solved("lam"),
         "residual": lambda: build.of("residual", "t q v p", ("g", ca.vertcat(constraints.position, constraints.speed))),
         "reactions": reactions,
+        "constraint_wrenches": wrenches,
+        "sides": lambda: build.of("sides", "t q p", ("sides", constraints.sides)),
         "outputs": lambda: build.outputs(solved("x_dot")),
     }
 

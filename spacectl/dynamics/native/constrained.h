@@ -6,18 +6,29 @@
 #include <math.h>
 #include <string.h>
 
-/* Householder QR with column pivoting of A (n x m), columns first scaled to unit size. On return R is in the upper part
- * of A (of the scaled columns), reflectors below with their factors in beta; `order` tells which column stands where,
- * `size` the columns' sizes in their old places. Returns the rank. */
+#define SC_NOTHING 1e-13       /* as NOTHING, CONTRADICTION and SINGULAR in dynamics/constrained.py */
+#define SC_CONTRADICTION 1e-3
+#define SC_SINGULAR 1e-13
+
+/* Householder QR with column pivoting of A (n x m), columns first scaled to unit size (zero if next to nothing). On return
+ * R is in the upper part of A (of the scaled columns), reflectors below with their factors in beta; `order` tells which
+ * column stands where, `size` the columns' sizes in their old places. Returns the rank. */
 static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double *size, double tolerance) {
     const int steps = n < m ? n : m;
-    double first = 0.0;
+    double first = 0.0, longest = 0.0;
     for (int j = 0; j < m; j++) {
-        double sum = 0.0, *a = A + (long long)j * n;
+        double sum = 0.0;
+        const double *a = A + (long long)j * n;
         for (int i = 0; i < n; i++) sum += a[i] * a[i];
-        size[j] = sum > 0.0 ? sqrt(sum) : 1.0;
-        for (int i = 0; i < n; i++) a[i] /= size[j];
+        size[j] = sqrt(sum);
+        longest = fmax(longest, size[j]);
         order[j] = j;
+    }
+    for (int j = 0; j < m; j++) {
+        double *a = A + (long long)j * n;
+        const int is_nothing = !(size[j] > SC_NOTHING * longest);
+        if (is_nothing) size[j] = 1.0;
+        for (int i = 0; i < n; i++) a[i] = is_nothing ? 0.0 : a[i] / size[j];
     }
     for (int k = 0; k < steps; k++) {
         int best = k;
@@ -83,7 +94,7 @@ static int sc_solve_rows(int n, double *T, double *b) {
         int best = k;
         for (int i = k + 1; i < n; i++)
             if (fabs(T[i * n + k]) > fabs(T[best * n + k])) best = i;
-        if (!(fabs(T[best * n + k]) > 0.0)) return 1;
+        if (!(fabs(T[best * n + k]) > SC_SINGULAR)) return 1;
         if (best != k) {
             for (int j = k; j < n; j++) {
                 const double t = T[k * n + j];
@@ -134,14 +145,30 @@ static int sc_constrained(int n, int m, const double *M, double *f, const double
     for (int j = 0; j < n; j++) {
         for (int i = 0; i < n; i++) row[i] = scale[i] * M[(long long)j * n + i];
         sc_reflect(n, reach, push, beta_E, row);
-        for (int i = reach; i < n; i++) T[(i - reach) * n + j] = row[i];
-        for (int k = 0; k < rank; k++) T[(n - rank + k) * n + j] = J[(long long)j * m + order_J[k]];
+        for (int i = reach; i < n; i++) T[(i - reach) * n + j] = row[i] * scale[j];
+        for (int k = 0; k < rank; k++) T[(n - rank + k) * n + j] = J[(long long)j * m + order_J[k]] * scale[j];
     }
     for (int i = 0; i < n; i++) row[i] = scale[i] * f[i];
     sc_reflect(n, reach, push, beta_E, row);
     for (int i = reach; i < n; i++) b[i - reach] = row[i];
     for (int k = 0; k < rank; k++) b[n - rank + k] = gamma[order_J[k]];
     if (sc_solve_rows(n, T, b)) return 1;
+    for (int i = 0; i < n; i++) b[i] *= scale[i];
+    if (rank < m) { /* rows that were left out must agree with the others */
+        double largest = 0.0;
+        for (int j = 0; j < m; j++) {
+            double sum = -gamma[j], made_of = fabs(gamma[j]);
+            for (int i = 0; i < n; i++) {
+                const double a = J[(long long)i * m + j];
+                sum += a * b[i];
+                made_of += fabs(a) * (fabs(b[i]) + scale[i] * scale[i] * fabs(f[i]));
+            }
+            size_J[j] = fabs(sum) - SC_CONTRADICTION * made_of;
+            largest = fmax(largest, made_of);
+        }
+        for (int j = 0; j < m; j++)
+            if (size_J[j] > 1e-9 * largest) return 1;
+    }
     if (lam) {
         for (int i = 0; i < n; i++) {
             double sum = -f[i];
