@@ -38,12 +38,12 @@ demo: $(VENV)/demo.stamp
 test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow"
 
 test-all: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks --out out/bench

@@ -65,7 +65,6 @@ from spacectl.dynamics.adequacy import AdequacyReport, ConstraintForceTerms, che
 from spacectl.dynamics.consistent import ConsistentState, make_consistent
 from spacectl.dynamics.constraint_loads import find_constraint_wrenches
 from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
-from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.options import Baumgarte
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along

@@ -135,7 +135,7 @@ def test_names_are_looked_up_in_the_studies_folder_first(
     toy_study.rename(tmp_path / "studies" / "free_flyer_arm")
     monkeypatch.chdir(tmp_path)
     assert run_command_line(["list"]) == 0
-    assert "free_flyer_arm  How long does it ring?" in capsys.readouterr().out
+    assert "free_flyer_arm How long does it ring?" in " ".join(capsys.readouterr().out.split())
     assert run_command_line(["run", "free_flyer_arm", "--out", "out"]) == 0
     assert json.loads(Path("out/metrics.json").read_text())["ringing_time"] == 6.0
 

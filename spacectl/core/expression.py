@@ -29,8 +29,8 @@ class TimeExpression:
 
     Examples
     --------
-    >>> TimeExpression(lambda s: 2.0 * s.t, "slide").text
-    '(2*t)'
+    >>> TimeExpression(lambda s: 2.0 * s.t, "slide")(3.0)  # value, rate, second rate
+    (6.0, 2.0, 0.0)
     """
 
     def __init__(self, rule: Callable[[Any], Any] | float | TimeExpression, what: str):

@@ -57,7 +57,7 @@ def test_gain_tends_to_the_steady_one_and_ends_at_the_terminal_one(resting: Line
     assert len(held.gains.t) < 60  # nothing changes, so steps are long
 
 
-@pytest.mark.parametrize("terminal", [0.0, {"slide": 5.0, "gap_dot": 3.0}])
+@pytest.mark.parametrize("terminal", [pytest.param(0.0, marks=pytest.mark.slow), {"slide": 5.0, "gap_dot": 3.0}])
 def test_finite_horizon_cost_is_the_simulated_one(terminal: object) -> None:
     eom = carts()
     t = np.linspace(0.0, 3.0, 4)
@@ -77,6 +77,7 @@ def test_finite_horizon_cost_is_the_simulated_one(terminal: object) -> None:
     assert other > cost * (1.0 + 1e-4)
 
 
+@pytest.mark.slow
 def test_solution_along_a_motion_matches_an_integrator() -> None:
     _, model, _ = swing()
     law = design_lqr_along(model, Q=[10.0, 1.0], R=0.1, terminal=[5.0, 1.0], rtol=1e-9)

@@ -63,7 +63,9 @@ def test_both_agree_with_python_control_with_cross_weights(seed: int) -> None:
     assert found.residual < 1e-14
 
 
-@pytest.mark.parametrize("weight", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize(
+    "weight", [pytest.param(1e-4, marks=pytest.mark.slow), 1.0, pytest.param(1e4, marks=pytest.mark.slow)]
+)
 def test_flexible_model_of_a_hundred_states_is_solved_to_rounding(weight: float) -> None:
     model = flexible_modes(50)
     A, B, Q, R = np.asarray(model.A), np.asarray(model.B), weight * np.eye(100), np.eye(3)
