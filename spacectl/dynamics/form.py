@@ -138,6 +138,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
         return
     bodies = [part.body for part in eom.system.tree]
     is_special = any(getattr(body, "is_flexible", False) or hasattr(body, "line") for body in bodies)
+    is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
     twin = None if is_special else TreeTwin(eom.system, eom.parameters, eom.p)
 
     def weakest_speed(q: np.ndarray) -> tuple[int, float]:

@@ -166,3 +166,17 @@ def test_the_power_of_a_distributed_torque_is_that_on_its_slices():
         rates = eom.outputs(0.0, x, [0.0])[::3]
         gaps.append(abs(power - np.sum(weights * nodes / 10.0 * rates)) / abs(power))
     assert gaps[1] < 0.35 * gaps[0] < 0.35 * 1e-3  # slices turn to second order: the rest falls with the square
+
+
+def test_a_rigid_tree_with_a_prescribed_joint_is_formed():
+    arm = RigidBody(name="arm", mass=2.0, inertia=(0.1, 1.0, 1.0), com=(0.5, 0, 0))
+    load = RigidBody(name="load", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    reel = Prismatic(name="reel", axis="x", prescribed=lambda s: 1.0 + 0.1 * s.t)
+    system = System(
+        name="reel", parts=(Part(arm, joint=Revolute(name="swing", axis="z")), Part(load, on="arm", joint=reel))
+    )
+    eom = form_equations(system)
+    # angular momentum L = I(t) w is conserved: I = 1.5 + 0.1 + (1 + 0.1 t)^2
+    t, rate = 2.0, 0.7
+    inertia, slope = 1.5 + 0.1 + 1.2**2, 2.0 * 1.2 * 0.1
+    assert np.isclose(eom.v_dot(t, [0.3], [rate])[0], -slope * rate / inertia, rtol=1e-13)

@@ -1,0 +1,133 @@
+"""Figures of the study: 003 Figures 6.10, 6.13 and 6.14, torque jumps, and lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl import Figure, Line, Panel, Simulation
+
+from .free import free_tether
+from .orbiter import FIXED_POINT, INPUTS, JOINTS, Data
+from .phases import Flight
+
+AXIS: dict[str, Any] = {"x_label": "orbits", "x_unit": "1"}
+STYLES = ("dotted", "solid", "dashed")
+
+
+def draw_free(free: dict[str, Simulation], rate: float) -> Figure:
+    """Tether and pitch without control."""
+    styles = {"station": "dotted", "exponential": "dashed", "constant": "solid", "deployment": "solid"}
+    names = {
+        "station": "station keeping",
+        "exponential": "retrieval, exponential",
+        "constant": "retrieval, constant rate",
+        "deployment": "deployment, exponential",
+    }
+
+    def lines(values: Any) -> tuple[Line, ...]:
+        return tuple(
+            Line(x=sim.t * rate / (2 * np.pi), y=values(sim), label=names[key], style=styles[key])
+            for key, sim in free.items()
+        )
+
+    return Figure(
+        name="uncontrolled",
+        title="Arm locked, no torque (003 Figure 6.10)",
+        caption="Retrieval makes the libration grow, deployment makes it shrink, at constant length it stays.",
+        panels=(
+            Panel(lines=lines(free_tether), y_label="tether", unit="rad", **AXIS),
+            Panel(lines=lines(lambda sim: sim["pitch"] - FIXED_POINT[0]), y_label="pitch", unit="rad", **AXIS),
+        ),
+    )
+
+
+def draw_flights(name: str, title: str, flights: dict[str, Flight], rate: float, caption: str) -> Figure:
+    """Length, angles and torques."""
+
+    def lines(values: Any) -> tuple[Line, ...]:
+        return tuple(
+            Line(x=flight.t * rate / (2 * np.pi), y=values(flight), label=label, style=STYLES[k])
+            for k, (label, flight) in enumerate(flights.items())
+        )
+
+    panels = [
+        Panel(lines=lines(lambda flight: flight.length), y_label="length", unit="m", **AXIS),
+        Panel(lines=lines(lambda flight: flight.tether), y_label="tether", unit="rad", **AXIS),
+    ]
+    for i in (1, 2):
+        panels.append(
+            Panel(
+                lines=lines(lambda flight, i=i: flight.angles[:, i] - FIXED_POINT[i]),
+                y_label=JOINTS[i],
+                unit="rad",
+                **AXIS,
+            )
+        )
+    for i, word in enumerate(INPUTS):
+        label = "spacecraft" if word == "craft" else word
+        panels.append(
+            Panel(lines=lines(lambda flight, i=i: flight.torques[:, i]), y_label=f"torque, {label}", unit="N m", **AXIS)
+        )
+    return Figure(name=name, title=title, caption=caption, panels=tuple(panels))
+
+
+def draw_jumps(flights: dict[str, Flight], data: Data) -> Figure:
+    """Jump of the torques at the begin of each station keeping against the energy of the libration there."""
+    lines = []
+    for label, flight in flights.items():
+        energy, jump = [], []
+        for begin, _ in flight.stations:
+            at = int(np.searchsorted(flight.t, begin - 1e-6))
+            speed = (flight.tether[at] - flight.tether[at - 1]) / (flight.t[at] - flight.t[at - 1])
+            swing = speed**2 + 3.0 * data.rate**2 * flight.tether[at] ** 2
+            energy.append(0.5 * data.satellite_mass * flight.length[at] ** 2 * float(swing))
+            jump.append(float(np.max(np.abs(flight.torques[at + 1] - flight.torques[at]))))
+        kind, steps = label.split(", ")
+        lines.append(
+            Line(x=energy, y=jump, label=f"{kind}, {steps} step{'' if steps == '1' else 's'}", style="markers")
+        )
+    return Figure(
+        name="torque_jumps",
+        title="Torque jumps where station keeping begins",
+        caption="The more energy the libration has when the law changes, the larger the jump: begin station keeping early.",
+        panels=(
+            Panel(
+                lines=tuple(lines),
+                x_label="energy of the libration at the change of law",
+                x_unit="J",
+                y_label="largest jump of a torque",
+                unit="N m",
+                log_x=True,
+                log_y=True,
+            ),
+        ),
+    )
+
+
+def draw_scan(lengths: dict[tuple[float, int], Flight]) -> Figure:
+    """Largest libration, torque and motion of the arm against the length."""
+    counts = sorted({steps for _, steps in lengths})
+
+    def lines(values: Any) -> tuple[Line, ...]:
+        found = []
+        for k, steps in enumerate(counts):
+            at = sorted(length for length, other in lengths if other == steps)
+            label = f"{steps} step{'s' if steps > 1 else ''}"
+            found.append(Line(x=at, y=[values(lengths[(x, steps)]) for x in at], label=label, style=STYLES[k]))
+        return tuple(found)
+
+    axis: dict[str, Any] = {"x_label": "length at the start", "x_unit": "m", "log_y": True}
+    return Figure(
+        name="lengths",
+        title="Three quarters of the line retrieved, from several lengths",
+        caption="Shorter is easier; from 300 to 500 m on the law of the station keeping is left behind and the arm turns over.",
+        panels=(
+            Panel(lines=lines(lambda f: f.largest), y_label="largest libration", unit="rad", **axis),
+            Panel(lines=lines(lambda f: f.arm), y_label="largest arm motion", unit="rad", **axis),
+            Panel(
+                lines=lines(lambda f: float(np.max(np.abs(f.torques)))), y_label="largest torque", unit="N m", **axis
+            ),
+        ),
+    )

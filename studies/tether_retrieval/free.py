@@ -1,0 +1,30 @@
+"""Without control: the arm locked, the tether kept, retrieved at two kinds of rate, or deployed (003 Figure 6.10)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spacectl import Simulation, simulate
+
+from .orbiter import FIXED_POINT, Data, form_orbiter
+from .phases import Reeling
+
+
+def fly_free(data: Data, reeling: Reeling | float, swing: float, end: float) -> Simulation:
+    """Pitch and tether, without any torque."""
+    length = reeling if isinstance(reeling, float) else reeling.profile(data.rate)
+    eom = form_orbiter(data, length, is_locked=True)
+    arm = FIXED_POINT[1] + FIXED_POINT[2]
+    x0 = eom.state(pitch=FIXED_POINT[0], swing=FIXED_POINT[3] + swing - FIXED_POINT[0] - arm)
+    return simulate(eom, x0=x0, t_span=(0.0, end), grid=401)
+
+
+def free_tether(sim: Simulation) -> np.ndarray:
+    """From the vertical downwards [rad]."""
+    return sim["pitch"] + sim["swing"] + FIXED_POINT[1] + FIXED_POINT[2] - FIXED_POINT[3]
+
+
+def growth(sim: Simulation, rate: float) -> float:
+    """Half the range of the tether's angle over the last period of libration over that of the first."""
+    angle, period = free_tether(sim), 2.0 * np.pi / (np.sqrt(3.0) * rate)
+    return float(np.ptp(angle[sim.t > sim.t[-1] - period]) / np.ptp(angle[sim.t < period]))

@@ -1,0 +1,258 @@
+"""Retrieval of a tethered satellite: unstable by itself, in one step or several, exponential or at a constant rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl import ModelError, Simulation, Study, StudyResult, find_operating_point, linearize, simulate
+
+from .figures import draw_flights, draw_free, draw_jumps, draw_scan
+from .free import fly_free, growth
+from .orbiter import FIXED_POINT, JOINTS, Data, form_orbiter, relative, tether_angle
+from .phases import Flight, Reeling, believe, fly_steps, reel, retrieval_law, start_state
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Numbers of the study; each can be set on the command line."""
+
+    orbit_rate: float = 1e-3  # [rad/s], 003 section 6.2
+    satellite_mass: float = 500.0  # [kg], 003 section 6.3
+    free_length: float = 500.0  # [m], 003 Figure 6.10
+    length: float = 200.0  # [m], at the start of the controlled retrievals; not printed
+    final_length: float = 50.0  # [m]; not printed
+    retrieval: float = 0.22  # [1], -L_dot / (orbit_rate L), 003 section 6.3
+    steps: int = 2  # [1], of the multi-step retrieval
+    station_orbits: float = 2.0  # [1], station keeping after each step
+    frequency: float = 5.0  # [1], of the modified feedback linearisation, in orbital rates
+    start_angle: float = 0.1  # [rad], of the tether in the uncontrolled motions; not printed
+    number_error: float = 0.2  # [1]
+    noise_angle: float = 1e-4  # [rad]
+    noise_rate: float = 1e-6  # [rad/s]
+
+
+def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
+    """Uncontrolled motions, retrievals in one step and in several, profiles, weights, lengths, deployment, robustness."""
+    check(parameters)
+    data = Data(rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass)
+    progress(0.0, "without control")
+    free = uncontrolled(data, parameters)
+    metrics: dict[str, Any] = {f"free_growth_{name}": growth(sim, data.rate) for name, sim in free.items()}
+    progress(0.2, "one step and several, exponential and constant")
+    counts = (1, parameters.steps) if quick else tuple(sorted({1, parameters.steps, 4}))
+    flights = {
+        (kind, steps): fly(data, parameters, kind=kind, steps=steps)
+        for kind in ("exponential", "constant")
+        for steps in counts
+    }
+    for (kind, steps), flight in flights.items():
+        metrics |= describe(f"{kind}_{steps}step", flight)
+    progress(0.5, "lengths, rates and weights")
+    lengths = {} if quick else scan_lengths(data, parameters)
+    for (length, steps), flight in lengths.items():
+        metrics |= describe(f"L{length:.0f}_{steps}step", flight)
+    gentle = {
+        steps: fly(data, parameters, kind="exponential", steps=steps, slower=0.5)
+        for steps in (counts if not quick else ())
+    }
+    for steps, flight in gentle.items():
+        metrics |= describe(f"gentle_{steps}step", flight)
+    metrics |= try_weights(data, parameters)
+    progress(0.8, "deployment, wrong numbers, noise")
+    metrics |= deploy(data, parameters)
+    one, more = flights[("exponential", 1)], flights[("exponential", parameters.steps)]
+    wrong = {
+        f"{factor:.1f}": fly(data, parameters, believed=believe(data, factor))
+        for factor in (1.0 - parameters.number_error, 1.0 + parameters.number_error)
+    }
+    noisy = fly(data, parameters, is_noisy=True)
+    metrics |= {
+        "multi_step_is_better": more.largest < one.largest and more.final < one.final,
+        "exponential_is_better_one_step": one.largest < flights[("constant", 1)].largest,
+        "exponential_is_better_multi_step": more.largest < flights[("constant", parameters.steps)].largest,
+        "wrong_numbers_largest_libration": max(flight.largest for flight in wrong.values()),
+        "wrong_numbers_final_libration": max(flight.final for flight in wrong.values()),
+        "noise_largest_libration": noisy.largest,
+        "noise_final_libration": noisy.final,
+    }
+    figures = [
+        draw_free(free, data.rate),
+        draw_flights(
+            "steps", "One step and several (003 Figure 6.13)",
+            {f"{steps} step{'s' if steps > 1 else ''}": flights[("exponential", steps)] for steps in (1, parameters.steps)},
+            data.rate, "Exponential retrieval. Station keeping between the steps takes out the libration before it has grown.",
+        ),
+        draw_flights(
+            "profiles", "Exponential and constant rate (003 Figure 6.14)",
+            {f"{kind}, {parameters.steps} steps": flights[(kind, parameters.steps)] for kind in ("constant", "exponential")},
+            data.rate, "Same lengths, same time. The constant rate is gentle at first and fast, for its length, at the end.",
+        ),
+        draw_jumps({**{f"{k}, {n}": f for (k, n), f in flights.items()}, **{f"gentle, {n}": f for n, f in gentle.items()}}, data),
+    ]  # fmt: skip
+    if lengths:
+        figures.append(draw_scan(lengths))
+    return StudyResult(metrics=metrics, simulations=free, figures=tuple(figures), notes=notes(metrics, parameters))
+
+
+def uncontrolled(data: Data, parameters: Parameters) -> dict[str, Simulation]:
+    """003 Figure 6.10, and a deployment."""
+    down = Reeling(parameters.free_length, 0.1 * parameters.free_length, parameters.retrieval)
+    end = down.duration(data.rate)
+    constant = Reeling(down.start, down.end, down.rate, "constant")
+    up = Reeling(down.end, down.start, parameters.retrieval)
+    ways: dict[str, Reeling | float] = {
+        "station": down.start,
+        "exponential": down,
+        "constant": constant,
+        "deployment": up,
+    }
+    return {name: fly_free(data, way, parameters.start_angle, end) for name, way in ways.items()}
+
+
+def fly(
+    data: Data,
+    parameters: Parameters,
+    *,
+    kind: str = "exponential",
+    steps: int | None = None,
+    length: float | None = None,
+    slower: float = 1.0,
+    believed: Data | None = None,
+    is_noisy: bool = False,
+) -> Flight:
+    """One controlled retrieval."""
+    start = parameters.length if length is None else length
+    count = parameters.steps if steps is None else steps
+    noise = {name: parameters.noise_angle for name in JOINTS} | {
+        f"{name}_dot": parameters.noise_rate for name in JOINTS
+    }
+    return fly_steps(
+        data,
+        Reeling(start, start * parameters.final_length / parameters.length, slower * parameters.retrieval, kind),
+        steps=count,
+        swing=0.0,
+        frequency=parameters.frequency * data.rate,
+        rest=count * parameters.station_orbits * 2.0 * np.pi / data.rate,
+        believed=believed,
+        noise=noise if is_noisy else None,
+        period=10.0 if is_noisy else 0.0,
+    )
+
+
+def describe(name: str, flight: Flight) -> dict[str, Any]:
+    """Numbers of one flight."""
+    return {
+        f"{name}_largest_libration": flight.largest,
+        f"{name}_final_libration": flight.final if flight.stations else None,
+        f"{name}_largest_torque": float(np.max(np.abs(flight.torques))),
+        f"{name}_torque_jump": flight.jump,
+        f"{name}_arm_motion": flight.arm,
+    }
+
+
+def scan_lengths(data: Data, parameters: Parameters) -> dict[tuple[float, int], Flight]:
+    """The same share of the line retrieved from other lengths."""
+    return {
+        (length, steps): fly(data, parameters, steps=steps, length=length)
+        for length in (100.0, 200.0, 300.0, 500.0)
+        for steps in (1, parameters.steps)
+    }
+
+
+def try_weights(data: Data, parameters: Parameters) -> dict[str, Any]:
+    """003's weight Q = 1 against Q = M^-1, during the reeling alone."""
+    reeling = Reeling(parameters.length, parameters.final_length, parameters.retrieval)
+    eom, end = reel(data, reeling), reeling.duration(data.rate)
+    found: dict[str, Any] = {}
+    for weight in ("identity", "inverse mass"):
+        law = retrieval_law(eom, parameters.frequency * data.rate, weight)
+        sim = simulate(
+            eom, law, x0=start_state(eom, 0.0), t_span=(0.0, end), rtol=1e-8, atol=1e-10, max_steps=20_000, check=False
+        )
+        word = weight.replace(" ", "_")
+        found[f"weight_{word}_largest_pole"] = largest_pole(data, parameters, weight)
+        found[f"weight_{word}_arrives"] = sim.outcome.is_success
+        found[f"weight_{word}_share_flown"] = float(sim.t[-1] / end)
+    return found
+
+
+def largest_pole(data: Data, parameters: Parameters, weight: str) -> float:
+    """Largest real part of the poles with the law, at the constant first length, over the orbital rate."""
+    eom = form_orbiter(data, parameters.length)
+    point = find_operating_point(eom, q=relative(FIXED_POINT))
+    law, model = retrieval_law(eom, parameters.frequency * data.rate, weight), linearize(eom, point)
+    x = ca.MX.sym("x", eom.n_x)
+    u = law.function(0.0, x, ca.DM(0, 1), ca.DM(0, 1), ca.DM(0, 1), ca.DM(np.asarray(law.p)))[0]
+    slope = np.array(ca.Function("slope", [x], [ca.jacobian(u, x)])(np.asarray(point.x)))
+    return float(np.max(np.linalg.eigvals(np.asarray(model.A) + np.asarray(model.B) @ slope).real) / data.rate)
+
+
+def deploy(data: Data, parameters: Parameters) -> dict[str, float]:
+    """The way back, with the same law: libration over the first and the last period."""
+    reeling = Reeling(parameters.final_length, parameters.length, parameters.retrieval)
+    eom, end = reel(data, reeling), reeling.duration(data.rate)
+    law = retrieval_law(eom, parameters.frequency * data.rate)
+    sim = simulate(eom, law, x0=start_state(eom, parameters.start_angle), t_span=(0.0, end), grid=401)
+    angle, period = tether_angle(sim) - FIXED_POINT[3], 2.0 * np.pi / (np.sqrt(3.0) * data.rate)
+    first, last = np.ptp(angle[sim.t < period]), np.ptp(angle[sim.t > end - period])
+    return {"deployment_largest_libration": float(np.max(np.abs(angle))), "deployment_growth": float(last / first)}
+
+
+def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
+    """What was found, in sentences."""
+    one, more = "exponential_1step", f"exponential_{parameters.steps}step"
+    return (
+        f"Without control the libration grows {metrics['free_growth_exponential']:.1f} times (exponential) and "
+        f"{metrics['free_growth_constant']:.1f} times (constant rate) while nine tenths of the line come in; it shrinks to "
+        f"{metrics['free_growth_deployment']:.2f} in the deployment of the same line.",
+        f"Multi-step is better: largest libration {metrics[f'{more}_largest_libration']:.2f} rad instead of "
+        f"{metrics[f'{one}_largest_libration']:.2f} rad, at the end {metrics[f'{more}_final_libration']:.1e} rad.",
+        "Exponential is better than constant (003 section 9.1) "
+        + ("in several steps" if metrics["exponential_is_better_multi_step"] else "not even in several steps")
+        + (
+            ", and in one."
+            if metrics["exponential_is_better_one_step"]
+            else ", but not in one step from a tether at rest."
+        ),
+        "With Q = M^-1 the modified feedback linearisation holds pitch and joints and leaves the tether to itself; with Q = 1 "
+        + (
+            "it arrives too."
+            if metrics["weight_identity_arrives"]
+            else "its torques run away, though its poles are stable."
+        ),
+    )
+
+
+def check(parameters: Parameters) -> None:
+    """Refuse numbers for which the questions make no sense."""
+    for name in (
+        "orbit_rate",
+        "satellite_mass",
+        "free_length",
+        "final_length",
+        "retrieval",
+        "station_orbits",
+        "frequency",
+    ):
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
+    if not parameters.length > parameters.final_length:
+        raise ModelError(f"parameter 'length': got {parameters.length:g}, expected more than final_length")
+    if not parameters.retrieval < 0.75:
+        raise ModelError(
+            f"parameter 'retrieval': got {parameters.retrieval:g}, expected less than 0.75: no angle is held beyond"
+        )
+    if parameters.steps < 2:
+        raise ModelError(f"parameter 'steps': got {parameters.steps}, expected 2 or more")
+
+
+STUDY = Study(
+    question="Can an arm bring a tethered satellite home, and is it better in steps and at an exponential rate?",
+    parameters=Parameters(),
+    run=run,
+)
