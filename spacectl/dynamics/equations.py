@@ -237,7 +237,9 @@ class EquationsOfMotion:
 
     def multipliers(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Multipliers of the constraint rows; of artificial ones, the inputs that keep them. Empty for a tree."""
-        return self.call("multipliers", t, q, v, u, p=p)[0].reshape(-1) if self.constraint_rows else np.zeros(0)
+        if not self.constraint_rows:
+            return np.zeros(0)
+        return require_finite(self, "v_dot", self.call("multipliers", t, q, v, u, p=p)[0].reshape(-1), t, (q, v), u, p)
 
     def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
         """Constraint residuals: rows that hold positions, then all rows at speed level; empty for a tree."""
