@@ -36,7 +36,7 @@ class EquationsOfMotion:
     Parameters
     ----------
     system : System
-        What they describe.
+        The description.
     formulation : str
         How they were formed.
     labels : EquationLabels
@@ -237,9 +237,8 @@ class EquationsOfMotion:
 
     def multipliers(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Multipliers of the constraint rows; of artificial ones, the inputs that keep them. Empty for a tree."""
-        if not self.constraint_rows:
-            return np.zeros(0)
-        return require_finite(self, "v_dot", self.call("multipliers", t, q, v, u, p=p)[0].reshape(-1), t, (q, v), u, p)
+        lam = self.call("multipliers", t, q, v, u, p=p)[0].reshape(-1) if self.constraint_rows else np.zeros(0)
+        return require_finite(self, "multipliers", lam, t, (q, v), u, p)
 
     def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
         """Constraint residuals: rows that hold positions, then all rows at speed level; empty for a tree."""
@@ -256,8 +255,6 @@ class EquationsOfMotion:
     def jacobian(self, function: str, output: str, argument: str, *arguments: Any, p: Any = None) -> np.ndarray:
         """Exact Jacobian of a named function's output by one of its arguments.
 
-        Examples
-        --------
         ``eom.jacobian("x_dot", "x_dot", "x", t, x, u)`` has shape (n_x, n_x).
         """
         key = f"{function}:{output}:{argument}"
