@@ -13,12 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lu_solve, qr, solve_triangular
 from scipy.linalg.lapack import dgetrf
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
 
 from spacectl.core.errors import SolverError
 
 __all__ = ["RANK", "SOLVERS", "Solution", "solve_directions", "solve_kkt", "solve_partition", "solve_pseudoinverse"]
 
 RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
+SPARSE_FROM = 100  #: unknowns of the augmented system from which it is factorised as a sparse matrix
 NOTHING = 1e-13  #: rows this small against the largest are rounding of rows that hold nothing
 CONTRADICTION = 1e-3  #: part of a dependent row that may stay open: drift leaves far less, a contradiction all of it
 SINGULAR = 1e-13  #: of a pivot to the rows' largest entries: a few hundred roundings
@@ -103,6 +106,9 @@ def solve_kkt(
 ) -> Solution:
     """The augmented system ``[M, -E; J, 0]`` (000 Eq 41): independent constraints only.
 
+    From `SPARSE_FROM` unknowns on it is factorised as a sparse matrix: in absolute coordinates M is block diagonal and each
+    joint touches two bodies.
+
     Raises
     ------
     SolverError
@@ -117,7 +123,8 @@ def solve_kkt(
     K = np.block([[M, -E], [J, np.zeros((m, m))]])
     balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])  # unknowns in units of their own
     rows = np.concatenate([scale, np.ones(m)])
-    solution = balance * _solve_rows(rows[:, None] * K * balance, rows * np.concatenate([f, gamma]))
+    scaled, right = rows[:, None] * K * balance, rows * np.concatenate([f, gamma])
+    solution = balance * (_solve_sparse(scaled, right) if n + m >= SPARSE_FROM else _solve_rows(scaled, right))
     return Solution(solution[:n], solution[n:], rank)
 
 
@@ -203,6 +210,15 @@ def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:
     """Order of the columns by pivoting, and how many are independent."""
     _, _, order, rank = _pivoted(columns)
     return order, rank
+
+
+def _solve_sparse(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Solution of a square system by a sparse factorisation."""
+    try:
+        solution: np.ndarray = splu(csc_matrix(A)).solve(b)
+    except RuntimeError as error:
+        raise SolverError(f"the augmented matrix is singular ({error})") from error
+    return solution
 
 
 def _solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
