@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
@@ -99,8 +98,3 @@ class ChosenSpeeds:
         found = ca.substitute(expressions, [terms.v_dot], [v_dot])
         found = ca.substitute(found, [terms.v], [self.v_of_w])
         return list(found)
-
-    def rest(self, q: np.ndarray) -> np.ndarray:
-        """Values of the new speeds when the old ones are zero, at coordinates q and time 0."""
-        value = ca.Function("Z", [self.terms.t, self.terms.q, self.terms.p], [ca.densify(self.Z)])
-        return np.asarray(value(0.0, q, np.zeros(self.terms.p.shape[0])).full()).reshape(-1)
