@@ -1,0 +1,1 @@
+"""Maneuvers before they are flown: paths, limits, the phase plane, direct collocation."""
