@@ -20,6 +20,7 @@ from spacectl.model.library_constrained import (
     spatial_four_bar,
     two_arm_flyer,
 )
+from spacectl.model.library_docking import docking_probe, docking_ring
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
@@ -29,6 +30,8 @@ __all__ = [
     "CONSTRAINED",
     "LIBRARY",
     "chain",
+    "docking_probe",
+    "docking_ring",
     "flexible_four_bar",
     "flexible_line_arm",
     "four_bar",
