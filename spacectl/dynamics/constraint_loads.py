@@ -88,7 +88,7 @@ def _motor_wrench(constraints: ConstraintTerms, constraint: FrameConstraint, eff
     for k, actuator in enumerate(terms.system.actuators):
         loop = loop_motor(terms.system, actuator)
         if loop is not None and loop is constraint:
-            total = total + loop_effort(terms, loop, actuator) * efforts[k]
+            total = total + loop_effort(terms, loop, actuator, constraints.relative(loop).R) * efforts[k]
     return total
 
 
@@ -98,7 +98,8 @@ def constraint_loads(constraints: ConstraintTerms, efforts: Any, lam: Any) -> li
     for k, actuator in enumerate(constraints.terms.system.actuators):
         loop = loop_motor(constraints.terms.system, actuator)
         if loop is not None:
-            loads += _pair(constraints, loop, loop_effort(constraints.terms, loop, actuator) * efforts[k])
+            at_F = loop_effort(constraints.terms, loop, actuator, constraints.relative(loop).R)
+            loads += _pair(constraints, loop, at_F * efforts[k])
     at = 0
     for item in constraints.rows:
         size = item.constraint.n_rows

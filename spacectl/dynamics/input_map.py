@@ -42,12 +42,10 @@ def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> 
     return terms.project(loads, modal)
 
 
-def loop_effort(terms: Terms, loop: Loop, actuator: Any) -> Any:
+def loop_effort(terms: Terms, loop: Loop, actuator: Any, R_JF: Any) -> Any:
     """Wrench of a unit effort in the joint that closes a loop, on `b` about F's origin in F axes."""
     k = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
-    n = terms.numbers.group(loop.name)
-    S = loop.joint.subspace(ca.SX(ca.DM(loop.joint.rest())), n)  # of joints whose S is constant in F
-    return S @ ca.SX(ca.DM.eye(S.shape[1]))[:, k]
+    return loop.joint.effort_wrenches(R_JF, terms.numbers.group(loop.name))[:, k]
 
 
 def loop_motor(system: System, actuator: Actuator) -> Loop | None:
@@ -64,11 +62,12 @@ def _loop_column(terms: Terms, loop: Loop, actuator: Any) -> Any:
     for end in ("a", "b"):
         i, X_BA, attachment = frame_in_body(terms.tree, getattr(loop, end), terms.q, terms.v, terms.numbers)
         found[end] = i, X_BA, Placement(n[f"rotation_{end}"], n[f"at_{end}"]), attachment
-    at_F = loop_effort(terms, loop, actuator)
     X_N = {
         end: (X @ X_end if i == ROOT else terms.motions[i].X_NB @ X @ X_end) for end, (i, X, X_end, _) in found.items()
     }
-    at_J = -pull_wrench(X_N["a"].inverse() @ X_N["b"], at_F)
+    X_JF = X_N["a"].inverse() @ X_N["b"]
+    at_F = loop_effort(terms, loop, actuator, X_JF.R)
+    at_J = -pull_wrench(X_JF, at_F)
     loads: list[Any] = [zeros(6, terms.q) for _ in terms.tree.nodes]
     modal = [terms.q[node.eta] * 0.0 if node.is_flexible else None for node in terms.tree.nodes]
     for end, wrench in (("a", at_J), ("b", at_F)):

@@ -15,7 +15,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, check_name, unless_trivial
-from spacectl.spatial.backend import eye, matrix, vector, zeros
+from spacectl.spatial.backend import constant, eye, matrix, vector, zeros
 from spacectl.spatial.motion import Placement
 
 __all__ = ["ANGLE", "QUATERNION", "RATES", "Joint", "Names", "axis_number", "columns", "unit_vectors"]
@@ -84,6 +84,14 @@ class Joint:
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
         """S, shape (6, n_v): twist of F relative to J, in F axes, for unit speeds."""
         raise ModelError(f"{self._what}: a fixed joint has no speeds")
+
+    def effort_wrenches(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        """Wrenches on the child of unit efforts, about F in F axes, shape (6, n_v): in the span of S, with ``S' W = 1``.
+
+        For a joint that closes a loop, which has no coordinates of its own. Here for joints whose S is constant with unit
+        columns normal to each other.
+        """
+        return self.subspace(constant(tuple(self.rest()), R_JF), n)
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         """``S_dot v``, shape (6,)."""

@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, direction, set_field
 from spacectl.model.joint import ANGLE, QUATERNION, RATES, Joint, Names, axis_number, columns, unit_vectors
-from spacectl.spatial.backend import constant, cross, eye, stack, vector, zeros
+from spacectl.spatial.backend import constant, cross, dot, eye, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import AXES, axis_rotation, quaternion_rate, rotation_from_quaternion
 
@@ -149,6 +149,12 @@ class Universal(Joint):
         none = zeros(3, q)
         return columns(stack(self._first_in_F(q, n), none), stack(n["second"], none))
 
+    def effort_wrenches(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        first, second, none = R_JF.T @ n["first"], n["second"], zeros(3, R_JF)
+        c = dot(first, second)  # constant while the joint is closed
+        W = (first - c * second) / (1.0 - c * c), (second - c * first) / (1.0 - c * c)
+        return columns(*(stack(axis, none) for axis in W))
+
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         turning = cross(self._first_in_F(q, n), n["second"]) * (v[0] * v[1])
         return stack(turning, zeros(3, q))
@@ -218,6 +224,11 @@ class Planar(Joint):
         R_FJ = axis_rotation(normal, q[0]).T
         none = zeros(3, q)
         return columns(stack(normal, none), stack(none, R_FJ @ e1), stack(none, R_FJ @ e2))
+
+    def effort_wrenches(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        e1, e2, normal = self._axes(R_JF)
+        none = zeros(3, R_JF)
+        return columns(stack(normal, none), stack(none, R_JF.T @ e1), stack(none, R_JF.T @ e2))
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         e1, e2, normal = self._axes(q)

@@ -14,7 +14,7 @@ from spacectl.model.drive import Drive
 from spacectl.model.elements import Element, JointElement
 from spacectl.model.environment import Environment
 from spacectl.model.flexible import FlexibleBody
-from spacectl.model.joints import Cylindrical, Fixed, Free, Joint, Prismatic, Revolute, Spherical
+from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
 from spacectl.model.springs import PointElement
 from spacectl.model.validate_points import check_carriers, check_points
 
@@ -44,7 +44,7 @@ def validate_system(system: System) -> None:
     for part in tree:
         _known_frame(part.on, frames, f"part '{part.name}': on")
     drives = {item.joint: item for item in system.elements if isinstance(item, Drive)}
-    loops = {item.name: item.joint for item in system.constraints if hasattr(item, "joint")}
+    loops = {item.name: item for item in system.constraints if hasattr(item, "joint")}
     for actuator in system.actuators:
         _check_actuator(actuator, tree, frames, loops)
         if isinstance(actuator, JointTorque) and actuator.joint in drives:
@@ -163,19 +163,17 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
             owners[name] = part.joint_name
 
 
-def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Joint]) -> None:
+def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Any]) -> None:
     what = f"actuator '{actuator.input_name}'"
     if isinstance(actuator, JointTorque):
-        joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree} | loops
+        joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
+        joints |= {name: loop.joint for name, loop in loops.items()}
         if actuator.joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', actuator.joint, joints)}")
         if isinstance(joints[actuator.joint], Fixed):
             raise ModelError(f"{what}: joint '{actuator.joint}' is fixed; give it a joint that moves")
-        if actuator.joint in loops:
-            _check_loop_actuator(actuator, loops[actuator.joint], what)
-            return
-        part = next(part for part in tree if part.joint_name == actuator.joint)
-        unit = part.joint.speeds[find_speed(actuator, part)][1]
+        owner: Any = loops.get(actuator.joint) or next(part for part in tree if part.joint_name == actuator.joint)
+        unit = owner.joint.speeds[find_component(what, actuator.component, owner)[1]][1]
         if (unit == "rad/s") == isinstance(actuator, JointForce):
             other = "JointTorque" if unit == "rad/s" else "JointForce"
             raise ModelError(f"{what}: that speed of joint '{actuator.joint}' is in {unit}; use {other}")
@@ -183,14 +181,6 @@ def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loo
         _known_frame(actuator.on, frames, f"{what}: on")
         if actuator.on in ("world", "orbit"):
             raise ModelError(f"{what}: it is on '{actuator.on}', which does not move; name a body")
-
-
-def _check_loop_actuator(actuator: JointTorque, joint: Joint, what: str) -> None:
-    """Efforts are served in joints that close a loop with directions fixed in their own frame."""
-    if not isinstance(joint, (Revolute, Prismatic, Cylindrical, Spherical)):
-        raise ModelError(
-            f"{what}: a {type(joint).__name__} joint that closes a loop takes no effort; open the loop at another joint"
-        )
 
 
 def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:

@@ -18,6 +18,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.native.projection import rank_jumps
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard, build_guards
 from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
@@ -167,12 +168,15 @@ def build_run(
         raise ModelError(f"law '{bound.name}': period {bound.period:g} s is below the rounding of t = {span[1]:g} s")
     check_arguments.check_constraints(eom, span[0], start, parameters)
     plant = bind_plant(eom, tier, parameters)
+    jumps = project and rank_jumps(eom, span[0], start, parameters)
     watched = tuple(guards)
     guard_function, guards_use_u = None, False
     if watched:
         function, guards_use_u = build_guards(watched, eom.labels.x, eom.labels.u, bound.memory, parameters.size)
         guard_function = bind_casadi(function, tier, p=parameters)
-    plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if method == "radau" else (None, None)
+    # where the rank jumps off the constraints, exact slopes there mean nothing; differences of projected states do
+    exact = method == "radau" and not jumps
+    plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)
     data = LoopData(
         plant=plant,
         law=bound.law,
@@ -180,7 +184,8 @@ def build_run(
         guards=guard_function,
         plant_slopes=plant_slopes,
         law_slopes=law_slopes,
-        project=bind_projection(eom, tier, parameters) if project else None,
+        project=bind_projection(eom, tier, parameters, careful=jumps) if project else None,
+        project_stages=jumps,
         tableau=find_tableau(method),
         t_span=span,
         x0=start,
@@ -216,6 +221,7 @@ def build_run(
         "atol": np.asarray(atol, dtype=float).tolist(),
         "max_step": longest,
         "project": int(bool(project)),
+        "project_stages": int(jumps),
         "t_span": list(span),
         "tier": tier,
         "plant": plant.described,

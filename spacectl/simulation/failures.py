@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacectl.dynamics.diagnosis import diagnose_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.model.tether import LineElement
 from spacectl.simulation.events import Guard
@@ -40,12 +41,20 @@ def explain_failure(
             return f"{faults} ({where})"
         return (
             f"the rates of {bad} are not finite {where}, however short the step; the motion runs into a singularity "
-            "there, or a parameter is out of range"
+            f"there, or a parameter is out of range{_constraint_faults(data, eom)}"
         )
     return (
         f"the step became too short {where}: the error of {bad} stays above the tolerance; the right side jumps there "
-        "(pass that time in stops), grows without bound, or rtol and atol are too tight"
+        f"(pass that time in stops), grows without bound, or rtol and atol are too tight{_constraint_faults(data, eom)}"
     )
+
+
+def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
+    """What the constraints are like where the run stopped, by name."""
+    if not eom.constraint_rows:
+        return ""
+    report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u)
+    return f"; the constraints at t = {data.t:.9g} s: {report.message}, leverage {report.adequacy:.1e}"
 
 
 def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:

@@ -142,17 +142,24 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
     return bound
 
 
-def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction | None:
-    """(t, x, p) -> x, the nearest state that meets the constraints; None for a system without."""
+def bind_projection(
+    eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool
+) -> BoundFunction | None:
+    """(t, x, p) -> x, the nearest state that meets the constraints; None for a system without.
+
+    `careful` is for constraints whose rank jumps off their set (`rank_jumps`).
+    """
     if not eom.constraint_rows:
         return None
     if tier in ("native", "data-driven"):
-        bound = bind_native(compile_projection(eom.functions["projection"], p))
+        bound = bind_native(compile_projection(eom.functions["projection"], p, careful=careful))
     else:
         n_x = eom.n_x
 
         def rule(arguments: list[Any], results: list[Any]) -> None:
-            results[0][:] = project_state(eom, float(arguments[0][0]), arguments[1], p)
+            results[0][:] = project_state(
+                eom, float(arguments[0][0]), arguments[1], p, careful=careful
+            )
 
         bound = bind_python(rule, [1, n_x, p.size], [n_x])
     bound.arguments[2][:] = p

@@ -82,6 +82,7 @@ typedef struct {
     sc_int guards_use_u;
     sc_int table_rule;
     sc_int table_rates; /* whether the law gets the rates behind the values */
+    sc_int project_stages; /* whether right sides are taken at the nearest state that meets the constraints */
     double *atol;
     double *u_low;
     double *u_high;
@@ -149,6 +150,7 @@ typedef struct {
     double *K;
     double *Q;
     double *stage;
+    double *on_set; /* a stage, moved to where it meets the constraints */
     double *sum;
     double *sum_second;
     double *dense;

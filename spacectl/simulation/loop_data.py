@@ -55,6 +55,8 @@ class LoopData:
         One for each guard.
     guards_use_u : bool
         Whether a guard depends on the inputs.
+    project_stages : bool
+        Whether right sides too are taken at states that meet the constraints.
     rtol, atol, max_step, max_steps, t_tol, n_checks
         Options; atol has one entry for each integrated state.
     """
@@ -85,6 +87,7 @@ class LoopData:
         quaternions: Sequence[int] = (),
         directions: Sequence[int] = (),
         guards_use_u: bool = True,
+        project_stages: bool = False,
         rtol: float = 1e-9,
         atol: Any = 1e-9,
         max_step: float = np.inf,
@@ -112,7 +115,7 @@ class LoopData:
         self.n_stops, self.n_grid = self.stops.size, self.grid.size
         self._set_method(tableau)
         self._set_table(reference)
-        self.table_rates = int(reference_rates)
+        self.table_rates, self.project_stages = int(reference_rates), int(project_stages)
         self._set_state(x0, z0, u0)
         self._set_work()
 
@@ -162,7 +165,7 @@ class LoopData:
     def _set_work(self) -> None:
         rows, n = self.n_stages + 1 + self.n_extra, self.n_s
         self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
-        self.stage, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(4))
+        self.stage, self.on_set, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(5))
         self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_guards) for _ in range(4))
         size = n if self.is_implicit else 0
         self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))

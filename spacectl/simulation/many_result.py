@@ -11,6 +11,7 @@ import numpy as np
 import xarray
 
 from spacectl.core.outcome import Outcome, Status
+from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result_files import read_dataset, write_dataset
 from spacectl.simulation.run import Run
 
@@ -25,7 +26,8 @@ class SimulationBatch:
     ----------
     dataset : xarray.Dataset
         ``x(run, time, state)``, ``u(run, time, input)``, ``u_commanded`` and ``z``; NaN behind the end of a run that
-        stopped early; ``status(run)``, ``t_end(run)``, ``x_end(run, state)``, counts, and ``p(run, parameter)``.
+        stopped early; ``status(run)``, ``t_end(run)``, ``x_end(run, state)``, counts, and ``p(run, parameter)``; of
+        constrained systems ``residual_end(run)``, the largest constraint residual there.
     outcome : Outcome
         How many runs ended in which way, and the time they took.
     """
@@ -114,7 +116,10 @@ def build_batch(
             coords[dimension] = list(names.names)
             coords[f"{dimension}_unit"] = (dimension, list(names.units))
     if len(labels.x):
-        variables["x_end"] = (("run", "state"), results["out_x"][np.arange(n_runs), last])
+        ends = results["out_x"][np.arange(n_runs), last]
+        variables["x_end"] = (("run", "state"), ends)
+        if run.eom.constraint_rows:
+            variables["residual_end"] = ("run", _residuals(run, results["t_end"], ends, p))
     for k, name in enumerate(("n_steps", "n_rejected", "n_right_sides", "n_law_calls")):
         variables[name] = ("run", results["counts"][:, k])
     if p is not None:
@@ -129,3 +134,10 @@ def build_batch(
         status=Status.OK if is_good else Status.FAILED, message=message, stats={**totals, "seconds": seconds}
     )
     return SimulationBatch(xarray.Dataset(variables, coords, run.attributes), outcome)
+
+
+def _residuals(run: Run, t: np.ndarray, x: np.ndarray, p: np.ndarray | None) -> np.ndarray:
+    """Largest constraint residual where each run ended."""
+    numbers = np.broadcast_to(run.p, (len(t), run.p.size)) if p is None else p
+    found = [constraint_residuals(run.eom, t[k : k + 1], x[k : k + 1], numbers[k]) for k in range(len(t))]
+    return np.array([max(item.values(), default=np.nan) for item in found])

@@ -88,12 +88,30 @@ static int sc_command(sc_loop *L, double t, const double *s)
     return SC_GO;
 }
 
+/* Moves a state to where it meets the constraints, if there are any. */
+static int sc_project(sc_loop *L, double t, double *s)
+{
+    int status;
+    if (L->project.kind == SC_NONE) return SC_GO;
+    sc_argument(&L->project, 0)[0] = t;
+    sc_copy(sc_argument(&L->project, 1), s, L->n_x);
+    status = sc_call(&L->project);
+    if (status == SC_GO) sc_copy(s, L->project.res[0], L->n_x);
+    return status;
+}
+
 /* s_dot at (t, s); before a breakpoint, time is kept on its left side. Notes entries that are not finite in `bad`. */
 static int sc_right_side(sc_loop *L, double t, const double *s, double *s_dot)
 {
     sc_int i, n_bad = 0;
     int status;
     if (t > L->t_limit) t = L->t_limit;
+    if (L->project_stages) {
+        sc_copy(L->on_set, s, L->n_s);
+        status = sc_project(L, t, L->on_set);
+        if (status != SC_GO) return status;
+        s = L->on_set;
+    }
     if (sc_is_continuous(L)) {
         status = sc_command(L, t, s);
         if (status != SC_GO) return status;
@@ -187,18 +205,6 @@ static int sc_jacobian(sc_loop *L)
     L->wants_jacobian = 0;
     L->lu_h = 0.0;
     return SC_GO;
-}
-
-/* Moves a state to where it meets the constraints, if there are any. */
-static int sc_project(sc_loop *L, double t, double *s)
-{
-    int status;
-    if (L->project.kind == SC_NONE) return SC_GO;
-    sc_argument(&L->project, 0)[0] = t;
-    sc_copy(sc_argument(&L->project, 1), s, L->n_x);
-    status = sc_call(&L->project);
-    if (status == SC_GO) sc_copy(s, L->project.res[0], L->n_x);
-    return status;
 }
 
 /* Scale unit quaternions of s, and the same entries of `rate` if given, by one factor. */

@@ -21,6 +21,7 @@ from spacectl.simulation.failures import explain_failure
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.progress import RunProgress
+from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
 from spacectl.simulation.twin import PythonLoop
 from spacectl.simulation.twin_steps import instant
@@ -141,7 +142,7 @@ class Run:
             name: getattr(data, name)
             for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
         }
-        stats = {**counts, "seconds": time.perf_counter() - self.begin}
+        stats = {**counts, **constraint_residuals(self.eom, times, x, self.p), "seconds": time.perf_counter() - self.begin}
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
         quick.update({str(letter): pair for letter, pair in known.items()})
         return Simulation(make, Outcome(status=status, message=message, stats=stats), quick)

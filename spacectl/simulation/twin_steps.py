@@ -112,6 +112,12 @@ def command(L: LoopData, t: float, s: np.ndarray) -> int:
 def right_side(L: LoopData, t: float, s: np.ndarray, s_dot: np.ndarray) -> int:
     """s_dot at (t, s); notes entries that are not finite in `bad`."""
     t = min(t, L.t_limit)
+    if L.project_stages:
+        L.on_set[:] = s
+        status = project(L, t, L.on_set)
+        if status != GO:
+            return status
+        s = L.on_set
     if is_continuous(L):
         status = command(L, t, s)
         if status != GO:

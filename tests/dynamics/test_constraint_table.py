@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 from spacectl import (
-    JointTorque,
     ModelError,
     SolverError,
-    Universal,
     absolute_state,
     diagnose_constraints,
     find_constraint_wrenches,
@@ -53,22 +51,7 @@ def case(name: str, seed: int = 0) -> tuple[System, Any, np.ndarray, np.ndarray]
     rng = np.random.default_rng(seed)
     x = np.asarray(make_consistent(eom, eom.state(eom.state() + 0.2 * rng.standard_normal(eom.n_x)), t=0.3).x)
     u = rng.standard_normal(eom.n_u)
-    for k, actuator in enumerate(a for a in system.actuators if a.input_name in eom.inputs):
-        if turns_in_its_joint(system, actuator):
-            u[k] = 0.0  # so that the same motion is there in absolute coordinates
     return system, eom, x, u
-
-
-def turns_in_its_joint(system: System, actuator: Any) -> bool:
-    """Whether a motor's direction is fixed in neither body, which no pair of opposite wrenches on them can say."""
-    joints = {part.joint_name: part.joint for part in system.tree}
-    return isinstance(actuator, JointTorque) and isinstance(joints.get(actuator.joint), Universal)
-
-
-def as_bodies(system: System, formulation: str) -> Any:
-    """Equations in absolute coordinates, without motors that they cannot say."""
-    kept = tuple(a for a in system.actuators if not turns_in_its_joint(system, a))
-    return form_equations(replace(system, actuators=kept), formulation=formulation, coordinates="absolute")
 
 
 def rate_of_bodies(eom: Any, bodies: Any, x: np.ndarray, v_dot: np.ndarray) -> np.ndarray:
@@ -90,7 +73,7 @@ def cell(name: str, column: str) -> float:
     v_dot, held = eom.v_dot(0.3, q, v, u), eom.reactions(0.3, q, v, u)
     size = max(1.0, float(np.max(np.abs(held))))  # the joint of a free body passes nothing
     if column.endswith("bodies"):
-        bodies = as_bodies(system, column.split(",")[0])
+        bodies = form_equations(system, formulation=column.split(",")[0], coordinates="absolute")
         y = absolute_state(eom, bodies, x)
         command = np.array([u[eom.inputs.index(_original(system, name_of))] for name_of in bodies.inputs])
         assert np.max(np.abs(bodies.residual(0.3, y[: bodies.n_q], y[bodies.n_q :]))) < 1e-11
@@ -162,7 +145,7 @@ def test_eigenvalues_agree(name: str) -> None:
     others = [(form_equations(system, formulation=f), np.asarray(point.x)) for f in formulations]
     for road in ("multipliers", "udwadia_phohomsiri"):
         if (name, f"{road}, bodies") not in REASONS:
-            bodies = as_bodies(system, road)
+            bodies = form_equations(system, formulation=road, coordinates="absolute")
             others.append((bodies, absolute_state(eom, bodies, point.x)))
     assert len(others) >= 4
     for other, x in others:
@@ -211,7 +194,7 @@ def test_forces_that_are_unique_agree_and_the_others_are_named() -> None:
     assert "not unique" in report.message and "rocker" in report.message and report.residual < 1e-12
     one, two = (item.reactions(0.0, x[:3], x[3:], [0.2, 0.1]) for item in (eom, other))
     np.testing.assert_allclose(one[:, 2:5], two[:, 2:5], atol=1e-10)  # moment about z, forces in the plane
-    bodies = as_bodies(system, "udwadia_phohomsiri")
+    bodies = form_equations(system, formulation="udwadia_phohomsiri", coordinates="absolute")
     y = absolute_state(eom, bodies, x)
     wrenches = find_constraint_wrenches(bodies, 0.0, y, [0.2, 0.1])
     for k, part in enumerate(system.tree):

@@ -200,8 +200,9 @@ static void sc_reflect_back(int n, int r, const double *A, const double *beta, d
     }
 }
 
-/* The least step with J step = -g; J (m, n) column-major. work: n m + n + 2 m doubles; iwork: m ints. */
-static void sc_least(int n, int m, const double *J, const double *g, double *step, double *work, int *iwork, double tolerance) {
+/* The least step with J step = -g; J (m, n) column-major. work: n m + n + 2 m doubles; iwork: m ints. Returns the rank; the rows
+ * that were used stand first in iwork. */
+static int sc_least(int n, int m, const double *J, const double *g, double *step, double *work, int *iwork, double tolerance) {
     double *A = work, *beta = A + (long long)n * m, *size = beta + n;
     for (int j = 0; j < m; j++)
         for (int i = 0; i < n; i++) A[(long long)j * n + i] = J[(long long)i * m + j];
@@ -213,6 +214,7 @@ static void sc_least(int n, int m, const double *J, const double *g, double *ste
         step[k] = sum / A[(long long)k * n + k];
     }
     sc_reflect_back(n, rank, A, beta, step);
+    return rank;
 }
 
 #endif

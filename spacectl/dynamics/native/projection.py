@@ -1,4 +1,9 @@
-"""The state projected on the constraints, (t, x, p) -> x, as native code and in numpy: for the driver, after each step."""
+"""The state projected on the constraints, (t, x, p) -> x, as native code and in numpy: for the driver, after each step.
+
+Some linkages (Bennett's, Bricard's, or any in absolute coordinates that moves in a plane) have rows that depend on each other
+where the constraints are met and nowhere else. There, every small error makes rows independent that should not count. The
+careful projection begins with the rows that are clearly independent and takes more only if others stay open.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +14,32 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import qr
 
 from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
 
-__all__ = ["compile_projection", "project_state"]
+__all__ = ["compile_projection", "project_state", "rank_jumps"]
 
 STEPS = 4  #: Newton steps at position level; after an integration step one or two suffice
+CAREFUL_STEPS = 12  #: the same where the rank has to be found
 SMALL = 1e-15  #: residual, relative to the largest coordinate (at least 1), below which none is made
+CLEAR = 0.1  #: rows this far from dependence (of unit rows) count at once in a careful projection
+OPEN = 1e-12  #: residual, relative as above, of rows left out for which a careful projection takes more rows
+NUDGE = 1e-4  #: [rad or m] off the constraints, to see whether the rank jumps there
 
 
-def compile_projection(terms: ca.Function, p: Any) -> NativeFunction:
+def compile_projection(terms: ca.Function, p: Any, *, careful: bool = False) -> NativeFunction:
     """(t, x, p) -> x from the function "projection" of constrained equations, prepared for the numbers p."""
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    library, n_prepared = _library(terms)
+    library, n_prepared = _library(terms, careful)
     return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v])
 
 
 @lru_cache(maxsize=64)
-def _library(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
+def _library(terms: ca.Function, careful: bool) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m_p, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(0), terms.numel_out(1)
     emitted = emit_function(terms, "terms", hoist="p")
     kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
@@ -37,19 +47,25 @@ def _library(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
     source = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double g[{max(m_p, 1)}], rate[{most}], J[{n_v * most}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}], step[{n_v}];
-    double work[{n_v * most + n_v + 2 * most}];
+    double work[{n_v * most + n_v + 2 * most}], tolerance = {CLEAR if careful else RANK!r};
     int iwork[{most}], k;
     double *x = res[0];
     const double *inner_arg[] = {{arg[0], x, x + {n_q}, arg[2]}};
     double *inner_res[] = {{g, rate, J, held, W}};
     memcpy(x, arg[1], {n_q + n_v} * sizeof(double));
-    for (k = 0; k < {STEPS if m_p else 0}; k++) {{
+    for (k = 0; k < {_count(careful) if m_p else 0}; k++) {{
         double left = 0.0, size = 1.0;
         terms(inner_arg, inner_res, iw, w, mem);
         for (int i = 0; i < {m_p}; i++) left = fmax(left, fabs(g[i]));
         for (int i = 0; i < {n_q}; i++) size = fmax(size, fabs(x[i]));
         if (!(left > {SMALL!r} * size)) break;
-        sc_least({n_v}, {m_p}, held, g, step, work, iwork, {RANK!r});
+        for (;;) {{
+            double met = 0.0;
+            const int rank = sc_least({n_v}, {m_p}, held, g, step, work, iwork, tolerance);
+            for (int i = 0; i < rank; i++) met = fmax(met, fabs(g[iwork[i]]));
+            if (tolerance <= {RANK!r} || met > 1e-3 * left || left < {OPEN!r} * size) break;
+            tolerance = fmax(0.01 * tolerance, {RANK!r});
+        }}
         for (int j = 0; j < {n_v}; j++)
             for (int i = 0; i < {n_q}; i++) x[i] += W[j * {n_q} + i] * step[j];
     }}
@@ -65,23 +81,59 @@ void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
     return load_tuned({"expression.c": kernel + emitted.text + source}, name="projection"), emitted.n_prepared
 
 
-def project_state(eom: Any, t: float, x: Any, p: Any = None) -> np.ndarray:
+def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
     """The numpy twin: least changes of coordinates, then of speeds, that meet the constraints."""
     state = np.array(x, dtype=float)
     n_q = eom.n_q
-    for _ in range(STEPS if eom.position_rows else 0):
+    tolerance = CLEAR if careful else RANK
+    for _ in range(_count(careful) if eom.position_rows else 0):
         g, _, _, held, W = eom.call("projection", t, state[:n_q], state[n_q:], p=p)
-        if not np.max(np.abs(g)) > SMALL * max(1.0, float(np.max(np.abs(state[:n_q]), initial=0.0))):
+        left, size = np.max(np.abs(g)), max(1.0, float(np.max(np.abs(state[:n_q]), initial=0.0)))
+        if not left > SMALL * size:
             break
-        state[:n_q] += W @ _least(held, g.reshape(-1))
+        step, met = _least(held, g.reshape(-1), tolerance)
+        while tolerance > RANK and met <= 1e-3 * left and left >= OPEN * size:
+            tolerance = max(0.01 * tolerance, RANK)
+            step, met = _least(held, g.reshape(-1), tolerance)
+        state[:n_q] += W @ step
     for _ in range(2):
         _, rate, J, _, _ = eom.call("projection", t, state[:n_q], state[n_q:], p=p)
-        state[n_q:] += _least(J, rate.reshape(-1))
+        state[n_q:] += _least(J, rate.reshape(-1), RANK)[0]
     return state
 
 
-def _least(J: np.ndarray, g: np.ndarray) -> np.ndarray:
+def rank_jumps(eom: Any, t: float, x: Any, p: Any = None) -> bool:
+    """Whether rows that depend on each other where the constraints are met become independent beside it."""
+    if not eom.position_rows:
+        return False
+    n_q = eom.n_q
+    on = project_state(eom, t, x, p, careful=True)
+    _, _, _, held, W = eom.call("projection", t, on[:n_q], on[n_q:], p=p)
+    rank = _rows(held, RANK)[1]
+    if rank == held.shape[0]:
+        return False
+    nudge = NUDGE * np.random.default_rng(0).uniform(-1.0, 1.0, held.shape[1])
+    off = eom.call("projection", t, on[:n_q] + W @ nudge, on[n_q:], p=p)[3]
+    return _rows(off, RANK)[1] > rank
+
+
+def _count(careful: bool) -> int:
+    return CAREFUL_STEPS if careful else STEPS
+
+
+def _rows(J: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+    """Rows in the order of pivoting, and how many of them are independent (of unit rows)."""
     size = np.linalg.norm(J, axis=1)
-    size = np.where(size > 0.0, size, 1.0)
-    step: np.ndarray = np.linalg.lstsq(J / size[:, None], -g / size, rcond=RANK)[0]
-    return step
+    _, R, order = qr((J / np.where(size > 0.0, size, 1.0)[:, None]).T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    return order, int(np.sum(diagonal > tolerance * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
+
+
+def _least(J: np.ndarray, g: np.ndarray, tolerance: float) -> tuple[np.ndarray, float]:
+    """The least step with ``J step = -g`` in the rows that count, and the largest g among them."""
+    if not g.size:
+        return np.zeros(J.shape[1]), 0.0
+    order, rank = _rows(J, tolerance)
+    rows = order[:rank]
+    step: np.ndarray = np.linalg.lstsq(J[rows], -g[rows], rcond=None)[0] if rank else np.zeros(J.shape[1])
+    return step, float(np.max(np.abs(g[rows]), initial=0.0))
