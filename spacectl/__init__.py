@@ -93,6 +93,7 @@ from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.beam import Beam
 from spacectl.model.constraints import Artificial, Constraint, Natural
+from spacectl.model.counterpart import rigid_counterpart
 from spacectl.model.distributed import DistributedForce, DistributedTorque
 from spacectl.model.drive import Drive
 from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
@@ -278,6 +279,7 @@ __all__ = [
     "reduce_modal",
     "require_detectable",
     "require_stabilizable",
+    "rigid_counterpart",
     "rotation_about",
     "saturate",
     "save_system",
