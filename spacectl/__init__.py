@@ -105,11 +105,13 @@ from spacectl.model.flexible import Proportional
 from spacectl.model.frame_constraints import Loop, NoRelativeRotation, PointOnPlane
 from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.model.modal import ModalBody
+from spacectl.model.plate import Plate
 from spacectl.model.profile import Profile
 from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.springs import SpringDamper
+from spacectl.model.surface_mesh import SurfaceMesh
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
 from spacectl.reports import write_report
@@ -196,6 +198,7 @@ __all__ = [
     "Panel",
     "Part",
     "Planar",
+    "Plate",
     "PointOnPlane",
     "Position",
     "Prismatic",
@@ -221,6 +224,7 @@ __all__ = [
     "Stiction",
     "Study",
     "StudyResult",
+    "SurfaceMesh",
     "System",
     "SystemNorm",
     "Tether",

@@ -19,7 +19,8 @@ from spacectl.model.beam_checks import check_beam, with_tip
 from spacectl.model.beam_fields import BeamFields, Strand, integrate_fields, panels, quadrature
 from spacectl.model.beam_shapes import ENDS, LineShape, bending_shapes, line_shapes, power_shapes
 from spacectl.model.description import check_name, members, set_field
-from spacectl.model.flexible import FlexibleBody, FrameShapes
+from spacectl.model.flexible import FlexibleBody
+from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_integrals import ModalPoints, pack_symmetric
 from spacectl.model.profile import Profile, as_data, as_function
 from spacectl.model.rigid import Frame

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacectl.model.flexible import FrameShapes
+from spacectl.model.frame_shapes import FrameShapes
 
 __all__ = ["BeamFields", "Strand", "integrate_fields", "panels"]
 
@@ -55,11 +55,8 @@ class BeamFields:
 
     def at(self, i: int, offset: np.ndarray) -> FrameShapes:
         """Shapes at place i, of a point that the slice carries at `offset` (0, y, z) from the axis."""
-        w, theta, H = self.first.w[i], self.first.theta[i], self.theta2[i]
-        Phi = w + _cross(theta.T, offset).T
-        double = _cross(theta.T[:, None, :], _cross(theta.T[None, :, :], offset))  # theta_j x (theta_k x d)
-        second = 0.5 * (double + double.transpose(1, 0, 2)) + _cross(H.transpose(1, 2, 0), offset)
-        return FrameShapes(Phi, theta, -(self.position2[i] + second.transpose(2, 0, 1)), H)
+        own = FrameShapes(self.first.w[i], self.first.theta[i], -self.position2[i], self.theta2[i])
+        return own.carried(offset)
 
 
 def panels(length: float, breaks: list[float], count: int) -> np.ndarray:

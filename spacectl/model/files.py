@@ -29,11 +29,13 @@ from spacectl.model.flexible import Proportional
 from spacectl.model.frame_constraints import CONSTRAINTS
 from spacectl.model.joints import JOINTS
 from spacectl.model.modal import ModalBody
+from spacectl.model.plate import Plate
 from spacectl.model.profile import Curve, Profile
 from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import SENSORS
 from spacectl.model.springs import SpringDamper
+from spacectl.model.surface_function import SurfaceFunction
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
 
@@ -41,8 +43,8 @@ __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 
 LARGE = 256
 KINDS: dict[str, type] = {
-    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, QuaternionFree)},
-    **{kind.__name__: kind for kind in (Profile, Curve, Proportional)},
+    **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Plate, QuaternionFree)},
+    **{kind.__name__: kind for kind in (Profile, Curve, SurfaceFunction, Proportional)},
     **JOINTS,
     **ACTUATORS,
     **DISTRIBUTED,

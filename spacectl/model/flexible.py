@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.description import Number, always, placement_number, unless_trivial
+from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.modal_integrals import (
     ModalPoints,
@@ -26,9 +27,10 @@ from spacectl.model.modal_integrals import (
     unpack_symmetric,
 )
 from spacectl.model.rigid import Frame
+from spacectl.model.surface_mesh import SurfaceMesh, line_through
 from spacectl.spatial.backend import dot
 
-__all__ = ["ORDERS", "FlexibleBody", "FrameShapes", "Proportional"]
+__all__ = ["ORDERS", "FlexibleBody", "Proportional"]
 
 #: How much of the second order is kept (see `docs/flexible.md`)
 ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
@@ -44,16 +46,6 @@ class Proportional:
     def __post_init__(self) -> None:
         for key in ("alpha", "beta"):
             object.__setattr__(self, key, as_scalar(getattr(self, key), f"Proportional: {key}"))
-
-
-@dataclass(frozen=True)
-class FrameShapes:
-    """First- and second-order displacement and rotation of a frame: Phi, Psi (3, m), G, H (3, m, m)."""
-
-    Phi: np.ndarray
-    Psi: np.ndarray
-    G: np.ndarray
-    H: np.ndarray
 
 
 class FlexibleBody:
@@ -90,6 +82,12 @@ class FlexibleBody:
     def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
         raise NotImplementedError
+
+    def surface_mesh(self) -> SurfaceMesh:
+        """Points with their shapes, and the triangles or lines that join them, for drawing: here all material points."""
+        points = self.material
+        none = np.zeros((0, 3), dtype=int)
+        return SurfaceMesh(points.X, none, line_through(points.X), points.Phi, points.G)
 
     @property
     def _what(self) -> str:
@@ -181,7 +179,10 @@ class FlexibleBody:
         numbers = {
             key: always(value) if key == "mass" else unless_trivial(value) for key, value in self._inertia().items()
         }
-        if self.order in ("premature", "linearised"):  # what the terms lost by early linearisation are made of (dynamics.orders)
+        if self.order in (
+            "premature",
+            "linearised",
+        ):  # what the terms lost by early linearisation are made of (dynamics.orders)
             numbers |= {key: unless_trivial(clean(value)) for key, value in field_integrals(self.material).items()}
         numbers["stiffness"] = unless_trivial(clean_symmetric(self.elasticity))
         if self.order == "strain":

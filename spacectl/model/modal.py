@@ -11,7 +11,8 @@ import numpy as np
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.description import check_name, members, set_field
-from spacectl.model.flexible import FlexibleBody, FrameShapes
+from spacectl.model.flexible import FlexibleBody
+from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_integrals import ModalPoints
 from spacectl.model.rigid import Frame
 

@@ -65,7 +65,9 @@ class Plan:
     def __post_init__(self) -> None:
         ends = [float(np.asarray(item.t)[-1]) for item in (self.x, self.u)]
         if abs(ends[0] - ends[1]) > 1e-9 * max(1.0, abs(ends[0])):
-            raise ShapeError(f"plan '{self.name}': states end at {ends[0]:g} s, inputs at {ends[1]:g} s; expected one end")
+            raise ShapeError(
+                f"plan '{self.name}': states end at {ends[0]:g} s, inputs at {ends[1]:g} s; expected one end"
+            )
         object.__setattr__(self, "arcs", tuple(self.arcs))
 
     @property
