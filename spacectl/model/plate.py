@@ -137,7 +137,7 @@ class Plate(FlexibleBody):
         return isotropic_section(stretch, bend, self.nu, mass, mass * self.thickness**2 / 12.0 if self.rotary else 0.0)
 
     def _space(self, axes: tuple[int, ...]) -> RitzSpace:
-        families = tuple(legendre_family(*span, self.terms) for span in self._flat.ranges)
+        families: Any = tuple(legendre_family(*span, self.terms) for span in self._flat.ranges)
         return RitzSpace(self._flat, self.section, families, axes, self.edges, self._nodes)
 
     @cached_property
@@ -162,8 +162,8 @@ class Plate(FlexibleBody):
         """Beam functions along x and y, and the pairs of them that are shapes."""
         chosen = self.modes if isinstance(self.modes, tuple) else ()
         n = max([8, *(max(pair) for pair in chosen)])
-        ends = (self.edges[:2], self.edges[2:])
-        families = tuple(beam_functions(span, end, n) for span, end in zip(self._flat.ranges, ends, strict=True))
+        ends: Any = (self.edges[:2], self.edges[2:])
+        families: Any = tuple(beam_functions(span, end, n) for span, end in zip(self._flat.ranges, ends, strict=True))
         if chosen:
             return families, [(i - 1, j - 1) for i, j in chosen]
         return families, lowest_products(self._flat, families, self.section, self.modes)

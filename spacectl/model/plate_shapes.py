@@ -56,7 +56,7 @@ def beam_functions(span: tuple[float, float], ends: tuple[str, str], n: int) -> 
     return PolynomialFamily(tuple(Legendre(function.trim(1e-14).coef, list(span)) for function in found))
 
 
-def lowest_products(flat: Flat, families: tuple[PolynomialFamily, PolynomialFamily], section: Section, n: int) -> list:
+def lowest_products(flat: Flat, families: Any, section: Section, n: int) -> list[tuple[int, int]]:
     """The `n` products of beam functions with the lowest Rayleigh quotients, rigid motions left out: pairs (i, j)."""
     nodes = [gauss(*span, _degree(family) + 2) for span, family in zip(flat.ranges, families, strict=True)]
     (x, wx), (y, wy) = nodes

@@ -49,7 +49,7 @@ class SurfaceFunction:
     def table(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Value and derivatives by s, t, ss, st, tt at places (s, t): (6, n, k)."""
         p, q, k = self.coefficients.shape
-        spans = [tuple(map(float, span)) for span in np.asarray(self.ranges)]
+        spans: Any = [tuple(map(float, span)) for span in np.asarray(self.ranges)]
         families = (family_on(spans[0], p, self.closed[0]), family_on(spans[1], q, self.closed[1]))
         return product_table(families, s, t) @ np.asarray(self.coefficients).reshape(p * q, k)
 

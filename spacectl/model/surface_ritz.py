@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, qr
@@ -45,10 +46,17 @@ def isotropic_section(stretch: float, bend: float, nu: float, mass: float, rotar
 
 
 class Surface:
-    """An undeformed surface over a rectangle of parameters: `ranges` ((s0, s1), (t0, t1)) and which of them close."""
+    """An undeformed surface over a rectangle of parameters, of which some may close on themselves."""
 
-    ranges: tuple[tuple[float, float], tuple[float, float]]
-    closed: tuple[bool, bool] = (False, False)
+    @property
+    def ranges(self) -> Any:
+        """Ranges of the parameters: ((s0, s1), (t0, t1))."""
+        raise NotImplementedError
+
+    @property
+    def closed(self) -> tuple[bool, bool]:
+        """Which parameter closes on itself."""
+        return False, False
 
     def geometry(self, s: np.ndarray, t: np.ndarray) -> Geometry:
         """The surface at places (s, t)."""

@@ -142,9 +142,7 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
     return bound
 
 
-def bind_projection(
-    eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool
-) -> BoundFunction | None:
+def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool) -> BoundFunction | None:
     """(t, x, p) -> x, the nearest state that meets the constraints; None for a system without.
 
     `careful` is for constraints whose rank jumps off their set (`rank_jumps`).
@@ -157,9 +155,7 @@ def bind_projection(
         n_x = eom.n_x
 
         def rule(arguments: list[Any], results: list[Any]) -> None:
-            results[0][:] = project_state(
-                eom, float(arguments[0][0]), arguments[1], p, careful=careful
-            )
+            results[0][:] = project_state(eom, float(arguments[0][0]), arguments[1], p, careful=careful)
 
         bound = bind_python(rule, [1, n_x, p.size], [n_x])
     bound.arguments[2][:] = p

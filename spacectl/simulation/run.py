@@ -142,7 +142,11 @@ class Run:
             name: getattr(data, name)
             for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
         }
-        stats = {**counts, **constraint_residuals(self.eom, times, x, self.p), "seconds": time.perf_counter() - self.begin}
+        stats = {
+            **counts,
+            **constraint_residuals(self.eom, times, x, self.p),
+            "seconds": time.perf_counter() - self.begin,
+        }
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
         quick.update({str(letter): pair for letter, pair in known.items()})
         return Simulation(make, Outcome(status=status, message=message, stats=stats), quick)
