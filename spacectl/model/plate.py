@@ -137,7 +137,7 @@ class Plate(FlexibleBody):
         return isotropic_section(stretch, bend, self.nu, mass, mass * self.thickness**2 / 12.0 if self.rotary else 0.0)
 
     def _space(self, axes: tuple[int, ...]) -> RitzSpace:
-        families: Any = tuple(legendre_family(*span, self.terms) for span in self._flat.ranges)
+        families: Any = tuple(legendre_family(span, self.terms) for span in self._flat.ranges)
         return RitzSpace(self._flat, self.section, families, axes, self.edges, self._nodes)
 
     @cached_property

@@ -58,7 +58,7 @@ def beam_functions(span: tuple[float, float], ends: tuple[str, str], n: int) -> 
 
 def lowest_products(flat: Flat, families: Any, section: Section, n: int) -> list[tuple[int, int]]:
     """The `n` products of beam functions with the lowest Rayleigh quotients, rigid motions left out: pairs (i, j)."""
-    nodes = [gauss(*span, _degree(family) + 2) for span, family in zip(flat.ranges, families, strict=True)]
+    nodes = [gauss(span, _degree(family) + 2) for span, family in zip(flat.ranges, families, strict=True)]
     (x, wx), (y, wy) = nodes
     S, T = (part.ravel() for part in np.meshgrid(x, y, indexing="ij"))
     weights = np.outer(wx, wy).ravel()
@@ -83,7 +83,7 @@ def line_shortening(sample: Any, places: np.ndarray, origin: tuple[float, float]
     found = []
     for axis, others in ((0, (1, 2)), (1, (0, 2))):
         total: Any = 0.0
-        xi, weights = gauss(0.0, 1.0, nodes)
+        xi, weights = gauss((0.0, 1.0), nodes)
         reach = places[:, axis] - origin[axis]
         for share, weight in zip(xi, weights, strict=True):
             at = places[:, :2].copy()

@@ -76,13 +76,14 @@ class FourierFamily(Family):
         return np.stack([np.hstack(row) for row in rows])
 
 
-def legendre_family(low: float, high: float, size: int) -> PolynomialFamily:
+def legendre_family(span: tuple[float, float], size: int) -> PolynomialFamily:
     """Legendre polynomials of degree 0 to size - 1 on a range."""
-    return PolynomialFamily(tuple(Legendre.basis(k, [low, high]) for k in range(size)))
+    return PolynomialFamily(tuple(Legendre.basis(k, list(span)) for k in range(size)))
 
 
-def gauss(low: float, high: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+def gauss(span: tuple[float, float], n: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss nodes and weights on a range."""
+    low, high = span
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return low + 0.5 * (high - low) * (nodes + 1.0), 0.5 * (high - low) * weights
 

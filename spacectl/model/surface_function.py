@@ -18,7 +18,7 @@ __all__ = ["SurfaceFunction", "family_on"]
 
 def family_on(span: tuple[float, float], size: int, closed: bool) -> Family:
     """Legendre polynomials on a range, or Fourier functions where it closes on itself; about `size` of them."""
-    return FourierFamily(span[0], span[1] - span[0], size // 2) if closed else legendre_family(*span, size)
+    return FourierFamily(span[0], span[1] - span[0], size // 2) if closed else legendre_family(span, size)
 
 
 @dataclass(frozen=True, kw_only=True)

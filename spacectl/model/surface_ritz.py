@@ -98,7 +98,7 @@ class RitzSpace:
     def places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Quadrature nodes s, t and weights in parameters."""
         counts = [max(self.nodes, family.size + 8) for family in self.families]
-        (s, ws), (t, wt) = (gauss(*span, n) for span, n in zip(self.surface.ranges, counts, strict=True))
+        (s, ws), (t, wt) = (gauss(span, n) for span, n in zip(self.surface.ranges, counts, strict=True))
         S, T = np.meshgrid(s, t, indexing="ij")
         return S.ravel(), T.ravel(), np.outer(ws, wt).ravel()
 
@@ -135,7 +135,7 @@ class RitzSpace:
             if self.surface.closed[side] or not any(held):
                 continue
             family = self.families[1 - side]
-            x, w = gauss(*self.surface.ranges[1 - side], 2 * family.size + 8)
+            x, w = gauss(self.surface.ranges[1 - side], 2 * family.size + 8)
             fixed = np.full_like(x, self.surface.ranges[side][end])
             place = (fixed, x) if side == 0 else (x, fixed)
             fields, geometry = self.trial(*place), self.surface.geometry(*place)

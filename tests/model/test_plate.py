@@ -37,7 +37,7 @@ def test_leissas_own_36_products_give_his_digits() -> None:
         beam_functions(span, ends, 6)
         for span, ends in zip(flat.ranges, (("clamped", "free"), ("free", "free")), strict=True)
     )
-    (x, wx), (y, wy) = (gauss(*span, 40) for span in flat.ranges)
+    (x, wx), (y, wy) = (gauss(span, 40) for span in flat.ranges)
     S, T = (part.ravel() for part in np.meshgrid(x, y, indexing="ij"))
     table, weights = product_table(families, S, T), np.outer(wx, wy).ravel()
     section = isotropic_section(1.0, 1.0, 0.3, 1.0, 0.0)
