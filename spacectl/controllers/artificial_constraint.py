@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
@@ -86,9 +87,8 @@ class ArtificialConstraintTracking(ControlLaw):
             command, z_dot, z_next = others.function(t, x[seen], y, z, r, p_all[n_own:])
         by_name = {} if others is None else {item: command[k] for k, item in enumerate(others.inputs.names)}
         u_free = ca.vertcat(*[by_name.get(item, ca.MX(0.0)) for item in free]) if free else ca.MX(0, 1)
-        tau = _constraint_inputs(
-            constrained, t, x, u_free, p_all[: numbers.size], p_all[numbers.size], p_all[numbers.size + 1]
-        )
+        n_p = numbers.size
+        tau = _constraint_inputs(constrained)(t, x, u_free, p_all[:n_p], p_all[n_p], p_all[n_p + 1])
         by_name |= {item: tau[k] for k, item in enumerate(constrained.constraint_inputs)}
         inputs = tuple(item for item in eom.inputs if item in by_name)
         u = ca.vertcat(*[by_name[item] for item in inputs])
@@ -139,23 +139,27 @@ class ArtificialConstraintTracking(ControlLaw):
         return linearize(self.constrained, x, u, t=t, check=False)
 
 
-def _constraint_inputs(eom: EquationsOfMotion, t: Any, x: Any, u: Any, p: Any, frequency: Any, damping: Any) -> Any:
-    """tau_c from the augmented system, with the decay of errors in the right side of artificial rows."""
+def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
+    """(t, x, u, p, frequency, damping) -> tau_c, with the decay of errors in the right side of artificial rows.
+
+    Natural constraints stand in the same small system; those of their rows that follow from others are left out.
+    """
+    t, x, u, p = (ca.SX.sym(key, size) for key, size in (("t", 1), ("x", eom.n_x), ("u", eom.n_u), ("p", eom.p.size)))
+    frequency, damping = ca.SX.sym("frequency"), ca.SX.sym("damping")
     q, v = x[: eom.n_q], x[eom.n_q :]
     _, M, f, J, gamma, E = eom.functions["terms"](t, q, v, u, p)
     position, speed, _, _, _ = eom.functions["constraints"](t, q, v, p)
     artificial = {item.name for item in eom.system.constraints if isinstance(item.kind, Artificial)}
-    pieces, rows = [], []
-    for k, row in enumerate(eom.constraint_rows):
-        is_artificial = row.split(".")[0] in artificial
+    kept = [k for k, row in enumerate(eom.constraint_rows) if row.split(".")[0] in artificial]
+    for k in kept:
+        row = eom.constraint_rows[k]
         held = position[eom.position_rows.index(row)] if row in eom.position_rows else None
         decay = frequency * speed[k] if held is None else 2.0 * damping * frequency * speed[k] + frequency**2 * held
-        pieces.append(gamma[k] - decay if is_artificial else gamma[k])
-        rows += [k] if is_artificial else []
-    n, m = eom.n_v, len(eom.constraint_rows)
-    K = ca.densify(ca.vertcat(ca.horzcat(M, -E), ca.horzcat(J, ca.MX(m, m))))
-    solution = ca.solve(K, ca.vertcat(f, *pieces), "qr")
-    return solution[n:][rows]
+        gamma[k] = gamma[k] - decay
+    has_natural = len(kept) < len(eom.constraint_rows)
+    rows = kept + ([k for k in independent_rows(eom) if k not in kept] if has_natural else [])
+    tau = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])[: len(kept)]
+    return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau)
 
 
 def _kept(constraints: tuple[AnyConstraint, ...], others: ControlLaw | None, name: str) -> tuple[str, ...]:

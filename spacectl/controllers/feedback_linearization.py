@@ -6,12 +6,13 @@ Full (003 Eq 6.3) where there are as many inputs as speeds, for constrained free
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows, solve_symmetric
 from spacectl.controllers.motion_reference import read_motion
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError, unknown_name
@@ -20,6 +21,9 @@ from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.tangent import error_labels, subtract_states
 
 __all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]
+
+Symbols = tuple[Any, ...]
+Command = Callable[[Symbols, Symbols, Any], Any]  #: (t, q, v, p), (M, h, B_tau), a -> u
 
 
 class FeedbackLinearization(ControlLaw):
@@ -69,11 +73,8 @@ class FeedbackLinearization(ControlLaw):
         chosen = _chosen(eom, speeds, name)
         _require_authority(eom, chosen, name, p)
 
-        def command(symbols: dict[str, Any], terms: list[Any], a: Any) -> Any:
-            return _exact(eom, symbols, terms, a, chosen)
-
         kind = {"kind": "feedback linearisation", "speeds": list(chosen)}
-        _make(self, eom, command, frequency, damping, reference, p, period, name, kind)
+        _make(self, eom, _exact(eom, chosen), frequency, damping, reference, p, period, name, kind)
 
 
 class ModifiedFeedbackLinearization(ControlLaw):
@@ -112,20 +113,14 @@ class ModifiedFeedbackLinearization(ControlLaw):
             raise ModelError(f"law '{name}': system '{eom.system.name}' has no inputs; add actuators")
         Q = _weight(weight, eom.n_v, name)
 
-        def command(symbols: dict[str, Any], terms: list[Any], a: Any) -> Any:
-            M, h, B_tau = terms
-            wanted = M @ a + h
-            left = ca.solve(M, B_tau, "ldl").T if Q is None else B_tau.T @ ca.DM(Q)
-            return ca.solve(left @ B_tau, left @ wanted, "qr")
-
         kind = {"kind": "modified feedback linearisation", "weight": weight if isinstance(weight, str) else "matrix"}
-        _make(self, eom, command, frequency, damping, reference, p, period, name, kind)
+        _make(self, eom, _least_squares(eom, Q), frequency, damping, reference, p, period, name, kind)
 
 
 def _make(
     law: ControlLaw,
     eom: EquationsOfMotion,
-    command: Any,
+    command: Command,
     frequency: Any,
     damping: Any,
     reference: Any,
@@ -149,14 +144,7 @@ def _make(
     error = _error_function(eom)(x, x_ref)
     theta, rate = error[: eom.n_v], error[eom.n_v :]
     a = a_ref - 2.0 * p_zeta * p_omega * rate - p_omega**2 * theta
-    q, v = x[: eom.n_q], x[eom.n_q :]
-    symbols = {"t": t, "q": q, "v": v, "p": p_plant}
-    terms = [
-        eom.functions["mass_matrix"](t, q, p_plant),
-        eom.functions["bias"](t, q, v, p_plant),
-        eom.functions["input_map"](t, q, p_plant),
-    ]
-    u = command(symbols, terms, a)
+    u = _command_function(eom, command, numbers.size)(t, x, a, p_plant)
     function = ca.Function("law", [t, x, y, z, r, p_all], [ca.densify(u), z, z], list(LAW_INPUTS), list(LAW_OUTPUTS))
     names = [eom.parameters.name_of(k) for k in range(numbers.size)]
     labels = [f"{name}[{k}]" for k, name in enumerate(names)]
@@ -181,26 +169,44 @@ def _error_function(eom: EquationsOfMotion) -> ca.Function:
     return ca.Function("error", [x, reference], [ca.densify(subtract_states(eom, x, reference))])
 
 
-def _exact(eom: EquationsOfMotion, symbols: dict[str, Any], terms: list[Any], a: Any, chosen: tuple[str, ...]) -> Any:
+def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.Function:
+    """(t, x, a, p) -> u as scalar expressions."""
+    t, x, a, p = ca.SX.sym("t"), ca.SX.sym("x", eom.n_x), ca.SX.sym("a", eom.n_v), ca.SX.sym("p", n_p)
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    f = eom.functions
+    terms = f["mass_matrix"](t, q, p), f["bias"](t, q, v, p), ca.sparsify(f["input_map"](t, q, p))
+    return command_function("command", [t, x, a, p], command((t, q, v, p), terms, a))
+
+
+def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...]) -> Command:
     """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
-    M, h, B_tau = terms
     places = [eom.labels.v.index(name) for name in chosen]
-    if not eom.constraint_rows and len(places) == eom.n_v:
-        return ca.solve(B_tau, M @ a + h, "qr")
-    n, m, k = eom.n_v, len(eom.constraint_rows), len(places)
-    select = ca.MX(ca.DM.eye(n))[places, :]
-    rows = [ca.horzcat(M, -B_tau), ca.horzcat(select, ca.MX(k, eom.n_u))]
-    right = [-h, a[places]]
-    if m:
-        _, _, J, _, gamma = eom.functions["constraints"](symbols["t"], symbols["q"], symbols["v"], symbols["p"])
-        rows = [
-            ca.horzcat(M, -B_tau, -J.T),
-            ca.horzcat(select, ca.MX(k, eom.n_u + m)),
-            ca.horzcat(J, ca.MX(m, eom.n_u + m)),
-        ]
-        right = [-h, a[places], gamma]
-    solution = ca.solve(ca.densify(ca.vertcat(*rows)), ca.vertcat(*right), "qr")
-    return solution[n : n + eom.n_u]
+    held = independent_rows(eom) if eom.constraint_rows else []
+
+    def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
+        M, h, B_tau = terms
+        if not held and len(places) == eom.n_v:
+            return ca.solve(B_tau, M @ a[places] + h)
+        C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
+        if held:
+            _, _, J, _, gamma = eom.functions["constraints"](*symbols)
+            C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, J[held, :].T)
+        return meet_rows(eom, M, -h, C, right, E)[: eom.n_u]
+
+    return command
+
+
+def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None) -> Command:
+    """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
+
+    def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
+        M, h, B_tau = terms
+        if Q is None:
+            return meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)
+        left = B_tau.T @ ca.SX(ca.DM(Q))
+        return solve_symmetric(left @ B_tau, left @ (M @ a + h))
+
+    return command
 
 
 def _chosen(eom: EquationsOfMotion, speeds: tuple[str, ...] | None, name: str) -> tuple[str, ...]:

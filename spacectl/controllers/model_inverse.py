@@ -1,0 +1,99 @@
+"""Inputs that meet given accelerations, with the structure of the equations, as scalar expressions.
+
+``C v_dot = c`` with ``M v_dot = f + E y`` is solved for the few inputs y by sparse LDL' factors of a part of M that are
+written out: no matrix is left in the law, so that it compiles into plain operations. `feedback_linearization` and
+`artificial_constraint` use it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import SolverError
+from spacectl.dynamics.consistent import make_consistent
+from spacectl.dynamics.constrained import NOTHING, RANK
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.orders import is_truncated
+
+__all__ = ["command_function", "independent_rows", "meet_rows", "solve_symmetric"]
+
+
+def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> Any:
+    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; as many rows in C as columns in E.
+
+    Speeds that no input in y pushes directly are eliminated first, by the equations in which y does not stand.
+    """
+    M, C, E = ca.sparsify(M), ca.sparsify(C), ca.sparsify(E)
+    pushed = sorted(set(E.sparsity().row()))
+    if len(pushed) != E.shape[1]:
+        Z = _divide(eom, M.T, C.T)  # ``C M^-1`` transposed: one solution for each row
+        return ca.solve(ca.sparsify(Z.T @ E), right - Z.T @ f)
+    free = [k for k in range(eom.n_v) if k not in pushed]
+    if C[:, free].nnz():  # by the free rows, v_dot of the free speeds = base - slope times that of the pushed ones
+        both = _divide(eom, M[free, free], ca.horzcat(f[free], M[free, pushed]))
+        base, slope = both[:, 0], both[:, 1:]
+        v_pushed = ca.solve(ca.sparsify(C[:, pushed] - C[:, free] @ slope), right - C[:, free] @ base)
+        v_free = base - slope @ v_pushed
+    else:
+        v_pushed = ca.solve(C[:, pushed], right)
+        v_free = _divide(eom, M[free, free], f[free] - M[free, pushed] @ v_pushed)
+    efforts = M[pushed, pushed] @ v_pushed + M[pushed, free] @ v_free - f[pushed]
+    return ca.solve(E[pushed, :], efforts)
+
+
+def solve_symmetric(A: Any, columns: Any) -> Any:
+    """``A^-1 columns`` for a symmetric positive definite A, written out."""
+    D, LT, order = ca.ldl(ca.sparsify(A), True)
+    return ca.ldl_solve(ca.densify(columns), D, LT, order)
+
+
+def command_function(name: str, symbols: list[Any], u: Any) -> ca.Function:
+    """A function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
+    (shared,) = ca.cse([ca.densify(u)])
+    return ca.Function(name, symbols, [shared])
+
+
+def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:
+    """``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
+    if M.shape[0] == 0:
+        return ca.SX(0, columns.shape[1])
+    return ca.solve(M, ca.densify(columns)) if is_truncated(eom.system) else solve_symmetric(M, columns)
+
+
+def independent_rows(eom: EquationsOfMotion) -> list[int]:
+    """Places of natural constraint rows that do not follow from those before them, judged near the reference position.
+
+    A bearing that closes a planar loop has five rows, of which two hold something that the other pins do not.
+    """
+    rows = list(range(len(eom.constraint_rows)))
+    try:
+        kept = [_independent(eom, x) for x in _postures(eom)]
+    except SolverError:
+        return rows
+    return max(kept, key=len, default=rows)
+
+
+def _postures(eom: EquationsOfMotion) -> list[np.ndarray]:
+    """The reference position and one near it, made to meet the constraints."""
+    rest = np.array(eom.x_rest, dtype=float)
+    moved = rest.copy()
+    moved[: eom.n_q] += 0.03 * np.cos(np.arange(eom.n_q))
+    return [np.array(make_consistent(eom, eom.state(x)).x) for x in (rest, moved)]
+
+
+def _independent(eom: EquationsOfMotion, x: np.ndarray) -> list[int]:
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    J = eom.call("constraints", 0.0, q, v)[2] / np.sqrt(np.diag(eom.mass_matrix(0.0, q)))
+    size = np.linalg.norm(J, axis=1)
+    base, kept = np.zeros((0, eom.n_v)), []
+    for k in np.flatnonzero(size > NOTHING * np.max(size, initial=0.0)):
+        rest = J[k] / size[k]
+        for _ in range(2):  # once more for the rounding of the first
+            rest = rest - base.T @ (base @ rest)
+        if np.linalg.norm(rest) > RANK:
+            base = np.vstack([base, rest / np.linalg.norm(rest)])
+            kept.append(int(k))
+    return kept
