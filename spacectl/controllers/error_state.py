@@ -34,12 +34,18 @@ class ErrorState:
         For each error (or three errors) the first index in the states and whether it is a quaternion.
     point : array, shape (n_x,)
         State about which the model was taken.
+    kept : tuple of int, optional
+        For a constrained system: places of the errors, which are independent, among those of all states.
+    basis : array, shape (all errors, errors), optional
+        For a constrained system: all errors from the independent ones, to first order.
     """
 
     states: Labels
     errors: Labels
     blocks: tuple[tuple[int, bool], ...]
     point: np.ndarray
+    kept: tuple[int, ...] | None = None
+    basis: np.ndarray | None = None
 
     @property
     def quaternions(self) -> tuple[int, ...]:
@@ -48,7 +54,8 @@ class ErrorState:
 
     def subtract(self, x: Any, reference: Any) -> Any:
         """Expression of the error state of x against a reference; quaternions of the reference need not be of unit size."""
-        return ca.vertcat(*(item for at, turns in self.blocks for item in _error(x, reference, at, turns)))
+        every = [item for at, turns in self.blocks for item in _error(x, reference, at, turns)]
+        return ca.vertcat(*(every if self.kept is None else [every[k] for k in self.kept]))
 
     def errors_of(self, x: Any, reference: Any = None) -> np.ndarray:
         """Numbers: error state, shape (n,), of x against a reference (default: the point)."""
@@ -63,7 +70,8 @@ def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorS
     else:
         point = np.asarray(model.point.get("x", np.zeros(len(model.x))), dtype=float)
         n_states = point.size
-    names, units = model.x.names, model.x.units
+    every = getattr(model, "all_x", None) or model.x
+    names, units = every.names, every.units
     count = n_states - len(names)  # a quaternion has one entry more than its error
     n_v = len(names) // 2
     blocks: list[tuple[int, bool]] = []
@@ -81,7 +89,10 @@ def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorS
             "reduced model is given as reduction=, with the full model in front"
         )
     states = Labels(tuple(name for name, _ in found), tuple(unit for _, unit in found), "state")
-    return ErrorState(states=states, errors=model.x, blocks=tuple(blocks), point=point)
+    kept, basis = None, None
+    if every is not model.x:
+        kept, basis = every.indices(model.x.names), np.asarray(getattr(model, "basis", None))
+    return ErrorState(states=states, errors=model.x, blocks=tuple(blocks), point=point, kept=kept, basis=basis)
 
 
 def read_trim(model: LinearModel, trim: Any, what: str) -> np.ndarray:

@@ -112,8 +112,8 @@ def _slopes(law: ControlLaw) -> ca.Function:
 
 
 def _tangent(errors: ErrorState) -> np.ndarray:
-    """Derivative of the states by the error state at the point, shape (n_x, n)."""
-    W = np.zeros((len(errors.states), len(errors.errors)))
+    """Derivative of the states by the error state at the point, shape (n_x, n); on the tangent of constraints."""
+    W = np.zeros((len(errors.states), len(errors.errors) if errors.basis is None else len(errors.basis)))
     column = 0
     for at, turns in errors.blocks:
         if not turns:
@@ -123,4 +123,4 @@ def _tangent(errors: ErrorState) -> np.ndarray:
         w, x, y, z = errors.point[at : at + 4]
         W[at : at + 4, column : column + 3] = 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
         column += 3
-    return W
+    return W if errors.basis is None else W @ errors.basis

@@ -116,11 +116,13 @@ def design_lqr(
     Parameters
     ----------
     model : LinearModel
-        From `linearize`; the law acts on the states of the plant about the model's point.
+        From `linearize`; the law acts on the states of the plant about the model's point. For a constrained system it acts
+        on the independent error states; the others follow from them.
     R : float, array (n_u,) or (n_u, n_u), or mapping of input to float
         Weight of the inputs, positive definite.
     Q : float, array (n,) or (n, n), or mapping of state to float, optional
-        Weight of the error states, ``{"elbow": 10.0}``; states left out count nothing.
+        Weight of the error states, ``{"elbow": 10.0}``; states left out count nothing. For a constrained system names (or a
+        matrix) may be of all error states, dependent ones too.
     N : array, shape (n, n_u), optional
         Cross weight.
     output_weight : as Q, for the model's outputs, optional

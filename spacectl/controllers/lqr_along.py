@@ -15,8 +15,8 @@ import numpy as np
 
 from spacectl.controllers.error_state import ErrorState, read_error_state
 from spacectl.controllers.feedback import law_function
+from spacectl.controllers.lqr_checks import require_weighted
 from spacectl.controllers.lqr_pieces import Piece, cut_pieces, follow_pieces
-from spacectl.controllers.lqr_problem import require_weighted
 from spacectl.controllers.riccati import solve_continuous
 from spacectl.controllers.weights import check_joint, read_cross, read_weight
 from spacectl.core.array import Array
@@ -25,6 +25,7 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.linear.controllability import require_stabilizable
+from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linear_trajectory import LinearTrajectory
 
 __all__ = ["LqrTrajectoryLaw", "design_lqr_along"]
@@ -172,10 +173,18 @@ def _terminal(model: LinearTrajectory, last: Piece, terminal: Any, what: str) ->
         raise ModelError(f"{what}: terminal is {terminal!r}, expected 'steady', or weights as for Q")
     here = model.at(float(model.t[-1]), side="right")
     cure = f"{what}: terminal='steady' (or give a matrix as terminal)"
-    require_stabilizable(here, what=cure)
     Q, R, N = last.weights(float(model.t[-1]))
+    basis, pick = np.eye(len(here.x)), np.eye(len(here.x))
+    if model.tangent is not None:  # constraints: the steady solution is that of the independent errors
+        basis, pick = model.tangent.basis, pick[model.tangent.independent]
+        x = Labels(tuple(here.x.names[k] for k in model.tangent.independent), (), "state")
+        here = LinearModel(
+            A=pick @ here.A @ basis, B=pick @ here.B, C=here.C @ basis, D=here.D, x=x, u=here.u, y=here.y
+        )
+        Q, N = basis.T @ Q @ basis, basis.T @ N
+    require_stabilizable(here, what=cure)
     require_weighted(here, Q, R, N, cure)
-    return solve_continuous(np.asarray(here.A), np.asarray(here.B), Q, R, N).S
+    return pick.T @ solve_continuous(np.asarray(here.A), np.asarray(here.B), Q, R, N).S @ pick
 
 
 def _function(errors: ErrorState, m: int, width: int) -> ca.Function:

@@ -13,13 +13,14 @@ import numpy as np
 
 from spacectl.controllers.discretise import sample_cost
 from spacectl.controllers.feedback import Integrals
+from spacectl.controllers.lqr_checks import require_movable, require_weighted
 from spacectl.controllers.riccati import RiccatiSolution, solve_continuous, solve_discrete
 from spacectl.controllers.submodel import read_reduction
 from spacectl.controllers.weights import check_joint, read_cross, read_weight
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, ShapeError, SolverError, unknown_name
 from spacectl.core.labels import Labels
-from spacectl.linear.controllability import check_observability, require_stabilizable
+from spacectl.linear.controllability import require_stabilizable
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.reduce import Reduction
 
@@ -28,7 +29,6 @@ __all__ = [
     "check_period",
     "form_problem",
     "read_y_point",
-    "require_weighted",
     "solve_problem",
     "total_weights",
 ]
@@ -100,10 +100,9 @@ def form_problem(
     x = Labels((*small.x.names, *integrals.memory.names), (), "state")
     none = Labels(kind="output")
     whole = LinearModel(A=A, B=B, C=np.zeros((0, n + k)), D=np.zeros((0, len(model.u))), x=x, u=model.u, y=none)
-    require_stabilizable(whole, what=what)
     Q_all, N_all = np.zeros((n + k, n + k)), np.vstack([Nz, np.zeros((k, len(model.u)))])
     Q_all[:n, :n], Q_all[n:, n:] = Qz, weight
-    require_weighted(whole, Q_all, Ru, N_all, what)
+    _require_solvable(small, (Qz, Ru, Nz), rows, integrals.memory.names, what)
     dynamics, costs = (A, B), (Q_all, Ru, N_all)
     if step > 0.0:
         sampled = sample_cost(A[:n, :n], B[:n], Qz, Ru, Nz, step)
@@ -123,6 +122,20 @@ def form_problem(
         reduction=used,
         period=step,
     )
+
+
+def _require_solvable(
+    model: LinearModel, weights: tuple[np.ndarray, ...], rows: np.ndarray, integrals: tuple[str, ...], what: str
+) -> None:
+    """Raise, with names, unless the problem with integrals has a stabilising solution; judged without their units.
+
+    The poles are those of the model and zeros of the integrals. A mode of the model that inputs move stays so; at s = 0
+    the inputs must move all integrated quantities at rest. An undamped mode is without weight if neither Q nor an integral
+    sees it.
+    """
+    require_stabilizable(model, what=what)
+    require_movable(model, rows, integrals, what)
+    require_weighted(model, *weights, what, seen=rows)
 
 
 def solve_problem(problem: LqrProblem, what: str) -> RiccatiSolution:
@@ -152,7 +165,7 @@ def total_weights(
         Labels(item.names, item.units, kind)
         for item, kind in ((model.x, "state"), (model.u, "input"), (model.y, "output"))
     )
-    Qx = read_weight(0.0 if Q is None else Q, x, f"{what}: Q", definite=False)
+    Qx = _state_weight(model, x, 0.0 if Q is None else Q, f"{what}: Q")
     Ru = read_weight(R, u, f"{what}: R", definite=True)
     Nx = read_cross(N, x, u, f"{what}: N")
     if output_weight is not None and np.ndim(model.C) == 2:
@@ -163,24 +176,14 @@ def total_weights(
     return Qx, Ru, Nx
 
 
-def require_weighted(model: LinearModel, Q: np.ndarray, R: np.ndarray, N: np.ndarray, what: str) -> None:
-    """Raise, naming the mode, if an undamped mode has no weight: no stabilising solution then exists."""
-    back = np.linalg.solve(R, N.T)
-    A, rest = np.asarray(model.A) - np.asarray(model.B) @ back, Q - N @ back
-    size = np.sqrt(np.maximum(np.diag(rest), 0.0))
-    scale = np.where(size > 0.0, size, 1.0)
-    values, vectors = np.linalg.eigh(0.5 * (rest + rest.T) / np.outer(scale, scale))
-    seen = values > 1e-13 * np.max(values, initial=0.0)
-    C = np.sqrt(values[seen])[:, None] * vectors[:, seen].T * scale
-    y = Labels(tuple(f"weight{k + 1}" for k in range(len(C))), (), "output")
-    D = np.zeros((len(C), len(model.u)))
-    found = check_observability(LinearModel(A=A, B=model.B, C=C, D=D, x=model.x, u=model.u, y=y))
-    for mode in found.weak_modes:
-        if mode.count > 0 and abs(mode.pole.real) < 1e-9 * found.rate:
-            raise ModelError(
-                f"{what}: no weight sees {mode.describe()}; it does not decay, so a law that ignores it cannot be stable: "
-                f"give '{mode.states[0]}' a weight in Q"
-            )
+def _state_weight(model: Any, x: Labels, Q: Any, what: str) -> np.ndarray:
+    """Weight of the error states; of a constrained system by name, or as a matrix, also of all of them."""
+    every = getattr(model, "all_x", None)
+    if every is None or not (isinstance(Q, Mapping) or np.shape(Q) == (len(every), len(every))):
+        return read_weight(Q, x, what, definite=False)
+    every = Labels(every.names, every.units, "state")
+    basis = np.asarray(model.basis)
+    return basis.T @ read_weight(Q, every, what, definite=False) @ basis
 
 
 def read_y_point(y_point: Any, measured: Labels, has_point: bool, what: str) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import choose_inputs, linear_outputs, term_source
+from spacectl.linear.manifold import constraint_manifold
 from spacectl.linear.reference import Reference, read_reference
 from spacectl.linear.tangent import error_labels, tangent_rate, turning_rates
 
@@ -100,6 +101,7 @@ def linearize_along(
         x_reference=motion.x,
         u_reference=motion.u,
         quaternions=eom.quaternions,
+        tangent=constraint_manifold(eom, motion.t[-1], q[-1], v[-1], p) if eom.constraint_rows else None,
     )
 
 

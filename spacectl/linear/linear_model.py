@@ -38,6 +38,8 @@ class LinearModel:
         Derivatives of A by named parameters, shape (n, n, size).
     basis : array, shape (2 n_v, n), optional
         For constrained systems: all error states of the equations as ``basis x``, of which x are the independent ones.
+    all_x : Labels, optional
+        Names and units of all error states, the rows of `basis`.
     """
 
     A: Any
@@ -52,6 +54,7 @@ class LinearModel:
     point: Mapping[str, Any] = field(default_factory=dict)
     sensitivities: Mapping[str, Array] = field(default_factory=dict)
     basis: Any = None
+    all_x: Labels | None = None
 
     def __post_init__(self) -> None:
         n, m, k = len(self.x), len(self.u), len(self.y)
@@ -83,6 +86,7 @@ class LinearModel:
             point=self.point,
             sensitivities=self.sensitivities,
             basis=self.basis,
+            all_x=self.all_x,
         )
 
     def frequency_response(self, omega: Any) -> np.ndarray:

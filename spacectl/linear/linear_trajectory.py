@@ -16,6 +16,7 @@ from spacectl.core.array import Array, as_array
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.linear.linear_model import LinearModel
+from spacectl.linear.manifold import Manifold
 
 __all__ = ["LinearTrajectory"]
 
@@ -43,6 +44,9 @@ class LinearTrajectory:
         The motion.
     quaternions : tuple of int
         First index, in the state, of each unit quaternion.
+    tangent : Manifold, optional
+        For a constrained system: the tangent of its constraints at the last time. Errors e lie on such a tangent at all
+        times if they do at the first.
     """
 
     t: Any
@@ -59,6 +63,7 @@ class LinearTrajectory:
     x_reference: Any
     u_reference: Any
     quaternions: tuple[int, ...] = ()
+    tangent: Manifold | None = None
 
     def __post_init__(self) -> None:
         n_t, n = len(self.t), len(self.x)

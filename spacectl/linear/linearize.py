@@ -95,11 +95,12 @@ def linearize(
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
     (C,), (D,), y = linear_outputs(eom, [t], [state], [command], p, outputs)
     found = _sensitivities(eom, t, state, command, p, tuple(sensitivities))
-    basis = None
+    basis, every = None, None
     if eom.constraint_rows:
         on = constraint_manifold(eom, t, q, v, p)
         keep, basis = on.independent, on.basis
         A, B, C = A[keep] @ basis, B[keep], C @ basis
+        every = labels
         labels = Labels(tuple(labels.names[k] for k in keep), tuple(labels.units[k] for k in keep), labels.kind)
         if found:
             raise ModelError("linearize: sensitivities of constrained systems are not served; differentiate two models")
@@ -116,6 +117,7 @@ def linearize(
         point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot), "inputs": eom.inputs},
         sensitivities=found,
         basis=basis,
+        all_x=every,
     )
 
 

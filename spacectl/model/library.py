@@ -21,6 +21,7 @@ from spacectl.model.library_constrained import (
     two_arm_flyer,
 )
 from spacectl.model.library_docking import docking_probe, docking_ring
+from spacectl.model.library_tether import TetherOrbiter
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
@@ -29,6 +30,7 @@ from spacectl.spatial.rotation import rotation_about
 __all__ = [
     "CONSTRAINED",
     "LIBRARY",
+    "TetherOrbiter",
     "chain",
     "docking_probe",
     "docking_ring",

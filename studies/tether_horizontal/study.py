@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import Figure, Line, ModelError, Panel, Simulation, Study, StudyResult, add_noise, simulate
+from spacectl import Figure, Line, ModelError, Panel, Simulation, Study, StudyResult, add_noise, library, simulate
 
 from .laws import Horizontal, design, form_horizontal
-from .orbiter import FIXED_POINT, JOINTS, Data, tether_angle
+
+Orbiter = library.TetherOrbiter
 
 WEIGHTS = (1, 5, 25)
 
@@ -37,7 +38,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     for name in ("orbit_rate", "satellite_mass", "length", "swing", "frequency", "orbits"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
-    data = Data(rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass)
+    data = Orbiter(rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass)
     omega, end = parameters.frequency * data.rate, parameters.orbits * 2.0 * np.pi / data.rate
     system = form_horizontal(data, parameters.length)
     progress(0.1, "three weights")
@@ -74,8 +75,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
             f"wrong_mass_{word}_arrives": sim.outcome.is_success,
             f"wrong_mass_{word}_horizontal_error": height_error(system, sim),
         }
-    noise = {name: parameters.noise_angle for name in JOINTS} | {
-        f"{name}_dot": parameters.noise_rate for name in JOINTS
+    noise = {name: parameters.noise_angle for name in Orbiter.JOINTS} | {
+        f"{name}_dot": parameters.noise_rate for name in Orbiter.JOINTS
     }
     noisy_law = add_noise(design(system, 5.0, frequency=omega, period=1.0)[0], noise, seed=1, on="states")
     noisy = fly(system, noisy_law, system.start(parameters.swing), 0.1 * end if quick else end, method="rk45")
@@ -106,7 +107,7 @@ def height_error(system: Horizontal, sim: Simulation) -> float:
 
 def decay(sim: Simulation, rate: float) -> float:
     """Largest swing in the last orbit over that of the first."""
-    swing, orbit = np.abs(tether_angle(sim) - FIXED_POINT[3]), 2.0 * np.pi / rate
+    swing, orbit = np.abs(Orbiter.libration(sim.x)), 2.0 * np.pi / rate
     return float(np.max(swing[sim.t > sim.t[-1] - orbit]) / np.max(swing[sim.t < orbit]))
 
 
@@ -116,7 +117,7 @@ def find_reach(system: Horizontal, k: float, omega: float, end: float, *, steps:
 
     def returns(swing: float) -> bool:
         sim = fly(system, law, system.start(swing), end)
-        return sim.outcome.is_success and abs(float(tether_angle(sim)[-1]) - FIXED_POINT[3]) < 0.5 * swing
+        return sim.outcome.is_success and abs(float(Orbiter.libration(sim.x)[-1])) < 0.5 * swing
 
     low, high = 0.0, 1e-3
     while high < 1.0 and returns(high):
@@ -148,7 +149,12 @@ def draw_runs(system: Horizontal, runs: dict[int, Simulation], rate: float) -> F
         title="Attachment on the local horizontal",
         caption="The arm's end moves along the line only, and by that damps the libration.",
         panels=(
-            Panel(lines=lines(lambda s: tether_angle(s) - FIXED_POINT[3]), y_label="tether", unit="rad", **axis),
+            Panel(
+                lines=lines(lambda s: Orbiter.libration(s.x)),
+                y_label="tether",
+                unit="rad",
+                **axis,
+            ),
             Panel(lines=lines(lambda s: s["end.y"]), y_label="end of arm, along track", unit="m", **axis),
             Panel(
                 lines=lines(lambda s: 1e12 * (s["end.x"] - system.height)), y_label="off the line", unit="pm", **axis

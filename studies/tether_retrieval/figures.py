@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import Figure, Line, Panel, Simulation
+from spacectl import Figure, Line, Panel, Simulation, library
 
 from .free import free_tether
-from .orbiter import FIXED_POINT, INPUTS, JOINTS, Data
 from .phases import Flight
+
+Orbiter = library.TetherOrbiter
 
 AXIS: dict[str, Any] = {"x_label": "orbits", "x_unit": "1"}
 STYLES = ("dotted", "solid", "dashed")
@@ -38,7 +39,7 @@ def draw_free(free: dict[str, Simulation], rate: float) -> Figure:
         caption="Retrieval makes the libration grow, deployment makes it shrink, at constant length it stays.",
         panels=(
             Panel(lines=lines(free_tether), y_label="tether", unit="rad", **AXIS),
-            Panel(lines=lines(lambda sim: sim["pitch"] - FIXED_POINT[0]), y_label="pitch", unit="rad", **AXIS),
+            Panel(lines=lines(lambda sim: sim["pitch"] - Orbiter.FIXED_POINT[0]), y_label="pitch", unit="rad", **AXIS),
         ),
     )
 
@@ -59,13 +60,13 @@ def draw_flights(name: str, title: str, flights: dict[str, Flight], rate: float,
     for i in (1, 2):
         panels.append(
             Panel(
-                lines=lines(lambda flight, i=i: flight.angles[:, i] - FIXED_POINT[i]),
-                y_label=JOINTS[i],
+                lines=lines(lambda flight, i=i: flight.angles[:, i] - Orbiter.FIXED_POINT[i]),
+                y_label=Orbiter.JOINTS[i],
                 unit="rad",
                 **AXIS,
             )
         )
-    for i, word in enumerate(INPUTS):
+    for i, word in enumerate(Orbiter.INPUTS):
         label = "spacecraft" if word == "craft" else word
         panels.append(
             Panel(lines=lines(lambda flight, i=i: flight.torques[:, i]), y_label=f"torque, {label}", unit="N m", **AXIS)
@@ -73,7 +74,7 @@ def draw_flights(name: str, title: str, flights: dict[str, Flight], rate: float,
     return Figure(name=name, title=title, caption=caption, panels=tuple(panels))
 
 
-def draw_jumps(flights: dict[str, Flight], data: Data) -> Figure:
+def draw_jumps(flights: dict[str, Flight], data: Orbiter) -> Figure:
     """Jump of the torques at the begin of each station keeping against the energy of the libration there."""
     lines = []
     for label, flight in flights.items():

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from spacectl import Simulation, simulate
+from spacectl import Simulation, form_equations, library, simulate
 
-from .orbiter import FIXED_POINT, Data, form_orbiter
 from .phases import Reeling
 
+Orbiter = library.TetherOrbiter
 
-def fly_free(data: Data, reeling: Reeling | float, swing: float, end: float) -> Simulation:
+
+def fly_free(data: Orbiter, reeling: Reeling | float, swing: float, end: float) -> Simulation:
     """Pitch and tether, without any torque."""
     length = reeling if isinstance(reeling, float) else reeling.profile(data.rate)
-    eom = form_orbiter(data, length, is_locked=True)
-    arm = FIXED_POINT[1] + FIXED_POINT[2]
-    x0 = eom.state(pitch=FIXED_POINT[0], swing=FIXED_POINT[3] + swing - FIXED_POINT[0] - arm)
+    eom = form_equations(data.system(length, is_locked=True))
+    arm = Orbiter.FIXED_POINT[1] + Orbiter.FIXED_POINT[2]
+    x0 = eom.state(pitch=Orbiter.FIXED_POINT[0], swing=Orbiter.FIXED_POINT[3] + swing - Orbiter.FIXED_POINT[0] - arm)
     return simulate(eom, x0=x0, t_span=(0.0, end), grid=401)
 
 
 def free_tether(sim: Simulation) -> np.ndarray:
     """From the vertical downwards [rad]."""
-    return sim["pitch"] + sim["swing"] + FIXED_POINT[1] + FIXED_POINT[2] - FIXED_POINT[3]
+    return sim["pitch"] + sim["swing"] + Orbiter.FIXED_POINT[1] + Orbiter.FIXED_POINT[2] - Orbiter.FIXED_POINT[3]
 
 
 def growth(sim: Simulation, rate: float) -> float:

@@ -17,11 +17,14 @@ from spacectl import (
     add_noise,
     design_lqr,
     find_operating_point,
+    form_equations,
+    library,
     linearize,
     simulate,
 )
 
-from .orbiter import ABSOLUTE, FIXED_POINT, JOINTS, Data, form_orbiter, relative, tether_angle
+Orbiter = library.TetherOrbiter
+
 
 H = np.diag([1.0, 5.0, 10.0, 1.0])  # as in tether_stationkeeping, 003 section 6.3.2
 R = np.array([0.1, 1.0, 1.0])
@@ -88,32 +91,32 @@ class Flight:
     @property
     def arm(self) -> float:
         """Largest motion of pitch, shoulder and elbow [rad]."""
-        return float(np.max(np.abs(self.angles[:, :3] - np.array(FIXED_POINT[:3]))))
+        return float(np.max(np.abs(self.angles[:, :3] - np.array(Orbiter.FIXED_POINT[:3]))))
 
     @property
     def tether(self) -> np.ndarray:
         """From the vertical downwards [rad]."""
-        return self.angles[:, 3] - FIXED_POINT[3]
+        return self.angles[:, 3] - Orbiter.FIXED_POINT[3]
 
 
 def start_state(eom: EquationsOfMotion, swing: float) -> np.ndarray:
     """At rest at the fixed point but for the tether's angle."""
-    return eom.state(**relative(np.array(FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
+    return eom.state(**Orbiter.coordinates(np.array(Orbiter.FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
 
 
 @cache
-def reel(data: Data, reeling: Reeling) -> EquationsOfMotion:
+def reel(data: Orbiter, reeling: Reeling) -> EquationsOfMotion:
     """Equations with the length a function of time."""
-    return form_orbiter(data, reeling.profile(data.rate))
+    return form_equations(data.system(reeling.profile(data.rate)))
 
 
 @cache
-def station(data: Data, length: float) -> tuple[EquationsOfMotion, Any]:
+def station(data: Orbiter, length: float) -> tuple[EquationsOfMotion, Any]:
     """Equations and the LQR law at a constant length."""
-    eom = form_orbiter(data, length)
-    point = find_operating_point(eom, q=relative(FIXED_POINT))
+    eom = form_equations(data.system(length))
+    point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
     Q = np.zeros((8, 8))
-    Q[:4, :4] = ABSOLUTE.T @ H @ ABSOLUTE
+    Q[:4, :4] = np.asarray(Orbiter.ABSOLUTE).T @ H @ np.asarray(Orbiter.ABSOLUTE)
     Q[4:, 4:] = K_WEIGHT * eom.mass_matrix(0.0, np.asarray(point.x)[: eom.n_q])
     return eom, design_lqr(linearize(eom, point), Q=Q, R=R, name="station keeping")
 
@@ -123,19 +126,24 @@ def retrieval_law(
 ) -> ModifiedFeedbackLinearization:
     """003 Eqs 6.11-6.15 about the fixed point, critically damped."""
     return ModifiedFeedbackLinearization(
-        eom, frequency=frequency, damping=1.0, reference=relative(FIXED_POINT), weight=weight, period=period
+        eom,
+        frequency=frequency,
+        damping=1.0,
+        reference=Orbiter.coordinates(Orbiter.FIXED_POINT),
+        weight=weight,
+        period=period,
     )
 
 
 def fly_steps(
-    data: Data,
+    data: Orbiter,
     reeling: Reeling,
     *,
     steps: int,
     swing: float,
     frequency: float,
     rest: float,
-    believed: Data | None = None,
+    believed: Orbiter | None = None,
     noise: dict[str, float] | None = None,
     period: float = 0.0,
 ) -> Flight:
@@ -171,18 +179,14 @@ def fly_steps(
     return Flight(
         t=np.concatenate([piece[0] for piece in pieces]),
         length=np.concatenate([piece[1] for piece in pieces]),
-        angles=np.concatenate([_angles(piece[2]) for piece in pieces]),
+        angles=np.concatenate([Orbiter.absolute_angles(piece[2].x) for piece in pieces]),
         torques=np.concatenate([np.asarray(piece[2].u) for piece in pieces]),
         stations=tuple(stations),
         is_complete=len(pieces) == 2 * steps and all(piece[2].outcome.is_success for piece in pieces),
     )
 
 
-def believe(data: Data, factor: float) -> Data:
+def believe(data: Orbiter, factor: float) -> Orbiter:
     """Satellite and orbiter heavier by a factor than they are."""
     first, second, third = (factor * item for item in data.orbiter_inertia)
     return replace(data, satellite_mass=factor * data.satellite_mass, orbiter_inertia=(first, second, third))
-
-
-def _angles(sim: Simulation) -> np.ndarray:
-    return np.stack([*(sim.column("x", name) for name in JOINTS[:3]), tether_angle(sim)], axis=1)

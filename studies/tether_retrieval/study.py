@@ -9,12 +9,23 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl import ModelError, Simulation, Study, StudyResult, find_operating_point, linearize, simulate
+from spacectl import (
+    ModelError,
+    Simulation,
+    Study,
+    StudyResult,
+    find_operating_point,
+    form_equations,
+    library,
+    linearize,
+    simulate,
+)
 
 from .figures import draw_flights, draw_free, draw_jumps, draw_scan
 from .free import fly_free, growth
-from .orbiter import FIXED_POINT, JOINTS, Data, form_orbiter, relative, tether_angle
 from .phases import Flight, Reeling, believe, fly_steps, reel, retrieval_law, start_state
+
+Orbiter = library.TetherOrbiter
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class Parameters:
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
     """Uncontrolled motions, retrievals in one step and in several, profiles, weights, lengths, deployment, robustness."""
     check(parameters)
-    data = Data(rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass)
+    data = Orbiter(rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass)
     progress(0.0, "without control")
     free = uncontrolled(data, parameters)
     metrics: dict[str, Any] = {f"free_growth_{name}": growth(sim, data.rate) for name, sim in free.items()}
@@ -99,7 +110,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     return StudyResult(metrics=metrics, simulations=free, figures=tuple(figures), notes=notes(metrics, parameters))
 
 
-def uncontrolled(data: Data, parameters: Parameters) -> dict[str, Simulation]:
+def uncontrolled(data: Orbiter, parameters: Parameters) -> dict[str, Simulation]:
     """003 Figure 6.10, and a deployment."""
     down = Reeling(parameters.free_length, 0.1 * parameters.free_length, parameters.retrieval)
     end = down.duration(data.rate)
@@ -115,21 +126,21 @@ def uncontrolled(data: Data, parameters: Parameters) -> dict[str, Simulation]:
 
 
 def fly(
-    data: Data,
+    data: Orbiter,
     parameters: Parameters,
     *,
     kind: str = "exponential",
     steps: int | None = None,
     length: float | None = None,
     slower: float = 1.0,
-    believed: Data | None = None,
+    believed: Orbiter | None = None,
     is_noisy: bool = False,
 ) -> Flight:
     """One controlled retrieval."""
     start = parameters.length if length is None else length
     count = parameters.steps if steps is None else steps
-    noise = {name: parameters.noise_angle for name in JOINTS} | {
-        f"{name}_dot": parameters.noise_rate for name in JOINTS
+    noise = {name: parameters.noise_angle for name in Orbiter.JOINTS} | {
+        f"{name}_dot": parameters.noise_rate for name in Orbiter.JOINTS
     }
     return fly_steps(
         data,
@@ -155,7 +166,7 @@ def describe(name: str, flight: Flight) -> dict[str, Any]:
     }
 
 
-def scan_lengths(data: Data, parameters: Parameters) -> dict[tuple[float, int], Flight]:
+def scan_lengths(data: Orbiter, parameters: Parameters) -> dict[tuple[float, int], Flight]:
     """The same share of the line retrieved from other lengths."""
     return {
         (length, steps): fly(data, parameters, steps=steps, length=length)
@@ -164,7 +175,7 @@ def scan_lengths(data: Data, parameters: Parameters) -> dict[tuple[float, int], 
     }
 
 
-def try_weights(data: Data, parameters: Parameters) -> dict[str, Any]:
+def try_weights(data: Orbiter, parameters: Parameters) -> dict[str, Any]:
     """003's weight Q = 1 against Q = M^-1, during the reeling alone."""
     reeling = Reeling(parameters.length, parameters.final_length, parameters.retrieval)
     eom, end = reel(data, reeling), reeling.duration(data.rate)
@@ -181,10 +192,10 @@ def try_weights(data: Data, parameters: Parameters) -> dict[str, Any]:
     return found
 
 
-def largest_pole(data: Data, parameters: Parameters, weight: str) -> float:
+def largest_pole(data: Orbiter, parameters: Parameters, weight: str) -> float:
     """Largest real part of the poles with the law, at the constant first length, over the orbital rate."""
-    eom = form_orbiter(data, parameters.length)
-    point = find_operating_point(eom, q=relative(FIXED_POINT))
+    eom = form_equations(data.system(parameters.length))
+    point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
     law, model = retrieval_law(eom, parameters.frequency * data.rate, weight), linearize(eom, point)
     x = ca.MX.sym("x", eom.n_x)
     u = law.function(0.0, x, ca.DM(0, 1), ca.DM(0, 1), ca.DM(0, 1), ca.DM(np.asarray(law.p)))[0]
@@ -192,13 +203,13 @@ def largest_pole(data: Data, parameters: Parameters, weight: str) -> float:
     return float(np.max(np.linalg.eigvals(np.asarray(model.A) + np.asarray(model.B) @ slope).real) / data.rate)
 
 
-def deploy(data: Data, parameters: Parameters) -> dict[str, float]:
+def deploy(data: Orbiter, parameters: Parameters) -> dict[str, float]:
     """The way back, with the same law: libration over the first and the last period."""
     reeling = Reeling(parameters.final_length, parameters.length, parameters.retrieval)
     eom, end = reel(data, reeling), reeling.duration(data.rate)
     law = retrieval_law(eom, parameters.frequency * data.rate)
     sim = simulate(eom, law, x0=start_state(eom, parameters.start_angle), t_span=(0.0, end), grid=401)
-    angle, period = tether_angle(sim) - FIXED_POINT[3], 2.0 * np.pi / (np.sqrt(3.0) * data.rate)
+    angle, period = Orbiter.libration(sim.x), 2.0 * np.pi / (np.sqrt(3.0) * data.rate)
     first, last = np.ptp(angle[sim.t < period]), np.ptp(angle[sim.t > end - period])
     return {"deployment_largest_libration": float(np.max(np.abs(angle))), "deployment_growth": float(last / first)}
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import Figure, Line, Panel, Simulation
+from spacectl import Figure, Line, Panel, Simulation, library
 
 from .laws import Station
-from .orbiter import FIXED_POINT, INPUTS, JOINTS, tether_angle
+
+Orbiter = library.TetherOrbiter
 
 STYLES = {1: "dotted", 25: "solid", 50: "dashed"}
 
@@ -24,11 +25,18 @@ def draw_histories(station: Station, runs: dict[int, Simulation], swing: float, 
         )
 
     axis: dict[str, Any] = {"x_label": "orbits", "x_unit": "1"}
-    panels = [Panel(lines=lines(lambda sim: tether_angle(sim) - FIXED_POINT[3]), y_label="tether", unit="rad", **axis)]
-    for i, name in enumerate(JOINTS[:3]):
+    panels = [
+        Panel(
+            lines=lines(lambda sim: Orbiter.libration(sim.x)),
+            y_label="tether",
+            unit="rad",
+            **axis,
+        )
+    ]
+    for i, name in enumerate(Orbiter.JOINTS[:3]):
         panels.append(
             Panel(
-                lines=lines(lambda sim, i=i, n=name: sim.column("x", n) - FIXED_POINT[i]),
+                lines=lines(lambda sim, i=i, n=name: sim.column("x", n) - Orbiter.FIXED_POINT[i]),
                 y_label=name,
                 unit="rad",
                 **axis,
@@ -36,7 +44,7 @@ def draw_histories(station: Station, runs: dict[int, Simulation], swing: float, 
         )
     for letter, word in (("y", "end of arm, along track"), ("x", "end of arm, up")):
         panels.append(Panel(lines=lines(lambda sim, n=letter: sim[f"end.{n}"]), y_label=word, unit="m", **axis))
-    for i, name in enumerate(INPUTS):
+    for i, name in enumerate(Orbiter.INPUTS):
         panels.append(
             Panel(
                 lines=lines(lambda sim, i=i: np.asarray(sim.u)[:, i] - np.asarray(station.point.u)[i]),
@@ -134,7 +142,9 @@ def draw_noise(noisy: dict[int, Simulation], rate: float) -> Figure:
             Panel(
                 lines=tuple(
                     Line(
-                        x=sim.t * rate / (2 * np.pi), y=1e3 * (tether_angle(sim) - FIXED_POINT[3]), label=names[length]
+                        x=sim.t * rate / (2 * np.pi),
+                        y=1e3 * Orbiter.libration(sim.x),
+                        label=names[length],
                     )
                     for length, sim in noisy.items()
                 ),
@@ -176,9 +186,17 @@ def draw_wrong(wrong: dict[str, Simulation], error: float, rate: float) -> Figur
         title=f"100 m, satellite and length {100 * error:.0f} % more than the law believes",
         caption="k = 25, angles from the fixed point. The wrong trim moves the arm for good; integral action brings it back.",
         panels=(
-            Panel(lines=lines(lambda sim: tether_angle(sim) - FIXED_POINT[3]), y_label="tether", unit="rad", **axis),
             Panel(
-                lines=lines(lambda sim: sim.column("x", "elbow") - FIXED_POINT[2]), y_label="elbow", unit="rad", **axis
+                lines=lines(lambda sim: Orbiter.libration(sim.x)),
+                y_label="tether",
+                unit="rad",
+                **axis,
+            ),
+            Panel(
+                lines=lines(lambda sim: sim.column("x", "elbow") - Orbiter.FIXED_POINT[2]),
+                y_label="elbow",
+                unit="rad",
+                **axis,
             ),
         ),
     )

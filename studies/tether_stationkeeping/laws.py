@@ -17,11 +17,14 @@ from spacectl import (
     add_noise,
     design_lqr,
     find_operating_point,
+    form_equations,
+    library,
     linearize,
     simulate,
 )
 
-from .orbiter import ABSOLUTE, FIXED_POINT, JOINTS, Data, form_orbiter, relative, tether_angle
+Orbiter = library.TetherOrbiter
+
 
 H = np.diag([1.0, 5.0, 10.0, 1.0])  # weights of pitch, shoulder, elbow, tether angle (absolute)
 R = np.array([0.1, 1.0, 1.0])  # weights of the torques on spacecraft, shoulder, elbow
@@ -39,13 +42,13 @@ class Station:
 
     def start(self, swing: float) -> np.ndarray:
         """At rest at the fixed point, but for the tether's angle."""
-        return self.eom.state(**relative(np.array(FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
+        return self.eom.state(**Orbiter.coordinates(np.array(Orbiter.FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
 
 
-def form_station(data: Data, length: float) -> Station:
+def form_station(data: Orbiter, length: float) -> Station:
     """Trim torques by `find_operating_point`: the tether pulls beside the spacecraft's centre of mass."""
-    eom = form_orbiter(data, length)
-    point = find_operating_point(eom, q=relative(FIXED_POINT))
+    eom = form_equations(data.system(length))
+    point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
     return Station(length, data.rate, eom, point, linearize(eom, point))
 
 
@@ -56,8 +59,8 @@ def design_station(station: Station, k: float, *, period: float = 0.0, has_integ
     """
     M = station.eom.mass_matrix(0.0, np.asarray(station.point.x)[: station.eom.n_q])
     Q = np.zeros((8, 8))
-    Q[:4, :4], Q[4:, 4:] = ABSOLUTE.T @ H @ ABSOLUTE, k * M
-    integral = {name: H[i, i] * station.rate**2 for i, name in enumerate(JOINTS[:3])} if has_integral else None
+    Q[:4, :4], Q[4:, 4:] = np.asarray(Orbiter.ABSOLUTE).T @ H @ np.asarray(Orbiter.ABSOLUTE), k * M
+    integral = {name: H[i, i] * station.rate**2 for i, name in enumerate(Orbiter.JOINTS[:3])} if has_integral else None
     return design_lqr(station.model, Q=Q, R=R, integral=integral, period=period, name=f"LQR, k = {k:g}")
 
 
@@ -66,10 +69,10 @@ def pairs(poles: Any) -> list[list[float]]:
     return [[float(pole.real), float(pole.imag)] for pole in sorted(poles, key=lambda s: (-s.real, s.imag))]
 
 
-def locked_poles(data: Data, length: float) -> np.ndarray:
+def locked_poles(data: Orbiter, length: float) -> np.ndarray:
     """With the arm's joints welded: pitch and tether."""
-    eom = form_orbiter(data, length, is_locked=True)
-    x = relative(FIXED_POINT)
+    eom = form_equations(data.system(length, is_locked=True))
+    x = Orbiter.coordinates(Orbiter.FIXED_POINT)
     point = find_operating_point(eom, q={"pitch": x["pitch"], "swing": x["swing"]})
     return np.linalg.eigvals(np.asarray(linearize(eom, point).A))
 
@@ -84,7 +87,7 @@ def fly(station: Station, law: Any, swing: float, *, end: float, grid: int = 100
 
 def decay(sim: Simulation, rate: float) -> float:
     """Largest tether swing in the last orbit over that of the first."""
-    swing = np.abs(tether_angle(sim) - FIXED_POINT[3])
+    swing = np.abs(Orbiter.libration(sim.x))
     orbit = 2.0 * np.pi / rate
     return float(np.max(swing[sim.t > sim.t[-1] - orbit]) / np.max(swing[sim.t < orbit]))
 
@@ -110,7 +113,7 @@ def find_reach(station: Station, law: LqrLaw, rate: float, *, steps: int) -> flo
     return low
 
 
-def off_by(data: Data, length: float, factors: tuple[float, ...]) -> Station:
+def off_by(data: Orbiter, length: float, factors: tuple[float, ...]) -> Station:
     """The system with the satellite's mass, the orbiter's inertia and the length multiplied by factors."""
     mass, inertia, longer = factors
     first, second, third = (inertia * item for item in data.orbiter_inertia)
@@ -118,7 +121,7 @@ def off_by(data: Data, length: float, factors: tuple[float, ...]) -> Station:
     return form_station(changed, longer * length)
 
 
-def try_wrong_numbers(data: Data, station: Station, k: float, error: float, *, quick: bool) -> dict[str, float]:
+def try_wrong_numbers(data: Orbiter, station: Station, k: float, error: float, *, quick: bool) -> dict[str, float]:
     """The law (gain and trim) on linear models of systems whose numbers are not those it believes.
 
     Slowest pole, where the loop comes to rest because of the wrong trim, and the slowest pole with integral action, which
@@ -127,7 +130,7 @@ def try_wrong_numbers(data: Data, station: Station, k: float, error: float, *, q
     law, better = design_station(station, k), design_station(station, k, has_integral=True)
     C = np.zeros((len(better.memory), 8))
     for row, name in enumerate(better.memory.names):
-        C[row, JOINTS.index(name.removeprefix("integral."))] = 1.0
+        C[row, Orbiter.JOINTS.index(name.removeprefix("integral."))] = 1.0
     slowest, rest, integral = [], [], []
     corners = [(1.0 + error,) * 3] if quick else list(product((1.0 - error, 1.0 + error), repeat=3))
     for factors in corners:
@@ -148,7 +151,7 @@ def try_wrong_numbers(data: Data, station: Station, k: float, error: float, *, q
 
 
 def fly_wrong(
-    data: Data, station: Station, k: float, error: float, swing: float, *, end: float
+    data: Orbiter, station: Station, k: float, error: float, swing: float, *, end: float
 ) -> dict[str, Simulation]:
     """Nonlinear loops, satellite heavier and tether longer than the law believes, without and with integral action."""
     true = off_by(data, station.length, (1.0 + error, 1.0, 1.0 + error))
@@ -163,7 +166,7 @@ def run_noisy(
 ) -> Simulation:
     """A sampled law that reads noisy angles and rates, from the fixed point."""
     law = design_station(station, k, period=period)
-    deviations = {name: angle for name in JOINTS} | {f"{name}_dot": rate for name in JOINTS}
+    deviations = {name: angle for name in Orbiter.JOINTS} | {f"{name}_dot": rate for name in Orbiter.JOINTS}
     noisy = add_noise(law, deviations, seed=seed, on="states")
     return simulate(
         station.eom, noisy, x0=station.start(0.0), t_span=(0.0, end), grid=1001, method="rk45", rtol=1e-7, atol=1e-9

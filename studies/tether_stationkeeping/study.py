@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Study, StudyResult, check_controllability
+from spacectl import ModelError, Study, StudyResult, check_controllability, library
 
 from .figures import draw_histories, draw_noise, draw_poles, draw_reach, draw_wrong
 from .laws import (
@@ -24,7 +24,8 @@ from .laws import (
     run_noisy,
     try_wrong_numbers,
 )
-from .orbiter import FIXED_POINT, JOINTS, Data, tether_angle
+
+Orbiter = library.TetherOrbiter
 
 WEIGHTS = (1, 25, 50)
 LENGTHS = (100, 1000)  # [m]
@@ -50,7 +51,7 @@ class Parameters:
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
     """Poles, histories, the domain of attraction, and laws that are wrong or read noise."""
     check(parameters)
-    data = Data(
+    data = Orbiter(
         rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass, link_length=parameters.link_length
     )
     end = parameters.orbits * 2.0 * np.pi / data.rate
@@ -103,24 +104,23 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         for length in LENGTHS
     }  # fmt: skip
     for length, sim in noisy.items():
-        metrics[f"noise_tether_rms_L{length}"] = np.sqrt(np.mean((tether_angle(sim) - FIXED_POINT[3]) ** 2))
+        metrics[f"noise_tether_rms_L{length}"] = np.sqrt(np.mean(Orbiter.libration(sim.x) ** 2))
     figures.append(draw_noise(noisy, data.rate))
     return StudyResult(metrics=metrics, simulations=kept, figures=tuple(figures), notes=notes(metrics, parameters))
 
 
 def largest_motion(sim: Any) -> float:
     """Of pitch, shoulder and elbow from the fixed point [rad]."""
-    return float(max(np.max(np.abs(sim.column("x", JOINTS[i]) - FIXED_POINT[i])) for i in range(3)))
+    return float(max(np.max(np.abs(sim.column("x", Orbiter.JOINTS[i]) - Orbiter.FIXED_POINT[i])) for i in range(3)))
 
 
 def final_offset(sim: Any) -> float:
     """Of pitch, shoulder, elbow and tether from the fixed point at the end [rad]."""
-    angles = [sim.column("x", name)[-1] for name in JOINTS[:3]] + [tether_angle(sim)[-1]]
-    return float(np.max(np.abs(np.array(angles) - FIXED_POINT)))
+    return float(np.max(np.abs(Orbiter.absolute_angles(sim.x)[-1] - Orbiter.FIXED_POINT)))
 
 
 def measure_reach(
-    data: Data,
+    data: Orbiter,
     stations: dict[int, Station],
     metrics: dict[str, Any],
     progress: Callable[[float, str], None],
