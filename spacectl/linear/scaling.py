@@ -45,11 +45,12 @@ def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
 
     One unit of time is 1 / rate, rate being the spectral radius of ``|A|`` (no less than the fastest pole). The reach
     matrix ``exp(|A| / rate) |B|`` tells how far each input could push each state in that time; states and inputs are
-    scaled until its rows and columns have a mean square of one. All of it follows a change of units exactly, up to a
+    scaled until its rows and columns have a mean square of one; couplings that are rounding do not count. All of it follows a change of units exactly, up to a
     spread of 1e4 between the reaches of two states.
     """
     n = len(A)
-    size = np.abs(A)
+    plain = balancing_scale(A)
+    size = np.abs(np.where(_is_rounding(A * plain / plain[:, None]), 0.0, A))
     rate = float(np.max(np.abs(np.linalg.eigvals(size)), initial=0.0)) if n else 0.0
     # a nilpotent chain of integrators has no rate of its own, and its scaling does not depend on one
     rate = rate if rate > 1e-150 and np.any(np.abs(np.linalg.matrix_power(size / max(size.max(), 1e-300), n))) else 1.0
@@ -59,7 +60,6 @@ def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
         reach = reach + term
     states, inputs = _equilibrate(reach)
     # in units that balance A alone, no state is scaled up by more than rounding allows, reached or not
-    plain = balancing_scale(A)
     largest = float(np.max(states / plain, initial=0.0))
     states = np.maximum(states, SMALLEST_REACH * largest * plain) if largest > 0.0 else plain
     return ScaledPair(
@@ -92,6 +92,11 @@ def _equilibrate(reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return states, inputs
 
 
+def _is_rounding(A: np.ndarray) -> np.ndarray:
+    """Entries of a balanced matrix that are rounding: scaling them up to size would make noise a path of inputs."""
+    return np.asarray(np.abs(A) < 1e-14 * np.max(np.abs(A), initial=0.0))
+
+
 def balancing_scale(A: np.ndarray) -> np.ndarray:
     """Diagonal T that makes rows and columns of ``T^-1 A T`` alike.
 
@@ -99,7 +104,7 @@ def balancing_scale(A: np.ndarray) -> np.ndarray:
     """
     if not len(A):
         return np.ones(0)
-    kept = np.where(np.abs(A) > 1e-14 * np.max(np.abs(A)), A, 0.0)
+    kept = np.where(_is_rounding(A), 0.0, A)
     _, (scale, _) = matrix_balance(kept, permute=False, separate=True)
     return np.asarray(scale, dtype=float)
 

@@ -84,7 +84,8 @@ def test_tether_in_orbit_with_hardly_controlled_growing_mode(length: float, r: f
     found = solve_continuous(A, B, np.eye(8), r * np.eye(3), np.zeros((8, 3)))
     assert found.residual <= 1e-10
     # K from the solution's own coordinates is better than R^-1 B.T S of the rounded S: it does stabilise
-    assert np.max(np.linalg.eigvals(A - B @ found.K).real) < -1.9e-3
+    # (a double pole at -2e-3, of which half of the digits are known, among entries of 1e4)
+    assert np.max(np.linalg.eigvals(A - B @ found.K).real) < -1e-3
 
 
 @pytest.mark.parametrize("seed", range(4))

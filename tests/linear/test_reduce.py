@@ -190,7 +190,9 @@ def test_repeated_poles_share_a_block() -> None:
     D = found.left @ (T @ mixed @ np.linalg.inv(T)) @ found.right
     for columns in found.columns:
         D[columns, columns] = 0.0
-    np.testing.assert_allclose(D, 0.0, atol=1e-7)  # half of the digits: the chain is defective
+    np.testing.assert_allclose(
+        D, 0.0, atol=1e-6
+    )  # half of the digits, times the condition of T: the chain is defective
 
 
 def test_singular_perturbation_equals_the_elimination_of_python_control() -> None:
