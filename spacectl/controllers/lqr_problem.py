@@ -125,7 +125,11 @@ def form_problem(
 
 
 def _require_solvable(
-    model: LinearModel, weights: tuple[np.ndarray, ...], rows: np.ndarray, integrals: tuple[str, ...], what: str
+    model: LinearModel,
+    weights: tuple[np.ndarray, np.ndarray, np.ndarray],
+    rows: np.ndarray,
+    integrals: tuple[str, ...],
+    what: str,
 ) -> None:
     """Raise, with names, unless the problem with integrals has a stabilising solution; judged without their units.
 
@@ -135,7 +139,8 @@ def _require_solvable(
     """
     require_stabilizable(model, what=what)
     require_movable(model, rows, integrals, what)
-    require_weighted(model, *weights, what, seen=rows)
+    Q, R, N = weights
+    require_weighted(model, Q, R, N, what, seen=rows)
 
 
 def solve_problem(problem: LqrProblem, what: str) -> RiccatiSolution:
