@@ -45,8 +45,8 @@ def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
 
     One unit of time is 1 / rate, rate being the spectral radius of ``|A|`` (no less than the fastest pole). The reach
     matrix ``exp(|A| / rate) |B|`` tells how far each input could push each state in that time; states and inputs are
-    scaled until its rows and columns have a mean square of one; couplings that are rounding do not count. All of it follows a change of units exactly, up to a
-    spread of 1e4 between the reaches of two states.
+    scaled until its rows and columns have a mean square of one; couplings that are rounding do not count.
+    All of it follows a change of units exactly, up to a spread of 1e4 between the reaches of two states.
     """
     n = len(A)
     plain = balancing_scale(A)
