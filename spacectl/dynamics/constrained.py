@@ -18,7 +18,18 @@ from scipy.sparse.linalg import splu
 
 from spacectl.core.errors import SolverError
 
-__all__ = ["RANK", "SOLVERS", "Solution", "solve_directions", "solve_kkt", "solve_partition", "solve_pseudoinverse"]
+__all__ = [
+    "RANK",
+    "SOLVERS",
+    "Solution",
+    "require_agreement",
+    "solve_directions",
+    "solve_kkt",
+    "solve_partition",
+    "solve_pseudoinverse",
+    "solve_rows",
+    "speed_scales",
+]
 
 RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
 SPARSE_FROM = 100  #: unknowns of the augmented system from which it is factorised as a sparse matrix
@@ -52,7 +63,7 @@ def solve_directions(
     n, m = len(f), len(gamma)
     if m == 0:
         return Solution(np.linalg.solve(M, f), np.zeros(0), 0)
-    scale = _scale(M)
+    scale = speed_scales(M)
     held, rank_J = _independent((J * scale).T)
     Q, R, order, rank_E = _pivoted(scale[:, None] * E)
     if rank_E < rank_J:
@@ -64,9 +75,9 @@ def solve_directions(
     b = np.concatenate([free.T @ f, gamma[held[:rank_J]]])
     if rank_E > rank_J or A.shape[0] != n:
         raise SolverError(f"the constraint forces reach {rank_E} directions but hold {rank_J}: they are not determined")
-    v_dot = scale * _solve_rows(A * scale, b)
+    v_dot = scale * solve_rows(A * scale, b)
     if check:
-        _require_agreement(f, J, gamma, v_dot, scale)
+        require_agreement(f, J, gamma, v_dot, scale)
     lam = np.zeros(m)
     push = Q[:, :rank_E].T @ (scale * (M @ v_dot - f))
     lam[order[:rank_E]] = solve_triangular(R[:rank_E, :rank_E], push)
@@ -82,7 +93,7 @@ def solve_partition(
     speeds is made anew at every call, so it cannot go bad.
     """
     n = len(f)
-    scale = _scale(M)
+    scale = speed_scales(M)
     held, rank = _independent((J * scale).T)
     rows = held[:rank]
     order = qr(_unit_rows(J[rows] * scale), mode="economic", pivoting=True)[2] if rank else np.arange(n)
@@ -93,9 +104,9 @@ def solve_partition(
     A_c[dependent] = -np.linalg.solve(J_D, J_I)
     a[dependent] = np.linalg.solve(J_D, gamma[rows])
     unit = scale[independent]
-    v_dot = A_c @ (unit * _solve_rows((A_c.T @ M @ A_c) * unit, A_c.T @ (f - M @ a))) + a
+    v_dot = A_c @ (unit * solve_rows((A_c.T @ M @ A_c) * unit, A_c.T @ (f - M @ a))) + a
     if check:
-        _require_agreement(f, J, gamma, v_dot, scale)
+        require_agreement(f, J, gamma, v_dot, scale)
     lam = np.zeros(len(gamma))
     lam[rows] = np.linalg.lstsq(scale[:, None] * J[rows].T, scale * (M @ v_dot - f), rcond=None)[0]
     return Solution(v_dot, lam, rank)
@@ -115,7 +126,7 @@ def solve_kkt(
         If rows of J depend on each other, for then the matrix is singular however well the motion is determined.
     """
     n, m = len(f), len(gamma)
-    scale = _scale(M)
+    scale = speed_scales(M)
     _, rank = _independent((J * scale).T) if m else (None, 0)
     if rank < m:
         raise SolverError(f"{m} constraint rows, of which {rank} are independent: the augmented matrix is singular")
@@ -124,7 +135,7 @@ def solve_kkt(
     balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])  # unknowns in units of their own
     rows = np.concatenate([scale, np.ones(m)])
     scaled, right = rows[:, None] * K * balance, rows * np.concatenate([f, gamma])
-    solution = balance * (_solve_sparse(scaled, right) if n + m >= SPARSE_FROM else _solve_rows(scaled, right))
+    solution = balance * (_solve_sparse(scaled, right) if n + m >= SPARSE_FROM else solve_rows(scaled, right))
     return Solution(solution[:n], solution[n:], rank)
 
 
@@ -142,7 +153,7 @@ def solve_pseudoinverse(
         If [M; A] has not full column rank: then the motion is not determined.
     """
     n, m = len(f), len(gamma)
-    scale = _scale(M)
+    scale = speed_scales(M)
     A = _unit_rows(J * scale)
     weight = np.linalg.norm(J * scale, axis=1) if m else np.zeros(0)
     b = gamma / np.where(weight > 0.0, weight, 1.0)
@@ -156,10 +167,10 @@ def solve_pseudoinverse(
         raise SolverError(
             f"mass matrix and constraints together have rank below {n}: something without inertia is not held either"
         )
-    w = _solve_rows(whole, np.concatenate([V[rank:] @ force, U[:, :rank].T @ b]))
+    w = solve_rows(whole, np.concatenate([V[rank:] @ force, U[:, :rank].T @ b]))
     v_dot = scale * w
     if check:
-        _require_agreement(f, J, gamma, v_dot, scale)
+        require_agreement(f, J, gamma, v_dot, scale)
     lam = np.linalg.pinv(J.T * scale[:, None], rcond=RANK) @ (scale * (M @ v_dot - f)) if m else np.zeros(0)
     return Solution(v_dot, lam, rank)
 
@@ -175,14 +186,14 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
-def _scale(M: np.ndarray) -> np.ndarray:
+def speed_scales(M: np.ndarray) -> np.ndarray:
     """``1 / sqrt(diag M)``: speeds in units of their own inertia, so that rank does not depend on units."""
     diagonal = np.diag(M)
     typical = np.max(diagonal, initial=0.0) or 1.0
     return 1.0 / np.sqrt(np.where(diagonal > 1e-14 * typical, diagonal, typical))
 
 
-def _require_agreement(f: np.ndarray, J: np.ndarray, gamma: np.ndarray, v_dot: np.ndarray, scale: np.ndarray) -> None:
+def require_agreement(f: np.ndarray, J: np.ndarray, gamma: np.ndarray, v_dot: np.ndarray, scale: np.ndarray) -> None:
     """Raise if ``J v_dot = gamma`` stays open in some row by much of what the row is made of."""
     gap = np.abs(J @ v_dot - gamma)
     size = np.abs(J) @ (np.abs(v_dot) + scale**2 * np.abs(f)) + np.abs(gamma)
@@ -221,7 +232,7 @@ def _solve_sparse(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return solution
 
 
-def _solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Solution of a square system after scaling its rows."""
     if A.size == 0:
         return np.zeros(0)

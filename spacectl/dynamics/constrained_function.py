@@ -7,20 +7,31 @@ An expression graph cannot pivot, so the solver is a callback; its derivatives f
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constrained import SOLVERS
+from spacectl.dynamics.constrained import SOLVERS, Solution
 
-__all__ = ["constrained_solve"]
+__all__ = ["Road", "constrained_solve"]
+
+
+class Road(Protocol):
+    """A road to the accelerations that knows more than the matrices tell; hashable."""
+
+    def __hash__(self) -> int: ...
+
+    def solve(
+        self, M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
+    ) -> Solution:
+        """Accelerations and multipliers."""
 
 
 @lru_cache(maxsize=256)
-def constrained_solve(n: int, m: int, road: str, check: bool = True) -> ca.Function:
-    """(M, f, J, gamma, E) -> (v_dot, lam) for n speeds and m constraint rows by the named road.
+def constrained_solve(n: int, m: int, road: str | Road, check: bool = True) -> ca.Function:
+    """(M, f, J, gamma, E) -> (v_dot, lam) for n speeds and m constraint rows by a road: a name of `SOLVERS`, or its own.
 
     Where there is no solution the results are not finite, and the equations say so; `check` counts contradictions among
     dependent rows. Kept for the life of the process, as CasADi demands of callbacks.
@@ -31,10 +42,11 @@ def constrained_solve(n: int, m: int, road: str, check: bool = True) -> ca.Funct
 class _Solve(ca.Callback):  # type: ignore[misc]
     """The solver as a CasADi callback with forward derivatives."""
 
-    def __init__(self, n: int, m: int, road: str, check: bool):
+    def __init__(self, n: int, m: int, road: str | Road, check: bool):
         super().__init__()
         self.n, self.m, self.road, self.check = n, m, road, check
-        self.construct(f"constrained_{road}", {})
+        self.solve = SOLVERS[road] if isinstance(road, str) else road.solve
+        self.construct(f"constrained_{road if isinstance(road, str) else 'road'}", {})
 
     def get_n_in(self) -> int:
         return 5
@@ -52,7 +64,7 @@ class _Solve(ca.Callback):  # type: ignore[misc]
     def eval(self, arg: list[Any]) -> list[Any]:
         M, f, J, gamma, E = (np.asarray(item.full()) for item in arg)
         try:
-            solution = SOLVERS[self.road](M, f[:, 0], J, gamma[:, 0], E, check=self.check)
+            solution = self.solve(M, f[:, 0], J, gamma[:, 0], E, check=self.check)
         except (SolverError, np.linalg.LinAlgError, ValueError):
             return [ca.DM.nan(self.n, 1), ca.DM.nan(self.m, 1)]
         return [ca.DM(solution.v_dot), ca.DM(solution.lam)]

@@ -15,6 +15,7 @@ from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.artificial import form_artificial
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.multipliers import form_multipliers
+from spacectl.dynamics.formulations.partitioned import form_partitioned
 from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
 from spacectl.dynamics.native.tree_twin import TreeTwin
 from spacectl.dynamics.options import Baumgarte, Options, choose_speeds
@@ -33,6 +34,7 @@ FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {
     "multipliers": form_multipliers,
     "udwadia_phohomsiri": form_udwadia_phohomsiri,
     "artificial": form_artificial,
+    "partitioned": form_partitioned,
 }
 
 
@@ -45,6 +47,7 @@ def form_equations(
     stabilization: Baumgarte | None = None,
     coordinates: str = "joint",
     speeds: Mapping[str, Any] | None = None,
+    independent: tuple[str, ...] = (),
 ) -> EquationsOfMotion:
     """Equations of motion of a system.
 
@@ -66,6 +69,8 @@ def form_equations(
     speeds : mapping of str to (name, function) or (name, function, unit), optional
         Speeds of your choice (003 Eq 2.1), linear in the joint and modal speeds, for those that they replace:
         ``{"b_dot": ("spin", lambda s: s["a_dot"] + s["b_dot"], "rad/s")}``; others stay. By `kane`, without constraints.
+    independent : tuple of str
+        Coordinates or speeds that shall be independent, with ``formulation="partitioned"``; the others are chosen.
 
     Returns
     -------
@@ -91,6 +96,7 @@ def form_equations(
         stabilization=stabilization,
         coordinates=coordinates,
         speeds=choose_speeds(speeds),
+        independent=tuple(independent),
     )
     if coordinates not in ("joint", "absolute"):
         raise ModelError(f"form_equations: coordinates is {coordinates!r}, expected 'joint' or 'absolute'")
@@ -104,6 +110,10 @@ def form_equations(
         system = as_absolute(system)
     if options.speeds and (chosen != "kane" or acting):
         raise ModelError(f"form_equations: chosen speeds are served by 'kane' without constraints, not by '{chosen}'")
+    if options.independent and chosen != "partitioned":
+        raise ModelError(
+            f"form_equations: independent speeds are chosen with formulation='partitioned', not '{chosen}'"
+        )
     rebuild: tuple[Any, ...] = (_form_again, (system, chosen, options))
     eom = FORMULATIONS[chosen](system, options=options, rebuild=rebuild)
     if not acting and coordinates == "joint":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import casadi as ca
 
@@ -20,6 +20,11 @@ class LazyFunctions(Mapping[str, ca.Function]):
     def __init__(self, builders: Mapping[str, Callable[[], ca.Function]]):
         self._builders = dict(builders)
         self._built: dict[str, ca.Function] = {}
+
+    @property
+    def builders(self) -> dict[str, Callable[[], ca.Function]]:
+        """What gives each function: itself where it is built, so that others can share it."""
+        return {name: partial(self.__getitem__, name) for name in self._builders}
 
     def __getitem__(self, name: str) -> ca.Function:
         if name not in self._built:

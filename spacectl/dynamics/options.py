@@ -37,13 +37,14 @@ class Baumgarte:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Choices of `form_equations`: numbers to vary, active constraints, stabilisation, coordinates and speeds."""
+    """Choices of `form_equations`: numbers to vary, active constraints, stabilisation, coordinates, speeds, partition."""
 
     vary: tuple[str, ...] = ()
     active: tuple[str, ...] | None = None
     stabilization: Baumgarte | None = None
     coordinates: str = "joint"
     speeds: tuple[tuple[str, Any], ...] = ()
+    independent: tuple[str, ...] = ()
 
     @property
     def key(self) -> list[Any]:
@@ -53,6 +54,7 @@ class Options:
             self.stabilization,
             self.coordinates,
             self.speeds,
+            *([list(self.independent)] if self.independent else []),
         ]
 
 

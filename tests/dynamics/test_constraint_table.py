@@ -26,7 +26,7 @@ from spacectl import (
 )
 from spacectl.model.system import System
 
-FORMULATIONS = ("kane", "multipliers", "udwadia_phohomsiri", "artificial")
+FORMULATIONS = ("kane", "multipliers", "udwadia_phohomsiri", "artificial", "partitioned")
 COLUMNS = (*FORMULATIONS, "multipliers, bodies", "udwadia_phohomsiri, bodies", "articulated")
 NATURAL = [name for name, make in library.CONSTRAINED.items() if all(c.is_natural for c in make().constraints)]
 MOTORS = "kept by motors, which do not push along the gradient of what they keep"
@@ -39,7 +39,16 @@ REASONS = {
     ("skate", "articulated"): "the edge ties speeds, which a tree's joints leave free",
     ("momentum_flyer", "articulated"): "the rule ties all bodies at once",
 }
-HEADS = ("kane", "multipliers", "udwadia_p.", "artificial", "mult., bodies", "u_p., bodies", "articulated")
+HEADS = (
+    "kane",
+    "multipliers",
+    "udwadia_p.",
+    "artificial",
+    "partitioned",
+    "mult., bodies",
+    "u_p., bodies",
+    "articulated",
+)
 LETTERS = {reason: "abcdefg"[k] for k, reason in enumerate(dict.fromkeys(REASONS.values()))}
 
 

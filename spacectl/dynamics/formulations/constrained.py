@@ -6,16 +6,19 @@ reactions are the same for all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.builders import Builder, form_shared, form_terms
-from spacectl.dynamics.constrained_function import constrained_solve
+from spacectl.dynamics.constrained_function import Road, constrained_solve
 from spacectl.dynamics.constraint_loads import all_efforts, constraint_loads, named_wrenches
 from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.functions import LazyFunctions
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Artificial
@@ -26,7 +29,12 @@ __all__ = ["form_constrained"]
 
 
 def form_constrained(
-    system: System, *, options: Options, rebuild: tuple[Any, ...], formulation: str, road: str
+    system: System,
+    *,
+    options: Options,
+    rebuild: tuple[Any, ...],
+    formulation: str,
+    road: str | Callable[[Terms, ConstraintTerms, Mapping[str, ca.Function]], Road],
 ) -> EquationsOfMotion:
     """Equations of a constrained system by one of the roads of `dynamics.constrained`.
 
@@ -38,8 +46,10 @@ def form_constrained(
         Choices.
     rebuild : tuple
         How another process forms the same equations.
-    formulation, road : str
-        Names of the formulation and of its road to the accelerations.
+    formulation : str
+        Its name.
+    road : str or function
+        The road to the accelerations: a name, or what makes one from the terms and the functions without one.
     """
     active = active_constraints(system, options.active)
     kept = [name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by]
@@ -53,10 +63,11 @@ def form_constrained(
     terms = form_terms(system, options)
     constraints = ConstraintTerms(terms, active)
     free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
-    functions = _functions(terms, constraints, options, road, free)
-    return form_shared(
+    functions = LazyFunctions(_functions(terms, constraints, options, free))
+    taken = road if isinstance(road, str) else road(terms, constraints, functions)
+    eom = form_shared(
         terms,
-        functions,
+        {**functions.builders, **_solved_functions(terms, functions, taken)},
         formulation=formulation,
         options=options,
         rebuild=rebuild,
@@ -65,6 +76,7 @@ def form_constrained(
         position_rows=constraints.position_names,
         constraint_inputs=tuple(kept),
     )
+    return eom if isinstance(road, str) else replace(eom, stats={**eom.stats, "road": taken})
 
 
 def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None:
@@ -85,8 +97,9 @@ def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None
 
 
 def _functions(
-    terms: Terms, constraints: ConstraintTerms, options: Options, road: str, free: tuple[str, ...]
-) -> dict[str, Any]:
+    terms: Terms, constraints: ConstraintTerms, options: Options, free: tuple[str, ...]
+) -> dict[str, Callable[[], ca.Function]]:
+    """Everything that does not need the accelerations."""
     inputs = [actuator.input_name for actuator in terms.system.actuators]
     u = ca.SX.sym("u", len(free))
     build = Builder(terms, u)
@@ -100,9 +113,6 @@ def _functions(
     def solve_terms() -> ca.Function:
         results = (("q_dot", terms.q_dot), ("M", terms.M), ("f", B_tau @ u - terms.h), ("J", constraints.J))
         return build.of("terms", "t q v u p", *results, ("gamma", gamma), ("E", constraints.E))
-
-    def solved(wanted: str) -> ca.Function:
-        return _solved(solve_terms(), road, wanted)
 
     def rows() -> ca.Function:
         results = (("position", constraints.position), ("speed", constraints.speed), ("J", constraints.J))
@@ -142,18 +152,31 @@ def _functions(
         "terms": solve_terms,
         "constraints": rows,
         "projection": projection,
-        "x_dot": lambda: solved("x_dot"),
-        "v_dot": lambda: solved("v_dot"),
-        "multipliers": lambda: solved("lam"),
         "residual": lambda: build.of("residual", "t q v p", ("g", ca.vertcat(constraints.position, constraints.speed))),
         "reactions": reactions,
         "constraint_wrenches": wrenches,
         "sides": lambda: build.of("sides", "t q p", ("sides", constraints.sides)),
-        "outputs": lambda: build.outputs(solved("x_dot")),
     }
 
 
-def _solved(terms: ca.Function, road: str, wanted: str) -> ca.Function:
+def _solved_functions(
+    terms: Terms, functions: Mapping[str, ca.Function], road: str | Road
+) -> dict[str, Callable[[], ca.Function]]:
+    """What needs the accelerations."""
+
+    def solved(wanted: str) -> ca.Function:
+        return _solved(functions["terms"], road, wanted)
+
+    u = ca.SX.sym("u", functions["terms"].numel_in(3))
+    return {
+        "x_dot": lambda: solved("x_dot"),
+        "v_dot": lambda: solved("v_dot"),
+        "multipliers": lambda: solved("lam"),
+        "outputs": lambda: Builder(terms, u).outputs(solved("x_dot")),
+    }
+
+
+def _solved(terms: ca.Function, road: str | Road, wanted: str) -> ca.Function:
     """x_dot(t, x, u, p), v_dot(t, q, v, u, p) or the multipliers around the terms."""
     n_q, n_v, n_u, n_p = (terms.numel_in(i) for i in (1, 2, 3, 4))
     m = terms.numel_out(4)

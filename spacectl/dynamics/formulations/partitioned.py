@@ -1,0 +1,44 @@
+"""Loops opened to a tree and eliminated one by one, last to first (002): equations of minimal size.
+
+The mechanism keeps the coordinates of its tree, as in the other formulations; within the equations each loop gives its
+dependent accelerations by the others, and inertia and forces are reduced loop after loop (002 Eqs 3 to 11).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.constraint_terms import active_constraints
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.formulations.constrained import form_constrained
+from spacectl.dynamics.options import Options
+from spacectl.dynamics.partition import plan_partition
+from spacectl.model.system import System
+
+__all__ = ["form_partitioned"]
+
+
+def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
+    """Equations of a mechanism with loops by sequential partitioning (002).
+
+    Parameters
+    ----------
+    system : System
+        With natural constraints.
+    options : Options
+        Choices; `independent` names coordinates or speeds that shall not depend on others.
+    rebuild : tuple
+        How another process forms the same equations.
+    """
+    if not active_constraints(system, options.active):
+        raise ModelError(
+            f"system '{system.name}': partitioned needs a constraint that closes a loop; a tree is served by 'articulated'"
+        )
+
+    def road(terms: Any, constraints: Any, functions: Any) -> Any:
+        return plan_partition(
+            terms, constraints, options.independent, functions["constraints"], functions["mass_matrix"]
+        )
+
+    return form_constrained(system, options=options, rebuild=rebuild, formulation="partitioned", road=road)
