@@ -61,9 +61,19 @@ class PartitionPlan:
     ----------
     loops : tuple of LoopPlan
         First to last.
+    units : tuple of float
+        Units of the speeds in which pivots are compared when states are closed: roundly 1 / sqrt(M_jj) at reference.
     """
 
     loops: tuple[LoopPlan, ...]
+    units: tuple[float, ...]
+
+    @property
+    def positions(self) -> tuple[LoopRows, ...]:
+        """The loops with their rows that hold positions."""
+        return tuple(
+            LoopRows(loop.positions, loop.wished, min(loop.rank, len(loop.positions))) for loop in self.loops
+        )
 
     def solve(
         self, M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
@@ -110,7 +120,8 @@ def plan_partition(
                 plan.rows, tuple(sorted(plan.wished[:rank])), int(rank), plan.name, plan.constraints, plan.positions
             )
             for plan, rank in zip(plans, ranks, strict=True)
-        )
+        ),
+        tuple(float(item) for item in 2.0 ** np.round(np.log2(scale))),  # powers of two: one code for similar masses
     )
 
 

@@ -150,7 +150,7 @@ def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, carefu
     if not eom.constraint_rows:
         return None
     if tier in ("native", "data-driven"):
-        bound = bind_native(compile_projection(eom.functions["projection"], p, careful=careful))
+        bound = bind_native(compile_projection(eom, p, careful=careful))
     else:
         n_x = eom.n_x
 

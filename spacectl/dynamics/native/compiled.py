@@ -17,6 +17,7 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.native.caller import BoundKernel
 from spacectl.dynamics.native.function import NativeFunction, compile_expression, compile_solved, tree_function
+from spacectl.dynamics.native.partition import compile_reduced
 from spacectl.dynamics.native.tree_kernel import TreeKernel, tree_library
 
 __all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_native", "native_plant"]
@@ -45,8 +46,10 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
     if chosen == "data-driven":
         return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
     x_dot = eom.functions["x_dot"]
-    function = compile_expression(x_dot, p) if can_emit(x_dot) else compile_solved(eom.functions["terms"], p)
-    return chosen, function
+    if can_emit(x_dot):
+        return chosen, compile_expression(x_dot, p)
+    terms, plan = eom.functions["terms"], eom.stats.get("road")
+    return chosen, compile_solved(terms, p) if plan is None else compile_reduced(terms, plan, p)
 
 
 def is_native(eom: Any) -> bool:

@@ -20,6 +20,7 @@ from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
+from spacectl.dynamics.native.partition import close_state, compile_closing
 
 __all__ = ["compile_projection", "project_state", "rank_jumps"]
 
@@ -31,8 +32,14 @@ OPEN = 1e-12  #: residual, relative as above, of rows left out for which a caref
 NUDGE = 1e-4  #: [rad or m] off the constraints, to see whether the rank jumps there
 
 
-def compile_projection(terms: ca.Function, p: Any, *, careful: bool = False) -> NativeFunction:
-    """(t, x, p) -> x from the function "projection" of constrained equations, prepared for the numbers p."""
+def compile_projection(eom: Any, p: Any, *, careful: bool = False) -> NativeFunction:
+    """(t, x, p) -> x from the function "projection" of constrained equations, prepared for the numbers p.
+
+    The least change of the state; equations with a plan of dependent coordinates change these only.
+    """
+    terms, plan = eom.functions["projection"], eom.stats.get("road")
+    if plan is not None:
+        return compile_closing(terms, eom.functions.get("closed_form"), plan, p)
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
     library, n_prepared = _library(terms, careful)
     return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v])
@@ -83,6 +90,8 @@ void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 
 def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
     """The numpy twin: least changes of coordinates, then of speeds, that meet the constraints."""
+    if eom.stats.get("road") is not None:
+        return close_state(eom, t, x, p)
     state = np.array(x, dtype=float)
     n_q = eom.n_q
     tolerance = CLEAR if careful else RANK
