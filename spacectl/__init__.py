@@ -62,6 +62,8 @@ from spacectl.dynamics import (
 )
 from spacectl.dynamics.absolute_state import absolute_state
 from spacectl.dynamics.adequacy import AdequacyReport, ConstraintForceTerms, check_adequacy, constraint_force_terms
+from spacectl.dynamics.base_wrench import find_base_wrench
+from spacectl.dynamics.closure import ClosedLoop, ClosedState, close_loops
 from spacectl.dynamics.consistent import ConsistentState, make_consistent
 from spacectl.dynamics.constraint_loads import find_constraint_wrenches
 from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
@@ -148,6 +150,8 @@ __all__ = [
     "CentralGravity",
     "CircularOrbit",
     "ClassicalMargins",
+    "ClosedLoop",
+    "ClosedState",
     "ConsistentState",
     "Constraint",
     "ConstraintForceTerms",
@@ -246,6 +250,7 @@ __all__ = [
     "check_observability",
     "check_spillover",
     "classical_margins",
+    "close_loops",
     "combine_shapers",
     "constraint_force_terms",
     "correction_terms",
@@ -260,6 +265,7 @@ __all__ = [
     "disk_margins",
     "displace_state",
     "draw_sensitivity",
+    "find_base_wrench",
     "find_constraint_wrenches",
     "find_operating_point",
     "find_tension",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import casadi as ca
 
@@ -32,6 +33,10 @@ class LazyFunctions(Mapping[str, ca.Function]):
                 raise ModelError(unknown_name("function", name, self._builders))
             self._built[name] = self._builders[name]()
         return self._built[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The function, or `default` if there is none of that name."""
+        return self[name] if name in self._builders else default
 
     def __contains__(self, name: object) -> bool:
         return name in self._builders

@@ -46,11 +46,17 @@ class LoopPlan(LoopRows):
         Constraints between the same frames, which close it together.
     positions : tuple of int
         Its rows among those that hold positions.
+    leg : str
+        Kind of its dependent branch by joints and freedoms, such as ``"R2-P1-R3"``.
+    has_form : bool
+        Whether its coordinates have a closed form.
     """
 
     name: str
     constraints: tuple[str, ...]
     positions: tuple[int, ...]
+    leg: str = ""
+    has_form: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,7 @@ class PartitionPlan:
     @property
     def positions(self) -> tuple[LoopRows, ...]:
         """The loops with their rows that hold positions."""
-        return tuple(
-            LoopRows(loop.positions, loop.wished, min(loop.rank, len(loop.positions))) for loop in self.loops
-        )
+        return tuple(LoopRows(loop.positions, loop.wished, min(loop.rank, len(loop.positions))) for loop in self.loops)
 
     def solve(
         self, M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
@@ -84,8 +88,8 @@ class PartitionPlan:
 
 def plan_partition(
     terms: Terms, constraints: ConstraintTerms, keep: tuple[str, ...], rows: Any, mass: Any
-) -> PartitionPlan:
-    """The plan of a system, from the pattern and the numbers of its constraint Jacobian near the reference position.
+) -> tuple[PartitionPlan, list[np.ndarray]]:
+    """The plan of a system, and the positions it was made at: from its constraint Jacobian near the reference position.
 
     Parameters
     ----------
@@ -114,7 +118,7 @@ def plan_partition(
     for J in jacobians:
         found = eliminate(J, np.zeros(J.shape[0]), tuple(plans), scale)
         ranks = np.maximum(ranks, [loop.dependent.size for loop in found])
-    return PartitionPlan(
+    plan = PartitionPlan(
         tuple(
             LoopPlan(
                 plan.rows, tuple(sorted(plan.wished[:rank])), int(rank), plan.name, plan.constraints, plan.positions
@@ -123,6 +127,7 @@ def plan_partition(
         ),
         tuple(float(item) for item in 2.0 ** np.round(np.log2(scale))),  # powers of two: one code for similar masses
     )
+    return plan, states
 
 
 Group = tuple[str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]

@@ -25,7 +25,12 @@ from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.frame_constraints import Loop
 from spacectl.model.system import System
 
-__all__ = ["form_constrained"]
+__all__ = ["RoadMaker", "form_constrained"]
+
+#: Makes a road, and more functions, from terms, constraints and the functions that need no road
+RoadMaker = Callable[
+    [Terms, ConstraintTerms, Mapping[str, ca.Function]], tuple[Road, dict[str, Callable[[], ca.Function]]]
+]
 
 
 def form_constrained(
@@ -34,7 +39,7 @@ def form_constrained(
     options: Options,
     rebuild: tuple[Any, ...],
     formulation: str,
-    road: str | Callable[[Terms, ConstraintTerms, Mapping[str, ca.Function]], Road],
+    road: str | RoadMaker,
 ) -> EquationsOfMotion:
     """Equations of a constrained system by one of the roads of `dynamics.constrained`.
 
@@ -49,7 +54,7 @@ def form_constrained(
     formulation : str
         Its name.
     road : str or function
-        The road to the accelerations: a name, or what makes one from the terms and the functions without one.
+        The road to the accelerations: a name, or what makes one.
     """
     active = active_constraints(system, options.active)
     kept = [name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by]
@@ -64,10 +69,10 @@ def form_constrained(
     constraints = ConstraintTerms(terms, active)
     free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
     functions = LazyFunctions(_functions(terms, constraints, options, free))
-    taken = road if isinstance(road, str) else road(terms, constraints, functions)
+    taken, more = (road, {}) if isinstance(road, str) else road(terms, constraints, functions)
     eom = form_shared(
         terms,
-        {**functions.builders, **_solved_functions(terms, functions, taken)},
+        {**functions.builders, **_solved_functions(terms, functions, taken), **more},
         formulation=formulation,
         options=options,
         rebuild=rebuild,

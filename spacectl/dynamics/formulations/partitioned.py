@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.constraint_terms import active_constraints
+from spacectl.dynamics.closed_form import closed_form, find_legs, name_legs
+from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.partition import plan_partition
+from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
 
 __all__ = ["form_partitioned"]
@@ -36,9 +38,11 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
             f"system '{system.name}': partitioned needs a constraint that closes a loop; a tree is served by 'articulated'"
         )
 
-    def road(terms: Any, constraints: Any, functions: Any) -> Any:
-        return plan_partition(
-            terms, constraints, options.independent, functions["constraints"], functions["mass_matrix"]
-        )
+    def road(terms: Terms, constraints: ConstraintTerms, functions: Any) -> Any:
+        rows = functions["constraints"]
+        plan, states = plan_partition(terms, constraints, options.independent, rows, functions["mass_matrix"])
+        legs = find_legs(terms, constraints, plan, rows, states)
+        forms = {"closed_form": lambda: closed_form(terms, constraints, legs)} if any(legs) else {}
+        return name_legs(terms, constraints, plan, legs), forms
 
     return form_constrained(system, options=options, rebuild=rebuild, formulation="partitioned", road=road)

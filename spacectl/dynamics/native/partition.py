@@ -151,18 +151,16 @@ def _kernels() -> str:
 
 def _table(name: str, n: int, m: int, loops: tuple[LoopRows, ...]) -> str:
     """A `sc_loops` of that name."""
-    starts = np.concatenate([[0], np.cumsum([len(loop.rows) for loop in loops])]).astype(int)
-    wishes = np.concatenate([[0], np.cumsum([len(loop.wished) for loop in loops])]).astype(int)
-    lists = {
-        "row_start": starts,
+    lists: dict[str, list[int]] = {
+        "row_start": [sum(len(loop.rows) for loop in loops[:k]) for k in range(len(loops) + 1)],
         "rows": [i for loop in loops for i in loop.rows],
-        "wish_start": wishes,
+        "wish_start": [sum(len(loop.wished) for loop in loops[:k]) for k in range(len(loops) + 1)],
         "wished": [j for loop in loops for j in loop.wished],
         "rank": [loop.rank for loop in loops],
     }
     text = ""
     for key, values in lists.items():
-        entries = ", ".join(str(int(value)) for value in values) or "0"
+        entries = ", ".join(str(value) for value in values) or "0"
         text += f"static const int {name}_{key}[] = {{{entries}}};\n"
     pointers = ", ".join(f"{name}_{key}" for key in lists)
     return text + f"static const sc_loops {name} = {{{n}, {m}, {len(loops)}, {pointers}}};\n"

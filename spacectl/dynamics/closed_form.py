@@ -1,0 +1,130 @@
+"""Dependent coordinates of all legs with closed forms, as one function (t, q, p) -> (q, margin).
+
+Loops follow each other in the order of closing, each with the coordinates found before it. What a leg must reach is seen
+from the body that carries the leg, along the shortest way through the tree. Every form is tried at a few positions when the
+equations are formed; one that does not close its loop there is not used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.dynamics.constraint_terms import ConstraintTerms
+from spacectl.dynamics.kinematics import frame_in_body
+from spacectl.dynamics.legs import Leg, find_leg, leg_kind
+from spacectl.dynamics.partition import PartitionPlan
+from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree import ROOT
+from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.spatial.motion import Placement
+
+__all__ = ["closed_form", "find_legs", "name_legs"]
+
+MARGIN = 1e-6  #: below which two solutions of a leg are too close to tell them apart: Newton's method decides there
+_CLOSED = 1e-11  # [m, 1], what a form may leave open where it is tried: rounding through a margin of 1e-6
+
+
+def find_legs(
+    terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, rows: Any, states: list[np.ndarray]
+) -> list[Leg | None]:
+    """The leg of each loop that closes in closed form, tried at and around the given positions."""
+    found: list[Leg | None] = []
+    p = np.asarray(terms.system.parameters(vary=terms.vary).values)
+    for loop in plan.loops:
+        members = _members(constraints, loop.constraints)
+        leg = find_leg(terms, members, loop.wished) if members else None
+        closes = leg is not None and _closes(terms, constraints, leg, rows, states, p, loop.positions)
+        found.append(leg if closes else None)
+    return found
+
+
+def name_legs(terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, legs: list[Leg | None]) -> PartitionPlan:
+    """The plan with the kinds of its dependent branches."""
+    loops = []
+    for loop, leg in zip(plan.loops, legs, strict=True):
+        members = _members(constraints, loop.constraints)
+        nodes = [
+            i for i, node in enumerate(terms.tree.nodes) if set(range(node.v.start, node.v.stop)) & set(loop.wished)
+        ]
+        kind = leg_kind(terms, nodes, members) if members else ""
+        loops.append(replace(loop, leg=kind, has_form=leg is not None))
+    return replace(plan, loops=tuple(loops))
+
+
+def _members(constraints: ConstraintTerms, names: tuple[str, ...]) -> list[FrameConstraint]:
+    return [
+        item.constraint
+        for item in constraints.rows
+        if isinstance(item.constraint, FrameConstraint) and item.constraint.name in names
+    ]
+
+
+def _closes(
+    terms: Terms,
+    constraints: ConstraintTerms,
+    leg: Leg | None,
+    rows: Any,
+    states: list[np.ndarray],
+    p: np.ndarray,
+    positions: tuple[int, ...],
+) -> bool:
+    """Whether a leg closes its loop around the given positions."""
+    form = closed_form(terms, constraints, [leg])
+    rng, n = np.random.default_rng(1), terms.v.shape[0]
+    for state in states:
+        q, margin = form(0.0, state + 0.01 * rng.standard_normal(state.size), p)
+        g = np.asarray(rows(0.0, q, np.zeros(n), p)[0].full()).reshape(-1)[list(positions)]
+        if float(margin) > 0.0 and not np.max(np.abs(g), initial=0.0) < _CLOSED:
+            return False
+    return True
+
+
+def closed_form(terms: Terms, constraints: ConstraintTerms, legs: list[Leg | None]) -> ca.Function:
+    """(t, q, p) -> (q, margin): coordinates with those of the legs replaced; valid where the margin is positive."""
+    q, margin = terms.q, ca.SX(1.0)
+    for leg in legs:
+        if leg is None:
+            continue
+        values, left = leg.solve(terms, constraints, q, _reached(terms, leg, q))
+        entries = ca.vertsplit(q)
+        places = [i for node in leg.nodes for i in range(terms.tree.nodes[node].q.start, terms.tree.nodes[node].q.stop)]
+        for place, value in zip(places, values, strict=True):
+            entries[place] = value
+        q, margin = ca.vertcat(*entries), ca.fmin(margin, left - MARGIN)
+    return ca.Function(
+        "closed_form", [terms.t, terms.q, terms.p], [ca.densify(q), margin], ["t", "q", "p"], ["closed", "margin"]
+    )
+
+
+def _reached(terms: Terms, leg: Leg, q: Any) -> Placement:
+    """What the leg must reach, seen from the body that carries it."""
+    tree, other = terms.tree, "b" if leg.end == "a" else "a"
+    n = terms.numbers.group(leg.constraint.name)
+    body, X_BT, _ = frame_in_body(tree, getattr(leg.constraint, other), terms.q, terms.v, terms.numbers)
+    X_BT = X_BT @ Placement(n[f"rotation_{other}"], n[f"at_{other}"])
+    root = tree.nodes[leg.nodes[0]].parent
+    ups, downs = _path(terms, root), _path(terms, body)
+    while ups and downs and ups[0] == downs[0]:
+        ups, downs = ups[1:], downs[1:]
+    X = Placement.identity(terms.q)
+    for i in downs:
+        X = X @ terms.steps[i].X_PB
+    X_up = Placement.identity(terms.q)
+    for i in ups:
+        X_up = X_up @ terms.steps[i].X_PB
+    X = X_up.inverse() @ X @ X_BT if ups else X @ X_BT
+    R, place = ca.substitute([ca.densify(X.R), ca.densify(X.p)], [terms.q], [q])
+    return Placement(R, place)
+
+
+def _path(terms: Terms, body: int) -> list[int]:
+    """Bodies from the root to this one."""
+    path: list[int] = []
+    while body != ROOT:
+        path.insert(0, body)
+        body = terms.tree.nodes[body].parent
+    return path

@@ -1,0 +1,90 @@
+"""Closed forms for the joints of a leg: an angle from ``A cos q + B sin q = C``, a universal joint that points, a slide.
+
+Each takes the present value and gives the solution on the same branch, within half a turn of it; arctangents of two
+arguments throughout (002's arcsines and quotients fail beyond 90 degrees and at the nominal position). Each also gives a
+margin: positive with two distinct solutions, zero where they meet (a singular position), negative where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+from spacectl.spatial.backend import cross, dot
+from spacectl.spatial.rotation import axis_rotation, quaternion_product
+
+__all__ = ["point_ball", "point_universal", "solve_reach", "solve_row", "solve_slide", "solve_turn", "turn_onto"]
+
+
+def near_to(q: Any, near: Any) -> Any:
+    """The angle q plus whole turns, as close to `near` as can be."""
+    return q - 2.0 * ca.pi * ca.floor((q - near) / (2.0 * ca.pi) + 0.5)
+
+
+def solve_turn(A: Any, B: Any, C: Any, near: Any) -> tuple[Any, Any]:
+    """q with ``A cos q + B sin q = C`` on the branch of `near`, and its margin."""
+    square = A**2 + B**2
+    root = square - C**2
+    side = A * ca.sin(near) - B * ca.cos(near)
+    q = ca.atan2(B, A) + ca.copysign(1.0, side) * ca.atan2(ca.sqrt(ca.fmax(root, 0.0)), C)
+    return near_to(q, near), root / square
+
+
+def solve_row(row: Callable[[Any], Any], near: Any) -> tuple[Any, Any]:
+    """Root of a row that is affine in the cosine and sine of an angle (three values tell it), and its margin."""
+    values = [row(ca.SX(angle)) for angle in (0.0, 0.5 * ca.pi, ca.pi)]
+    middle = 0.5 * (values[0] + values[2])
+    return solve_turn(0.5 * (values[0] - values[2]), values[1] - middle, -middle, near)
+
+
+def turn_onto(axis: Any, u: Any, l: Any, near: Any) -> Any:
+    """Angle about a unit axis that brings u above l."""
+    return near_to(ca.atan2(dot(axis, cross(u, l)), dot(u, l) - dot(axis, u) * dot(axis, l)), near)
+
+
+def solve_slide(w: Any, d: Any, length_squared: Any, near: Any) -> tuple[Any, Any]:
+    """s with ``|w + s d|^2`` as given, d a unit vector, and its margin (002: the stroke of R2-P1-R3)."""
+    along = dot(w, d)
+    root = along**2 - dot(w, w) + length_squared
+    s = -along + ca.copysign(1.0, near + along) * ca.sqrt(ca.fmax(root, 0.0))
+    return s, root / length_squared
+
+
+def solve_reach(axis: Any, a: Any, l: Any, reach_squared: Any, near: Any) -> tuple[Any, Any]:
+    """Angle of a crank: ``|l - R(axis, q) a|^2`` as given (002: the first angle of R1-R2-R3, either elbow)."""
+    own = dot(axis, a) * dot(axis, l)
+    wanted = 0.5 * (dot(l, l) + dot(a, a) - reach_squared) - own
+    return solve_turn(dot(l, a) - own, dot(l, cross(axis, a)), wanted, near)
+
+
+def point_universal(first: Any, second: Any, w: Any, l: Any, near: Any) -> tuple[Any, Any, Any]:
+    """Both angles with ``R(first, q1) R(second, q2) w`` along l, which is as long as w; and the margin."""
+    own = dot(first, second) * dot(second, w)
+    q2, margin = solve_turn(dot(first, w) - own, dot(first, cross(second, w)), dot(first, l) - own, near[1])
+    q1 = turn_onto(first, axis_rotation(second, q2) @ w, l, near[0])
+    return q1, q2, margin
+
+
+def point_ball(R: Any, quaternion: Any, w: Any, l: Any, twist: Any) -> tuple[Any, Any]:
+    """Quaternion of a ball joint that turns w onto l by the least turn from (R, quaternion), then about l as `twist` demands.
+
+    `twist` is the row of a universal joint as a function of the ball's rotation matrix.
+    """
+    u = R @ w
+    size = ca.sqrt(dot(l, l))
+    half = ca.vertcat(ca.sqrt(dot(u, u)) * size + dot(u, l), cross(u, l))
+    aligned = quaternion_product(half / ca.sqrt(dot(half, half)), quaternion)
+    axis = l / size
+    R_aligned = _turned(R, u, l)
+    spin, margin = solve_row(lambda angle: twist(axis_rotation(axis, angle) @ R_aligned), ca.SX(0.0))
+    return quaternion_product(ca.vertcat(ca.cos(0.5 * spin), ca.sin(0.5 * spin) * axis), aligned), margin
+
+
+def _turned(R: Any, u: Any, l: Any) -> Any:
+    """R after the least turn that brings u along l (Rodrigues' formula with cosine and sine from the vectors)."""
+    scale = ca.sqrt(dot(u, u) * dot(l, l))
+    cosine, n = dot(u, l) / scale, cross(u, l) / scale
+    skew = ca.skew(n)
+    return (ca.SX.eye(3) + skew + skew @ skew / (1.0 + cosine)) @ R
