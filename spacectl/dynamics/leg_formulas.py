@@ -23,11 +23,11 @@ def near_to(q: Any, near: Any) -> Any:
     return q - 2.0 * ca.pi * ca.floor((q - near) / (2.0 * ca.pi) + 0.5)
 
 
-def solve_turn(A: Any, B: Any, C: Any, near: Any) -> tuple[Any, Any]:
-    """q with ``A cos q + B sin q = C`` on the branch of `near`, and its margin."""
+def solve_turn(A: Any, B: Any, C: Any, near: Any, side: Any = None) -> tuple[Any, Any]:
+    """q with ``A cos q + B sin q = C`` on the branch of `near` (or of the sign `side`), and its margin."""
     square = A**2 + B**2
     root = square - C**2
-    side = A * ca.sin(near) - B * ca.cos(near)
+    side = A * ca.sin(near) - B * ca.cos(near) if side is None else side
     q = ca.atan2(B, A) + ca.copysign(1.0, side) * ca.atan2(ca.sqrt(ca.fmax(root, 0.0)), C)
     return near_to(q, near), root / square
 
@@ -44,19 +44,27 @@ def turn_onto(axis: Any, u: Any, l: Any, near: Any) -> Any:
     return near_to(ca.atan2(dot(axis, cross(u, l)), dot(u, l) - dot(axis, u) * dot(axis, l)), near)
 
 
-def solve_slide(w: Any, d: Any, length_squared: Any, near: Any) -> tuple[Any, Any]:
-    """s with ``|w + s d|^2`` as given, d a unit vector, and its margin (002: the stroke of R2-P1-R3)."""
+def solve_slide(w: Any, d: Any, length_squared: Any, side: Any) -> tuple[Any, Any]:
+    """s with ``|w + s d|^2`` as given, d a unit vector, and its margin (002: the stroke of R2-P1-R3).
+
+    `side` is the sign of ``d (w + s d)``, which the two solutions do not share.
+    """
     along = dot(w, d)
     root = along**2 - dot(w, w) + length_squared
-    s = -along + ca.copysign(1.0, near + along) * ca.sqrt(ca.fmax(root, 0.0))
+    s = -along + ca.copysign(1.0, side) * ca.sqrt(ca.fmax(root, 0.0))
     return s, root / length_squared
 
 
-def solve_reach(axis: Any, a: Any, l: Any, reach_squared: Any, near: Any) -> tuple[Any, Any]:
-    """Angle of a crank: ``|l - R(axis, q) a|^2`` as given (002: the first angle of R1-R2-R3, either elbow)."""
+def solve_reach(axis: Any, a: Any, l: Any, reach_squared: Any, near: Any, link: Any = None) -> tuple[Any, Any]:
+    """Angle of a crank: ``|l - R(axis, q) a|^2`` as given (002: the first angle of R1-R2-R3, either elbow).
+
+    The elbow is on the side on which the present `link` (seen behind the crank, as a) continues the crank; else on that of
+    `near`. The side is the leg's own and does not depend on where it is sent.
+    """
+    side = None if link is None else dot(axis, cross(link, a))
     own = dot(axis, a) * dot(axis, l)
     wanted = 0.5 * (dot(l, l) + dot(a, a) - reach_squared) - own
-    return solve_turn(dot(l, a) - own, dot(l, cross(axis, a)), wanted, near)
+    return solve_turn(dot(l, a) - own, dot(l, cross(axis, a)), wanted, near, side)
 
 
 def point_universal(first: Any, second: Any, w: Any, l: Any, near: Any) -> tuple[Any, Any, Any]:

@@ -136,7 +136,7 @@ def _slide_along(g: _Geometry) -> tuple[Any, Any]:
 
 def _r2_p1_r3(g: _Geometry) -> tuple[list[Any], Any]:
     w, d = _slide_along(g)
-    s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[0])
+    s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[0] + dot(w, d))
     first, second, margin = point_universal(g.n1["first"], g.n1["second"], w + s * d, g.X_T.p, g.q1)
     return [first, second, s], ca.fmin(stretched, margin)
 
@@ -145,22 +145,25 @@ def _r2_c2_r2(g: _Geometry) -> tuple[list[Any], Any]:
     """As R2-P1-R3 (the end lies on the cylinder's axis), then the turn of the rod from the closing joint's twist."""
     axis = g.n2["axis"]
     w, d = g.X_F1J2.point(axis * dot(axis, g.X_F2E.p)), g.X_F1J2.R @ axis
-    s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[1])
+    s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[1] + dot(w, d))
     first, second, margin = point_universal(g.n1["first"], g.n1["second"], w + s * d, g.X_T.p, g.q1)
     R = axis_rotation(g.n1["first"], first) @ axis_rotation(g.n1["second"], second) @ g.X_F1J2.R
     turn, spun = solve_row(lambda angle: g.twist(R @ axis_rotation(axis, angle) @ g.X_F2E.R), g.q2[0])
     return [first, second, turn, s], ca.fmin(ca.fmin(stretched, margin), spun)
 
 
-def _crank(g: _Geometry) -> tuple[Any, Any, Any]:
-    """Angle of a crank whose end must be as far from the target as the second link is long; the target seen behind it."""
-    axis = g.n1["axis"]
-    turn, margin = solve_reach(axis, g.X_F1J2.p, g.X_T.p, dot(g.X_F2E.p, g.X_F2E.p), g.q1[0])
+def _crank(g: _Geometry, R_2: Any) -> tuple[Any, Any, Any]:
+    """Angle of a crank whose end must be as far from the target as the second link is long; the target seen behind it.
+
+    R_2 is the present rotation of the second joint: it tells the side of the elbow.
+    """
+    axis, link = g.n1["axis"], g.X_F1J2.R @ R_2 @ g.X_F2E.p
+    turn, margin = solve_reach(axis, g.X_F1J2.p, g.X_T.p, dot(g.X_F2E.p, g.X_F2E.p), g.q1[0], link)
     return turn, g.X_F1J2.inverse().point(axis_rotation(axis, turn).T @ g.X_T.p), margin
 
 
 def _r1_r2_r3(g: _Geometry) -> tuple[list[Any], Any]:
-    turn, l, bent = _crank(g)
+    turn, l, bent = _crank(g, axis_rotation(g.n2["first"], g.q2[0]) @ axis_rotation(g.n2["second"], g.q2[1]))
     first, second, margin = point_universal(g.n2["first"], g.n2["second"], g.X_F2E.p, l, g.q2)
     return [turn, first, second], ca.fmin(bent, margin)
 
@@ -176,7 +179,7 @@ def _r2_r1_r3(g: _Geometry) -> tuple[list[Any], Any]:
 
 def _r3_p1_r2(g: _Geometry) -> tuple[list[Any], Any]:
     w, d = _slide_along(g)
-    s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[0])
+    s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[0] + dot(w, d))
 
     def twist(R: Any) -> Any:
         return g.twist(R @ g.X_F1J2.R @ g.X_F2E.R)
@@ -186,7 +189,7 @@ def _r3_p1_r2(g: _Geometry) -> tuple[list[Any], Any]:
 
 
 def _r1_r3_r2(g: _Geometry) -> tuple[list[Any], Any]:
-    turn, l, bent = _crank(g)
+    turn, l, bent = _crank(g, rotation_from_quaternion(g.q2))
     R_J2 = axis_rotation(g.n1["axis"], turn) @ g.X_F1J2.R
 
     def twist(R: Any) -> Any:
@@ -205,7 +208,8 @@ def _plane_pins(g: _Geometry) -> tuple[list[Any], Any]:
     axis = g.n1["axis"]
     w = _across(g.n2["axis"], g.X_F2E.p)
     a, l = _across(axis, g.X_F1J2.p), _across(axis, g.X_T.p)
-    turn, margin = solve_reach(axis, a, l, dot(w, w), g.q1[0])
+    link = g.X_F1J2.R @ axis_rotation(g.n2["axis"], g.q2[0]) @ w
+    turn, margin = solve_reach(axis, a, l, dot(w, w), g.q1[0], link)
     seen = g.X_F1J2.inverse().point(axis_rotation(axis, turn).T @ g.X_T.p)
     return [turn, turn_onto(g.n2["axis"], w, seen, g.q2[0])], margin
 
@@ -214,7 +218,7 @@ def _plane_strut(g: _Geometry) -> tuple[list[Any], Any]:
     axis = g.n1["axis"]
     w, d = _slide_along(g)
     w, l = _across(axis, w), _across(axis, g.X_T.p)
-    s, margin = solve_slide(w, d, dot(l, l), g.q2[0])
+    s, margin = solve_slide(w, d, dot(l, l), g.q2[0] + dot(w, d))
     return [turn_onto(axis, w + s * d, l, g.q1[0]), s], margin
 
 
@@ -223,7 +227,8 @@ def _plane_slider(g: _Geometry) -> tuple[list[Any], Any]:
     pin = g.X_F1J2.R @ g.n2["axis"]
     w = _across(g.n2["axis"], g.X_F2E.p)
     gap = _across(pin, g.X_F1J2.p - g.X_T.p)
-    s, margin = solve_slide(gap, g.n1["axis"], dot(w, w), g.q1[0])
+    link = g.X_F1J2.R @ axis_rotation(g.n2["axis"], g.q2[0]) @ w
+    s, margin = solve_slide(gap, g.n1["axis"], dot(w, w), -dot(g.n1["axis"], link))
     seen = g.X_F1J2.inverse().point(g.X_T.p - s * g.n1["axis"])
     return [s, turn_onto(g.n2["axis"], w, seen, g.q2[0])], margin
 

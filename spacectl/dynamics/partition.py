@@ -165,23 +165,25 @@ def _order(groups: list[Group], jacobians: list[np.ndarray], scale: np.ndarray) 
     """Loops in the order of closing: the last is one whose own speeds suffice to close it; then the one before."""
     left, order = list(groups), []
     while left:
-        best, best_share = left[-1], -1.0
+        best, best_worth = left[-1], (-1.0, 0)
         for group in reversed(left):
             others = [i for item in left if item is not group for i in item[2]]
             own = list(group[2])
-            share = min(_private_share(J[own] * scale, J[others] * scale) for J in jacobians)
-            if share > best_share:
-                best, best_share = group, share
+            worth = min(_private_worth(J[own] * scale, J[others] * scale) for J in jacobians)
+            if worth > best_worth:
+                best, best_worth = group, worth
         left.remove(best)
         order.append(best)
     return order[::-1]
 
 
-def _private_share(own: np.ndarray, others: np.ndarray) -> float:
-    """How much of a loop's rank its private columns have."""
-    private = ~np.any(np.abs(others) > RANK, axis=0)
-    whole = np.linalg.matrix_rank(own, tol=RANK) if own.size else 0
-    return float(np.linalg.matrix_rank(own[:, private], tol=RANK)) / whole if whole and np.any(private) else 0.0
+def _private_worth(own: np.ndarray, others: np.ndarray) -> tuple[float, int]:
+    """How much of a loop's rank its private columns have; and less the columns that are more than a simple branch has."""
+    private = ~np.any(np.abs(others) > RANK, axis=0) & np.any(np.abs(own) > RANK, axis=0)
+    whole = int(np.linalg.matrix_rank(own, tol=RANK)) if own.size else 0
+    if not whole or not np.any(private):
+        return 0.0, 0
+    return float(np.linalg.matrix_rank(own[:, private], tol=RANK)) / whole, -max(0, int(np.sum(private)) - whole)
 
 
 def _wishes(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:

@@ -192,7 +192,9 @@ def test_rank_that_jumps_off_the_constraints_does_no_harm(method: str, tolerance
     assert np.ptp(energies) < 1e3 * tolerance
     for state in np.asarray(sim.x):
         assert np.cos(other_angle(state[0]) - state[1]) == pytest.approx(1.0, abs=1e-12)
-    before = simulate(few, x0=x, t_span=(0.0, 0.7), grid=2, rtol=1e-11, atol=1e-12)  # its two rows are singular at 0.75 s
+    before = simulate(
+        few, x0=x, t_span=(0.0, 0.7), grid=2, rtol=1e-11, atol=1e-12
+    )  # its two rows are singular at 0.75 s
     np.testing.assert_allclose(np.asarray(sim.x)[1], np.asarray(before.x)[1], atol=1e3 * tolerance)
 
 

@@ -149,7 +149,10 @@ def test_a_wrong_modal_body_is_refused(changes: dict, kind: type, words: tuple[s
     ("make", "words"),
     [
         (lambda: hung(beam(shapes=lambda x: 1.0 + x**2)), ("part 'boom'", "eta1", "displacement of 1", "clamped")),
-        (lambda: hung(beam(shapes=lambda x: x + x**2), Revolute()), ("part 'boom'", "eta1", "slope of 1", "Free joint")),
+        (
+            lambda: hung(beam(shapes=lambda x: x + x**2), Revolute()),
+            ("part 'boom'", "eta1", "slope of 1", "Free joint"),
+        ),
         (lambda: hung(beam(root="free"), Revolute()), ("part 'boom'", "displacement", "Free joint")),
         (lambda: hung(panel(), child_at=(1.0, 0.0, 0.0)), ("part 'panel'", "eta2", "displacement of 0.5")),
         (lambda: hung(beam(), child_at=(1.0, 0.0, 0.0)), ("part 'boom'", "eta1", "displacement")),
