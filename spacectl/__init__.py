@@ -99,9 +99,13 @@ from spacectl.model.counterpart import rigid_counterpart
 from spacectl.model.distributed import DistributedForce, DistributedTorque
 from spacectl.model.drive import Drive
 from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
+from spacectl.model.effective_masses import EffectiveMasses, effective_masses
 from spacectl.model.elastic_tether import ElasticTether
 from spacectl.model.elements import JointSpring
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
+from spacectl.model.fem_files import load_fem, read_matrix_market, save_fem
+from spacectl.model.fem_model import FemModel
+from spacectl.model.fem_nastran import read_nastran
 from spacectl.model.files import load_system, save_system
 from spacectl.model.flexible import Proportional
 from spacectl.model.frame_constraints import Loop, NoRelativeRotation, PointOnPlane
@@ -166,9 +170,11 @@ __all__ = [
     "DistributedForce",
     "DistributedTorque",
     "Drive",
+    "EffectiveMasses",
     "ElasticTether",
     "EquationsOfMotion",
     "FeedbackLinearization",
+    "FemModel",
     "Figure",
     "Fixed",
     "Frame",
@@ -265,6 +271,7 @@ __all__ = [
     "disk_margins",
     "displace_state",
     "draw_sensitivity",
+    "effective_masses",
     "find_base_wrench",
     "find_constraint_wrenches",
     "find_operating_point",
@@ -277,6 +284,7 @@ __all__ = [
     "linearize",
     "linearize_along",
     "load_batch",
+    "load_fem",
     "load_simulation",
     "load_system",
     "make_consistent",
@@ -285,6 +293,8 @@ __all__ = [
     "perturbed_poles",
     "prevent_windup",
     "quantize",
+    "read_matrix_market",
+    "read_nastran",
     "reduce_balanced",
     "reduce_modal",
     "require_detectable",
@@ -292,6 +302,7 @@ __all__ = [
     "rigid_counterpart",
     "rotation_about",
     "saturate",
+    "save_fem",
     "save_system",
     "shape_command",
     "shape_modes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,13 @@ import numpy as np
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.description import check_name, members, set_field
+from spacectl.model.fem_body import fem_data
+from spacectl.model.fem_model import FemModel
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_integrals import ModalPoints
 from spacectl.model.rigid import Frame
+from spacectl.model.surface_mesh import SurfaceMesh
 
 __all__ = ["ModalBody"]
 
@@ -53,6 +57,8 @@ class ModalBody(FlexibleBody):
     order : str
         ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"``, ``"strain"`` or
         ``"pseudo_potential"``; see docs/flexible.md.
+    triangles : array (k, 3), optional
+        Triangles between points, numbered from 0, for drawing.
 
     Examples
     --------
@@ -74,6 +80,7 @@ class ModalBody(FlexibleBody):
     damping: Any = 0.0
     frames: tuple[Frame, ...] = ()
     order: str = "consistent"
+    triangles: Any = None
 
     def __post_init__(self) -> None:
         check_name(self.name, "ModalBody")
@@ -109,7 +116,18 @@ class ModalBody(FlexibleBody):
         if np.ndim(self.damping) and not isinstance(self.damping, str):
             set_field(self, "damping", as_array(self.damping, None, f"{what}: damping"))
         set_field(self, "frames", members(self.frames, Frame, what, "frames"))
+        if self.triangles is not None:
+            set_field(self, "triangles", self._triangles(n))
         self.check_flexible()
+
+    def _triangles(self, n: int) -> Any:
+        given = as_array(self.triangles, None, f"{self._what}: triangles")
+        corners = np.asarray(given)
+        if corners.ndim != 2 or corners.shape[1] != 3 or np.any(corners != corners.round()):
+            raise ShapeError(f"{self._what}: triangles has shape {given.shape}, expected (k, 3) numbers of points")
+        if corners.size and (corners.min() < 0 or corners.max() >= n):
+            raise ModelError(f"{self._what}: triangles names point {corners.max():.0f}, expected 0 to {n - 1}")
+        return given
 
     def _rotary(self, n: int) -> Any:
         if self.rotary is None:
@@ -152,6 +170,71 @@ class ModalBody(FlexibleBody):
         if distance[i] > 1e-9 * max(float(np.max(np.abs(X))), 1e-300):
             return None
         return FrameShapes(self.material.Phi[i], self.material.Psi[i], self.material.G[i], self.material.H[i])
+
+    def surface_mesh(self) -> SurfaceMesh:
+        """The points of its triangles with their shapes; without triangles, all material points."""
+        if self.triangles is None:
+            return super().surface_mesh()
+        used, triangles = np.unique(np.asarray(self.triangles).astype(int), return_inverse=True)
+        points, none = self.material, np.zeros((0, 2), dtype=int)
+        return SurfaceMesh(points.X[used], triangles.reshape(-1, 3), none, points.Phi[used], points.G[used])
+
+    @classmethod
+    def from_fem(
+        cls,
+        model: FemModel,
+        *,
+        name: str,
+        root: Any,
+        interface: Mapping[str, Any] | None = None,
+        modes: int = 6,
+        frequency: float | None = None,
+        geometric: Any = "matrices",
+        frames: Mapping[str, Any] | None = None,
+        damping: Any = 0.0,
+        order: str = "consistent",
+    ) -> ModalBody:
+        """A finite-element model as a flexible body, by Craig-Bampton reduction.
+
+        The body's frame is the root, with the axes of the model. Modal coordinates are the modes of the reduced model
+        with the root held: as many as `modes` and six for each interface, scaled to a largest displacement of 1.
+
+        Parameters
+        ----------
+        model : FemModel
+            Mass and stiffness matrices of the free model, with its nodes.
+        name : str
+            Unique in the system.
+        root : int, sequence of int or None
+            Node, or nodes joined rigidly, where the body's joint holds it. None: a floating body, for a `Free` joint.
+        interface : dict of name to int or sequence of int
+            Nodes where other parts are attached: each becomes a frame of that name and keeps its static response exactly.
+        modes : int
+            Number of normal modes with root and interfaces held.
+        frequency : float, optional
+            Keep only modes of the reduced model up to this frequency [rad/s].
+        geometric : "matrices", None or dict
+            Second-order shapes: from the matrices themselves, none, or from geometric stiffness matrices for unit
+            accelerations of the model: ``"x"`` uniform along x, ``"xy"`` along x growing with y from the root;
+            stresses under the inertia forces.
+        frames : dict of name to int or sequence of int
+            More nodes that get a frame, without modes of their own.
+        damping : float, array (m,), matrix (m, m) or Proportional
+            Damping ratio(s), damping matrix, or ``alpha M + beta K``.
+        order : str
+            See docs/flexible.md.
+        """
+        data = fem_data(
+            model,
+            what=f"ModalBody '{name}'",
+            root=root,
+            interface=interface or {},
+            frames=frames or {},
+            modes=modes,
+            frequency=frequency,
+            geometric=geometric,
+        )
+        return cls(name=name, damping=damping, order=order, **data)
 
 
 def _size(value: Any) -> float:

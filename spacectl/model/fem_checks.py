@@ -1,0 +1,91 @@
+"""Checks of finite-element matrices: symmetry, definiteness, and rigid motions, which betray wrong units and held nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from spacectl.core.errors import ModelError
+
+__all__ = ["check_matrices", "check_rigid"]
+
+_DENSE = 900  # rows up to which all eigenvalues are computed
+
+
+def check_matrices(mass: sparse.csr_array, stiffness: sparse.csr_array) -> None:
+    """Raise `ModelError` unless both are symmetric and have no negative eigenvalue."""
+    for name, A in (("mass", mass), ("stiffness", stiffness)):
+        size = float(np.max(np.abs(A.data), initial=0.0))
+        if not size:
+            raise ModelError(f"FemModel: the {name} matrix is zero")
+        miss = abs(A - A.T)
+        if miss.nnz and miss.max() > 1e-8 * size:
+            i, j = np.unravel_index(int(np.argmax(miss.toarray())), A.shape) if A.shape[0] < 3000 else (-1, -1)
+            where = f", entries ({i}, {j}) and ({j}, {i})" if i >= 0 else ""
+            raise ModelError(
+                f"FemModel: the {name} matrix is not symmetric (by {miss.max() / size:.1e} of its largest entry{where}); pass "
+                "(A + A') / 2 if that is rounding, fill in the other half if only one triangle was read"
+            )
+        lowest = _lowest(A)
+        if lowest < -1e-7:
+            raise ModelError(
+                f"FemModel: the {name} matrix is indefinite (an eigenvalue of {lowest:.2g} after scaling its diagonal to 1); "
+                "expected none below 0"
+            )
+
+
+def _lowest(A: sparse.csr_array) -> float:
+    """Smallest eigenvalue of the matrix scaled to ones on its diagonal; negative diagonals count as they are."""
+    diagonal = A.diagonal()
+    if np.min(diagonal) < 0.0:
+        return float(np.min(diagonal) / np.max(np.abs(diagonal)))
+    empty = diagonal == 0.0
+    if np.any(empty) and abs(A[empty]).sum() > 0.0:
+        return -1.0  # a zero on the diagonal with something beside it
+    scale = sparse.diags_array(np.where(empty, 0.0, 1.0 / np.sqrt(np.where(empty, 1.0, diagonal))))
+    scaled = scale @ A @ scale
+    if A.shape[0] <= _DENSE:
+        return float(np.linalg.eigvalsh(scaled.toarray())[0])
+    start = np.sin(np.arange(A.shape[0]) + 1.0)  # any start that is the same each time
+    try:
+        return float(eigsh(scaled, k=1, which="SA", tol=1e-3, maxiter=400, v0=start, return_eigenvectors=False)[0])
+    except ArpackNoConvergence as error:
+        return float(np.min(error.eigenvalues, initial=0.0))
+
+
+def check_rigid(model: Any) -> None:
+    """Rigid motions cost no energy, and all translations move the same mass."""
+    centre = model.nodes.mean(axis=0)
+    R = model.rigid(centre)
+    energy = np.einsum("nk,nk->k", R, model.stiffness @ R)
+    size = np.einsum("nk,n->k", R**2, model.stiffness.diagonal())
+    share = energy / np.maximum(size, 1e-300)
+    if np.max(share[:3]) > 1e-6:
+        raise ModelError(
+            f"FemModel: the stiffness resists a rigid translation along {'xyz'[int(np.argmax(share[:3]))]} "
+            f"({np.max(share[:3]):.1e} of its "
+            "diagonal); give the matrices of the free model, before supports are taken out, and name the root in from_fem"
+        )
+    if np.max(share[3:]) > 1e-5:
+        raise ModelError(
+            f"FemModel: the stiffness resists a rigid rotation about {'xyz'[int(np.argmax(share[3:]))]} "
+            f"({np.max(share[3:]):.1e} of its "
+            "diagonal); node positions and matrices do not fit: check their units (positions in mm, matrices in m?), their "
+            "order, and that the model is free"
+        )
+    moved = np.einsum("nk,nk->k", R[:, :3], model.mass @ R[:, :3])
+    if not np.min(moved) > 0.0 or np.max(moved) > (1.0 + 1e-4) * np.min(moved):
+        raise ModelError(
+            f"FemModel: translations along x, y, z move {moved[0]:.6g}, {moved[1]:.6g}, {moved[2]:.6g} kg, expected "
+            f"the same mass; give the "
+            "matrices of the free model with all displacements"
+        )
+    expected = model.total_mass
+    if expected is not None and not abs(moved.mean() / expected - 1.0) < 0.01:
+        raise ModelError(
+            f"FemModel: the mass matrix holds {moved.mean():.6g} kg, expected total_mass = {expected:.6g} kg (ratio "
+            f"{moved.mean() / expected:.3g}); check its units (tonnes and mm, pounds, or weight in place of mass)"
+        )
