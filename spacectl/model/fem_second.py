@@ -1,7 +1,8 @@
 """Second-order shapes of a finite-element model from its own matrices, or from given geometric stiffness.
 
-*From the matrices.* Any two nodes i, j that the stiffness couples are seen in axes that turn with them, by the mean theta of their
-rotations; the linear stiffness acts on what is seen there. To second order j is displaced, against i carried on rigidly, by
+*From the matrices.* Any two nodes i, j that the stiffness couples are seen in axes that turn with them, by the mean
+theta of their rotations; the linear stiffness acts on what is seen there. To second order j is displaced, against i
+carried on rigidly, by
 
     d2 = -theta x (u_j - u_i) + 1/2 theta x (theta x X_ij) - 1/4 (theta_i x theta_j) x X_ij,    turned by -1/2 theta_i x theta_j,
 
