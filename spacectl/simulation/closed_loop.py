@@ -76,8 +76,8 @@ def simulate(
     u : array (n_u,) or mapping, optional
         Constant inputs that no law commands; default zero.
     guards : sequence of Guard
-        Expressions whose zero crossings are located; each step is checked at its end and at 7 times inside, so two
-        crossings closer than an eighth of a step can be missed (bound it by `max_step`).
+        Expressions whose zero crossings are located. Steps are looked at in panels, which are halved until a bound on
+        the guard between its values excludes hidden pairs of crossings.
     rtol, atol : float, float or array (n_x,)
         Relative and absolute tolerance of the local error.
     method : {"dop853", "rk45", "adams", "radau"}

@@ -26,6 +26,7 @@ _SOURCES = (
     "loop.c",
     "loop.h",
     "many.h",
+    "slopes.h",
     "table.h",
     "right_side.h",
     "rk.h",

@@ -1,4 +1,8 @@
-/* Guards: functions g(t, x, u, z, p) whose sign changes are found and located on the dense output. */
+/* Guards: functions g(t, x, u, z, p) whose sign changes are found and located on the dense output.
+ *
+ * A guard may cross zero twice between two looks. So each part of a step is looked at in panels of five equally spaced
+ * values: a parabola through three of them, and what the other two deviate from it, bound the guard in between. A panel
+ * in which the bound does not exclude a hidden crossing is halved, left half first, until it does. */
 #ifndef SC_GUARDS_H
 #define SC_GUARDS_H
 
@@ -25,7 +29,8 @@ static int sc_guard_values(sc_loop *L, double t, const double *s, double *g)
     status = sc_call(&L->guards);
     if (status != SC_GO) return status;
     for (i = 0; i < L->n_guards; i++) {
-        g[i] = L->guards.res[0][i];
+        const double size = fabs(g[i] = L->guards.res[0][i]);
+        if (size > L->g_scale[i] && size < INFINITY) L->g_scale[i] = size;
         L->fired[i] = 0;
         if (isnan(g[i])) {
             L->fired[i] = 1;
@@ -85,6 +90,84 @@ static int sc_locate(sc_loop *L, sc_int i, double a, double weight_a, double b, 
     return SC_GO;
 }
 
+#define SC_DEEPEST 56 /* halvings of a part */
+#define SC_LOOKS 400  /* panels of a part after which only the values themselves count (a guard that is all noise) */
+#define SC_NOISE 1e-13 /* of the largest value seen: below, signs mean nothing */
+
+/* Whether five equally spaced values show that a guard has at most the sign changes that they show: it stays away from
+ * zero, or it is monotone, or it is noise. The deviation of the inner values from the parabola is the error estimate;
+ * a cubic or quartic rest is at most 1.05 times larger in between, and 12 times in its slope. */
+static int sc_is_clear(double a, double b, double c, double d, double e, double noise)
+{
+    const double k = 2.0 * a - 4.0 * c + 2.0 * e, begin = -3.0 * a + 4.0 * c - e, end = a - 4.0 * c + 3.0 * e;
+    const double one = fabs(b - 0.375 * a - 0.75 * c + 0.125 * e), two = fabs(d + 0.125 * a - 0.75 * c - 0.375 * e);
+    const double off = one > two ? one : two, sign = a > 0.0 ? 1.0 : -1.0;
+    double least = sign * a < sign * e ? sign * a : sign * e, largest = fabs(a);
+    largest = fmax(fmax(fmax(largest, fabs(b)), fmax(fabs(c), fabs(d))), fabs(e));
+    if (!(largest > noise)) return 1;
+    if (begin * end > 0.0 && fmin(fabs(begin), fabs(end)) > 24.0 * off) return 1;
+    if (begin * end < 0.0 && sign * (a - 0.25 * begin * begin / k) < least) least = sign * (a - 0.25 * begin * begin / k);
+    return sign * b > 0.0 && sign * c > 0.0 && sign * d > 0.0 && least > 2.0 * off;
+}
+
+static int sc_look(sc_loop *L, double t, double *g)
+{
+    sc_dense(L, t, L->dense);
+    return sc_guard_values(L, t, L->dense, g);
+}
+
+/* The first panel in (*a, *b] with a crossing: SC_GUARD, with the panel in *a, *b and the values at its begin in
+ * g_before. Without one SC_GO, with the values at b in g_before. g_panel: five rows of the panel under way, then three
+ * (begin, middle, end) of each panel that waits. */
+static int sc_search(sc_loop *L, double *a, double *b)
+{
+    const sc_int n = L->n_guards;
+    double *row[5], ends[SC_DEEPEST + 1], l = *a, r = *b;
+    sc_int i, k, depth = 0, looks = 0;
+    int status;
+    for (k = 0; k < 5; k++) row[k] = L->g_panel + k * n;
+    sc_copy(row[0], L->g_before, n);
+    status = sc_look(L, 0.5 * (l + r), row[2]);
+    if (status == SC_GO) status = sc_look(L, r, row[4]);
+    if (status != SC_GO) return status;
+    for (;;) {
+        const double m = 0.5 * (l + r);
+        int is_clear = r - l <= sc_width(L) || depth >= SC_DEEPEST || ++looks > SC_LOOKS, crosses = 0;
+        if (!is_clear) {
+            status = sc_look(L, 0.5 * (l + m), row[1]);
+            if (status == SC_GO) status = sc_look(L, 0.5 * (m + r), row[3]);
+            if (status != SC_GO) return status;
+            is_clear = 1;
+            for (i = 0; i < n; i++)
+                is_clear = is_clear
+                        && sc_is_clear(row[0][i], row[1][i], row[2][i], row[3][i], row[4][i], SC_NOISE * L->g_scale[i]);
+        }
+        if (!is_clear) { /* the right half waits */
+            double *waits = L->g_panel + (5 + 3 * depth) * n;
+            sc_copy(waits, row[2], n);
+            sc_copy(waits + n, row[3], n);
+            sc_copy(waits + 2 * n, row[4], n);
+            ends[depth++] = r;
+            sc_copy(row[4], row[2], n);
+            sc_copy(row[2], row[1], n);
+            r = m;
+            continue;
+        }
+        for (i = 0; i < n; i++) crosses = crosses || sc_crosses(row[0][i], row[4][i], L->directions[i]);
+        sc_copy(L->g_before, crosses ? row[0] : row[4], n);
+        if (crosses || depth == 0) {
+            *a = l;
+            *b = r;
+            return crosses ? SC_GUARD : SC_GO;
+        }
+        l = r;
+        r = ends[--depth];
+        sc_copy(row[0], L->g_panel + (5 + 3 * depth) * n, n);
+        sc_copy(row[2], L->g_panel + (5 + 3 * depth) * n + n, n);
+        sc_copy(row[4], L->g_panel + (5 + 3 * depth) * n + 2 * n, n);
+    }
+}
+
 /* Look for crossings between g_before (at a) and time b of the step. If there are any, the earliest (and those at the
  * same instant) is left in event_t, event_s and fired, g_before is moved there and SC_GUARD returned. A guard that
  * crosses twice before b shows when another one's event falls between; hence the rounds. */
@@ -93,7 +176,8 @@ static int sc_check_guards(sc_loop *L, double a, double b)
     const double width = sc_width(L);
     double earliest = INFINITY, event;
     sc_int i, n_new;
-    int status;
+    int status = sc_search(L, &a, &b);
+    if (status != SC_GUARD) return status;
     for (i = 0; i < L->n_guards; i++) L->roots[i] = INFINITY;
     for (;;) {
         sc_dense(L, b, L->event_s);

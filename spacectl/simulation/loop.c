@@ -56,9 +56,11 @@ static int sc_point(sc_loop *L)
         return SC_FAILED;
     }
     if (status != SC_GO || L->n_guards == 0) return status;
+    for (i = 0; i < L->n_guards && !L->has_guard_values; i++) L->g_scale[i] = 0.0;
     status = sc_guard_values(L, L->t, L->s, L->g_after);
     if (status != SC_GO) return status;
     for (i = 0; i < L->n_guards; i++) {
+        if (!L->has_guard_values && L->g_entry[i] != 0.0) L->g_after[i] = L->g_entry[i];
         L->fired[i] = L->has_guard_values && sc_crosses(L->g_before[i], L->g_after[i], L->directions[i]);
         n_fired += L->fired[i];
     }
@@ -184,14 +186,20 @@ static int sc_record_inside(sc_loop *L, double limit)
     return SC_GO;
 }
 
+/* Where part i of a step begins: not at even fractions, so that looks do not keep step with a periodic guard. */
+static double sc_fraction(sc_int i, sc_int parts)
+{
+    return i == 0 ? 0.0 : ((double)i - 0.0853) / (double)parts;
+}
+
 /* Phase 4: walk through the accepted step in n_checks parts, looking for events and recording; then move on. */
 static int sc_scan(sc_loop *L)
 {
     const sc_int parts = L->n_guards > 0 ? L->n_checks : 1;
     int status, found;
     while (L->i_check < parts) {
-        double from = L->t + L->h * (double)L->i_check / (double)parts, to;
-        to = L->i_check + 1 == parts ? L->t_new : L->t + L->h * (double)(L->i_check + 1) / (double)parts;
+        double from = L->t + L->h * sc_fraction(L->i_check, parts), to;
+        to = L->i_check + 1 == parts ? L->t_new : L->t + L->h * sc_fraction(L->i_check + 1, parts);
         found = SC_GO;
         if (L->n_guards > 0) {
             if (L->event_t > from && L->event_t <= to) from = L->event_t; /* go on from an event in this part */
@@ -245,57 +253,10 @@ void sc_restart(sc_loop *L, double t, const double *s)
     L->has_guard_values = 0;
 }
 
-typedef int (*sc_linearise)(const void *, void *, double *, double *, const double *, const double *, const double *,
-                            double *, double *, double *, double *);
-
-/* (t, x, u, p) -> A, B of a tree from its native linearisation, whose coordinates are tangent: a unit quaternion k
- * follows ``0.5 k w`` with w in child axes, every other coordinate its speed. iw: see jacobian.py. */
-int sc_tree_slopes(const double **arg, double **res, sc_int *iw, double *w, int mem)
-{
-    const sc_int n_q = iw[1], n_v = iw[2], n_u = iw[3], n_x = n_q + n_v;
-    const double *x = arg[1], *v = arg[1] + n_q;
-    const double *v_q = (double *)iw[9], *v_v = (double *)iw[10], *v_u = (double *)iw[11];
-    double *A = res[0], *B = res[1];
-    sc_int i, j, k, c, r, next = 0;
-    (void)w;
-    (void)mem;
-    if (((sc_linearise)iw[0])((void *)iw[4], (void *)iw[5], (double *)iw[6], (double *)iw[7], x, v, arg[2],
-                              (double *)iw[8], (double *)iw[9], (double *)iw[10], (double *)iw[11]) >= 0)
-        return 1;
-    for (i = 0; i < n_x * n_x; i++) A[i] = 0.0;
-    for (i = 0; i < n_x * n_u; i++) B[i] = 0.0;
-    for (r = 0; r < n_v; r++) {
-        for (c = 0; c < n_v; c++) A[(n_q + c) * n_x + n_q + r] = v_v[r * n_v + c];
-        for (c = 0; c < n_u; c++) B[c * n_x + n_q + r] = v_u[r * n_u + c];
-    }
-    for (i = k = 0; i < n_q;) {
-        if (next < iw[12] && iw[13 + next] == i) {
-            const double a = x[i], b = x[i + 1], d = x[i + 2], e = x[i + 3];
-            const double turn[4][3] = {{-b, -d, -e}, {a, -e, d}, {e, a, -b}, {-d, b, a}};
-            const double spin[4][4] = {{0.0, -v[k], -v[k + 1], -v[k + 2]}, {v[k], 0.0, v[k + 2], -v[k + 1]},
-                                       {v[k + 1], -v[k + 2], 0.0, v[k]}, {v[k + 2], v[k + 1], -v[k], 0.0}};
-            for (j = 0; j < 4; j++) {
-                for (c = 0; c < 4; c++) A[(i + c) * n_x + i + j] = 0.5 * spin[j][c];
-                for (c = 0; c < 3; c++) A[(n_q + k + c) * n_x + i + j] = 0.5 * turn[j][c];
-                for (r = 0; r < n_v; r++)
-                    for (c = 0; c < 3; c++) A[(i + j) * n_x + n_q + r] += 2.0 * turn[j][c] * v_q[r * n_v + k + c];
-            }
-            next++;
-            i += 4;
-            k += 3;
-        } else {
-            A[(n_q + k) * n_x + i] = 1.0;
-            for (r = 0; r < n_v; r++) A[i * n_x + n_q + r] = v_q[r * n_v + k];
-            i++;
-            k++;
-        }
-    }
-    return 0;
-}
-
 sc_int sc_size(void)
 {
     return (sc_int)sizeof(sc_loop);
 }
 
 #include "many.h"
+#include "slopes.h"

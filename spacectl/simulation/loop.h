@@ -133,6 +133,8 @@ typedef struct {
     double *u;
     double *u_commanded;
     double *g_before;
+    double *g_entry; /* taken for the first values where not zero: a guard that starts at zero gets a side */
+    double *g_scale; /* largest size seen */
     /* what it has to say */
     double event_t;
     double *event_s;
@@ -156,6 +158,7 @@ typedef struct {
     double *dense;
     double *g_after;
     double *g_point;
+    double *g_panel; /* values in panels of a part of a step, see guards.h */
     double *roots;
     double *Z; /* stages of an implicit step minus s */
     double *W; /* the same, transformed */

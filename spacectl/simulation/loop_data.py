@@ -17,8 +17,9 @@ from spacectl.simulation.functions import BoundFunction, unused
 from spacectl.simulation.radau import ImplicitMethod
 from spacectl.simulation.tableau import Method
 
-__all__ = ["LoopData"]
+__all__ = ["DEEPEST", "LoopData"]
 
+DEEPEST = 56  #: halvings of a part of a step in the search for crossings, as in guards.h
 RULES = ("previous", "linear", "cubic")  #: table_rule is the position in this list
 
 
@@ -93,7 +94,7 @@ class LoopData:
         max_step: float = np.inf,
         max_steps: int = 10_000_000,
         t_tol: float = 0.0,
-        n_checks: int = 8,
+        n_checks: int = 2,
     ):
         self.plant, self.law = plant, law or unused()
         self.sensors, self.guards = sensors or unused(), guards or unused()
@@ -167,6 +168,8 @@ class LoopData:
         self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
         self.stage, self.on_set, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(5))
         self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_guards) for _ in range(4))
+        self.g_entry, self.g_scale = np.zeros(self.n_guards), np.zeros(self.n_guards)
+        self.g_panel = np.zeros((5 + 3 * DEEPEST, self.n_guards))
         size = n if self.is_implicit else 0
         self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))
         self.J, self.lu_real, self.lu_re, self.lu_im = (np.zeros((size, size)) for _ in range(4))

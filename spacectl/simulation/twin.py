@@ -52,6 +52,11 @@ def _growth(L: LoopData, h: float, error: float, accepted: bool) -> float:
     return implicit_factor(L, h, error, accepted) if L.is_implicit else next_factor(L, error, accepted)
 
 
+def _fraction(i: int, parts: int) -> float:
+    """Where part i of a step begins: not at even fractions, so that looks do not keep step with a periodic guard."""
+    return 0.0 if i == 0 else (i - 0.0853) / parts
+
+
 class PythonLoop:
     """A run of the twin; the same calls as `NativeLoop`.
 
@@ -103,10 +108,14 @@ class PythonLoop:
             return FAILED
         if status != GO or L.n_guards == 0:
             return status
+        if not L.has_guard_values:
+            L.g_scale[:] = 0.0
         status = guard_values(L, L.t, L.s, L.g_after)
         if status != GO:
             return status
         for i in range(L.n_guards):
+            if not L.has_guard_values and L.g_entry[i] != 0.0:
+                L.g_after[i] = L.g_entry[i]
             L.fired[i] = L.has_guard_values and crosses(L.g_before[i], L.g_after[i], L.directions[i])
         L.has_guard_values = 1
         L.g_before[:] = L.g_after
@@ -209,8 +218,8 @@ class PythonLoop:
         L = self.data
         parts = L.n_checks if L.n_guards > 0 else 1
         while L.i_check < parts:
-            begin = L.t + L.h * L.i_check / parts
-            end = L.t_new if L.i_check + 1 == parts else L.t + L.h * (L.i_check + 1) / parts
+            begin = L.t + L.h * _fraction(L.i_check, parts)
+            end = L.t_new if L.i_check + 1 == parts else L.t + L.h * _fraction(L.i_check + 1, parts)
             found = GO
             if L.n_guards > 0:
                 if begin < L.event_t <= end:

@@ -10,10 +10,13 @@ import math
 import numpy as np
 
 from spacectl.simulation.driver import FAILED, GUARD
-from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.loop_data import DEEPEST, LoopData
 from spacectl.simulation.twin_steps import EPSILON, GO, call, command, dense_state, is_continuous, memory
 
 __all__ = ["BY_ERROR", "BY_GUARD", "BY_STATE", "check_guards", "crosses", "guard_values"]
+
+LOOKS = 400  # panels of a part after which only the values themselves count, as in guards.h
+NOISE = 1e-13  # of the largest value seen: below, signs mean nothing
 
 BY_STATE, BY_ERROR, BY_GUARD = 1, 2, 3  #: why a run failed, as in loop.h
 
@@ -33,6 +36,8 @@ def guard_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
     if status != GO:
         return status
     g[:] = L.guards.results[0]
+    size = np.abs(g)
+    np.maximum(L.g_scale, np.where(size < np.inf, size, 0.0), out=L.g_scale)
     L.fired[:] = 0
     if np.isnan(g).any():
         L.fired[int(np.argmax(np.isnan(g)))] = 1
@@ -87,8 +92,67 @@ def locate(L: LoopData, i: int, a: float, weight_a: float, b: float, weight_b: f
     return GO, b
 
 
+def is_clear(a: float, b: float, c: float, d: float, e: float, noise: float) -> bool:
+    """Whether five equally spaced values show that a guard has at most the sign changes that they show."""
+    k, begin, end = 2.0 * a - 4.0 * c + 2.0 * e, -3.0 * a + 4.0 * c - e, a - 4.0 * c + 3.0 * e
+    off = max(abs(b - 0.375 * a - 0.75 * c + 0.125 * e), abs(d + 0.125 * a - 0.75 * c - 0.375 * e))
+    sign = 1.0 if a > 0.0 else -1.0
+    least = min(sign * a, sign * e)
+    if not max(abs(a), abs(b), abs(c), abs(d), abs(e)) > noise:
+        return True
+    if begin * end > 0.0 and min(abs(begin), abs(end)) > 24.0 * off:
+        return True
+    if begin * end < 0.0 and sign * (a - 0.25 * begin * begin / k) < least:
+        least = sign * (a - 0.25 * begin * begin / k)
+    return sign * b > 0.0 and sign * c > 0.0 and sign * d > 0.0 and least > 2.0 * off
+
+
+def look(L: LoopData, t: float, g: np.ndarray) -> int:
+    """Guard values at a time of the step."""
+    dense_state(L, t, L.dense)
+    return guard_values(L, t, L.dense, g)
+
+
+def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
+    """The first panel in (a, b] with a crossing, if there is one; panels that may hide one are halved."""
+    row, ends, l, r, looks = L.g_panel[:5], [], a, b, 0  # noqa: E741
+    row[0] = L.g_before
+    status = look(L, 0.5 * (l + r), row[2])
+    if status == GO:
+        status = look(L, r, row[4])
+    if status != GO:
+        return status, a, b
+    while True:
+        m, waits = 0.5 * (l + r), 5 + 3 * len(ends)
+        clear = r - l <= width_of(L) or len(ends) >= DEEPEST
+        if not clear:
+            looks += 1
+            clear = looks > LOOKS
+        if not clear:
+            for t, k in ((0.5 * (l + m), 1), (0.5 * (m + r), 3)):
+                status = look(L, t, row[k])
+                if status != GO:
+                    return status, a, b
+            clear = all(is_clear(*map(float, row[:, i]), NOISE * float(L.g_scale[i])) for i in range(L.n_guards))
+        if not clear:
+            L.g_panel[waits : waits + 3] = row[2:]
+            ends.append(r)
+            row[4], row[2] = row[2], row[1]
+            r = m
+            continue
+        found = any(crosses(row[0, i], row[4, i], L.directions[i]) for i in range(L.n_guards))
+        L.g_before[:] = row[0] if found else row[4]
+        if found or not ends:
+            return GUARD if found else GO, l, r
+        l, r, waits = r, ends.pop(), waits - 3  # noqa: E741
+        row[0], row[2], row[4] = L.g_panel[waits : waits + 3]
+
+
 def check_guards(L: LoopData, a: float, b: float) -> int:
     """Look for crossings between g_before (at a) and time b of the step."""
+    status, a, b = search(L, a, b)
+    if status != GUARD:
+        return status
     width, earliest = width_of(L), math.inf
     L.roots[:] = math.inf
     while True:

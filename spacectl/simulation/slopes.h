@@ -1,0 +1,55 @@
+/* Exact slopes of a tree's right side for implicit methods, from its native linearisation. */
+#ifndef SC_SLOPES_H
+#define SC_SLOPES_H
+
+#include "loop.h"
+
+typedef int (*sc_linearise)(const void *, void *, double *, double *, const double *, const double *, const double *,
+                            double *, double *, double *, double *);
+
+/* (t, x, u, p) -> A, B of a tree from its native linearisation, whose coordinates are tangent: a unit quaternion k
+ * follows ``0.5 k w`` with w in child axes, every other coordinate its speed. iw: see jacobian.py. */
+int sc_tree_slopes(const double **arg, double **res, sc_int *iw, double *w, int mem)
+{
+    const sc_int n_q = iw[1], n_v = iw[2], n_u = iw[3], n_x = n_q + n_v;
+    const double *x = arg[1], *v = arg[1] + n_q;
+    const double *v_q = (double *)iw[9], *v_v = (double *)iw[10], *v_u = (double *)iw[11];
+    double *A = res[0], *B = res[1];
+    sc_int i, j, k, c, r, next = 0;
+    (void)w;
+    (void)mem;
+    if (((sc_linearise)iw[0])((void *)iw[4], (void *)iw[5], (double *)iw[6], (double *)iw[7], x, v, arg[2],
+                              (double *)iw[8], (double *)iw[9], (double *)iw[10], (double *)iw[11]) >= 0)
+        return 1;
+    for (i = 0; i < n_x * n_x; i++) A[i] = 0.0;
+    for (i = 0; i < n_x * n_u; i++) B[i] = 0.0;
+    for (r = 0; r < n_v; r++) {
+        for (c = 0; c < n_v; c++) A[(n_q + c) * n_x + n_q + r] = v_v[r * n_v + c];
+        for (c = 0; c < n_u; c++) B[c * n_x + n_q + r] = v_u[r * n_u + c];
+    }
+    for (i = k = 0; i < n_q;) {
+        if (next < iw[12] && iw[13 + next] == i) {
+            const double a = x[i], b = x[i + 1], d = x[i + 2], e = x[i + 3];
+            const double turn[4][3] = {{-b, -d, -e}, {a, -e, d}, {e, a, -b}, {-d, b, a}};
+            const double spin[4][4] = {{0.0, -v[k], -v[k + 1], -v[k + 2]}, {v[k], 0.0, v[k + 2], -v[k + 1]},
+                                       {v[k + 1], -v[k + 2], 0.0, v[k]}, {v[k + 2], v[k + 1], -v[k], 0.0}};
+            for (j = 0; j < 4; j++) {
+                for (c = 0; c < 4; c++) A[(i + c) * n_x + i + j] = 0.5 * spin[j][c];
+                for (c = 0; c < 3; c++) A[(n_q + k + c) * n_x + i + j] = 0.5 * turn[j][c];
+                for (r = 0; r < n_v; r++)
+                    for (c = 0; c < 3; c++) A[(i + j) * n_x + n_q + r] += 2.0 * turn[j][c] * v_q[r * n_v + k + c];
+            }
+            next++;
+            i += 4;
+            k += 3;
+        } else {
+            A[(n_q + k) * n_x + i] = 1.0;
+            for (r = 0; r < n_v; r++) A[i * n_x + n_q + r] = v_q[r * n_v + k];
+            i++;
+            k++;
+        }
+    }
+    return 0;
+}
+
+#endif
