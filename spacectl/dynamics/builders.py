@@ -82,13 +82,16 @@ class Builder:
             "sensors": lambda: of("sensors", "t x p", ("y", sensor_values(terms, terms.system.sensors, v_dot=None))),
         }
 
+    def outputs_inner(self) -> ca.Function:
+        """y(t, x, u, v_dot, p) with the accelerations given."""
+        y = sensor_values(self.terms, self.terms.system.sensors, v_dot=self.terms.v_dot)
+        return self.of("outputs_inner", "t x u v_dot p", ("y", y))
+
     def outputs(self, x_dot: ca.Function) -> ca.Function:
         """y(t, x, u, p); accelerations come from the solved equations."""
-        terms = self.terms
-        y = sensor_values(terms, terms.system.sensors, v_dot=terms.v_dot)
-        inner = self.of("outputs_inner", "t x u v_dot p", ("y", y))
+        terms, inner = self.terms, self.outputs_inner()
         t, x, u, p = (ca.MX.sym(key, self.symbols[key].shape[0]) for key in ("t", "x", "u", "p"))
-        needs = ca.depends_on(y, terms.v_dot)
+        needs = inner.jac_sparsity(0, 3).nnz() > 0
         v_dot = x_dot(t, x, u, p)[terms.q.shape[0] :] if needs else ca.MX.zeros(terms.v.shape[0])
         return ca.Function("outputs", [t, x, u, p], [inner(t, x, u, v_dot, p)], ["t", "x", "u", "p"], ["y"])
 

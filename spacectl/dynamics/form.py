@@ -48,6 +48,7 @@ def form_equations(
     coordinates: str = "joint",
     speeds: Mapping[str, Any] | None = None,
     independent: tuple[str, ...] = (),
+    switchable: bool = False,
 ) -> EquationsOfMotion:
     """Equations of motion of a system.
 
@@ -71,6 +72,9 @@ def form_equations(
         ``{"b_dot": ("spin", lambda s: s["a_dot"] + s["b_dot"], "rad/s")}``; others stay. By `kane`, without constraints.
     independent : tuple of str
         Coordinates or speeds that shall be independent, with ``formulation="partitioned"``; the others are chosen.
+    switchable : bool
+        Whether each constraint gets a run-time number ``name.active``, 1 or 0, by which it is switched on and off: one set
+        of equations and of native code for all stages of a motion (`simulate_stages`).
 
     Returns
     -------
@@ -97,6 +101,7 @@ def form_equations(
         coordinates=coordinates,
         speeds=choose_speeds(speeds),
         independent=tuple(independent),
+        switchable=bool(switchable),
     )
     if coordinates not in ("joint", "absolute"):
         raise ModelError(f"form_equations: coordinates is {coordinates!r}, expected 'joint' or 'absolute'")

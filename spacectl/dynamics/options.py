@@ -37,7 +37,7 @@ class Baumgarte:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Choices of `form_equations`: numbers to vary, active constraints, stabilisation, coordinates, speeds, partition."""
+    """Choices of `form_equations`: numbers to vary, constraints, stabilisation, coordinates, speeds, partition, switches."""
 
     vary: tuple[str, ...] = ()
     active: tuple[str, ...] | None = None
@@ -45,6 +45,7 @@ class Options:
     coordinates: str = "joint"
     speeds: tuple[tuple[str, Any], ...] = ()
     independent: tuple[str, ...] = ()
+    switchable: bool = False
 
     @property
     def key(self) -> list[Any]:
@@ -55,6 +56,7 @@ class Options:
             self.coordinates,
             self.speeds,
             *([list(self.independent)] if self.independent else []),
+            *(["switchable"] if self.switchable else []),
         ]
 
 

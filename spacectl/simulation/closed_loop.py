@@ -20,8 +20,9 @@ from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.projection import rank_jumps
 from spacectl.simulation import arguments as check_arguments
-from spacectl.simulation.events import Guard, build_guards
-from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
+from spacectl.simulation.events import Guard
+from spacectl.simulation.functions import Tier, bind_plant, bind_projection, choose_tier
+from spacectl.simulation.guard_functions import bind_guards
 from spacectl.simulation.jacobian import bind_slopes
 from spacectl.simulation.laws import bind_law
 from spacectl.simulation.loop_data import LoopData
@@ -172,8 +173,7 @@ def build_run(
     watched = tuple(guards)
     guard_function, guards_use_u = None, False
     if watched:
-        function, guards_use_u = build_guards(watched, eom.labels.x, eom.labels.u, bound.memory, parameters.size)
-        guard_function = bind_casadi(function, tier, p=parameters)
+        guard_function, guards_use_u = bind_guards(eom, watched, bound.memory, parameters, tier, span[0])
     # where the rank jumps off the constraints, exact slopes there mean nothing; differences of projected states do
     exact = method == "radau" and not jumps
     plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)

@@ -1,22 +1,19 @@
-"""Guards: named expressions whose sign changes are located during a run, turned into one CasADi function.
+"""Guards: named expressions whose sign changes are located during a run; `guard_functions` makes them one function.
 
 `closed_loop` reports each crossing as an event, and stops at the guards that ask for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
-
-from spacectl.core.accessor import Accessor, as_column, evaluate_rule
+from spacectl.core.accessor import Accessor
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
-from spacectl.core.labels import Labels
 
-__all__ = ["Event", "Guard", "build_guards"]
+__all__ = ["Event", "Guard"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +28,9 @@ class Guard:
         Shown in events.
     expression : callable
         Receives an accessor s and returns one number: entries by name (``s["elbow"]``: states, then inputs, then
-        memory), vectors ``s.x``, ``s.u``, ``s.z``, ``s.p``, time ``s.t``.
+        memory), vectors ``s.x``, ``s.u``, ``s.z``, ``s.p``, time ``s.t``, time since the run (or its stage) began
+        ``s.since``; of constraint rows ``s.reaction("latch.x")``, ``s.gap("latch.x")``, ``s.gap_rate("latch.x")``; outputs
+        ``s.output("tip.x")``.
     direction : {0, 1, -1}
         Both ways, rising only, or falling only.
     is_terminal : bool
@@ -81,36 +80,3 @@ class Event:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "state", as_array(self.state, None, f"event '{self.name}': state"))
-
-
-def build_guards(
-    guards: Sequence[Guard], states: Labels, inputs: Labels, memory: Labels, n_p: int
-) -> tuple[ca.Function, bool]:
-    """One function ``(t, x, u, z, p) -> g`` of all guards, and whether any of them depends on u.
-
-    Parameters
-    ----------
-    guards : sequence of Guard
-        With different names.
-    states, inputs, memory : Labels
-        Names of x, u and z.
-    n_p : int
-        Number of run-time parameters.
-    """
-    for guard in guards:
-        if not isinstance(guard, Guard):
-            raise ModelError(f"guards: got {guard!r}, expected Guard(name=..., expression=...)")
-    names = Labels(tuple(guard.name for guard in guards), (), "guard").names
-    t = ca.SX.sym("t")
-    labels = {"x": states, "u": inputs, "z": memory}
-    symbols = {letter: (ca.SX.sym(letter, len(item)), item) for letter, item in labels.items()}
-    p = ca.SX.sym("p", n_p)
-    s = Accessor({**symbols, "p": (p, Labels())}, t)
-    values = []
-    for name, guard in zip(names, guards, strict=True):
-        what = f"guard '{name}'"
-        values.append(as_column(evaluate_rule(guard.expression, s, what), 1, what))
-    g = ca.densify(ca.vertcat(*values))
-    x, u, z = (symbol for symbol, _ in symbols.values())
-    function = ca.Function("guards", [t, x, u, z, p], [g], ["t", "x", "u", "z", "p"], ["g"])
-    return function, bool(u.numel() and ca.depends_on(g, u))

@@ -20,6 +20,7 @@ from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constrain
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import LazyFunctions
 from spacectl.dynamics.options import Options
+from spacectl.dynamics.switching import switch_equations
 from spacectl.dynamics.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.frame_constraints import Loop
@@ -81,6 +82,10 @@ def form_constrained(
         position_rows=constraints.position_names,
         constraint_inputs=tuple(kept),
     )
+    if options.switchable:
+        if road not in ("partition", "directions", "pseudoinverse"):
+            raise ModelError(f"form_equations: {formulation} needs independent rows and cannot switch them; use 'kane'")
+        return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted))
     return eom if isinstance(road, str) else replace(eom, stats={**eom.stats, "road": taken})
 
 
@@ -161,6 +166,7 @@ def _functions(
         "reactions": reactions,
         "constraint_wrenches": wrenches,
         "sides": lambda: build.of("sides", "t q p", ("sides", constraints.sides)),
+        "outputs_inner": build.outputs_inner,
     }
 
 

@@ -1,0 +1,170 @@
+"""Constraints that are switched on and off by run-time numbers: one set of equations, one native code for all stages.
+
+Each constraint gets a number ``name.active``. Its rows of J, gamma and E are multiplied by it, so a constraint that is
+off is a row of zeros, which the pivoted solvers leave out (its multipliers are zero). The coordinates never change (000).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.constraint_terms import ConstraintTerms
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.functions import LazyFunctions
+from spacectl.model.constraints import AnyConstraint
+
+__all__ = ["active_numbers", "constraints_of", "is_switchable", "rows_of", "switch_equations"]
+
+Solved = Callable[[ca.Function, str], ca.Function]  #: (terms, what is wanted) -> x_dot, v_dot or lam
+
+
+def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solved: Solved) -> EquationsOfMotion:
+    """The same equations with one more number for each constraint, ``name.active``: 1 where it acts, 0 where not.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        With all constraints that shall ever act.
+    constraints : ConstraintTerms
+        Their rows.
+    solved : function
+        How accelerations and multipliers follow from the terms; it must bear rows of zeros.
+    """
+    old, items = eom.parameters, constraints.constraints
+    names = tuple(f"{item.name}.active" for item in items)
+    taken = next((name for name in names if name in old.names), None)
+    if taken is not None:
+        raise ModelError(f"form_equations: number '{taken}' exists already; rename what has it")
+    parameters = Parameters(
+        names=old.names + names,
+        shapes=old.shapes + ((),) * len(names),
+        values=np.concatenate([old.values, np.ones(len(names))]),
+        fixed=tuple(old.fixed) + (False,) * len(names),
+    )
+    rows = [k for k, item in enumerate(items) for _ in range(item.n_rows)]
+    held = [k for k, item in enumerate(constraints.rows) if item.position is not None for _ in item.names]
+    build = _Switched(eom.functions, len(old), len(names), rows, held)
+    return replace(eom, parameters=parameters, functions=LazyFunctions(build.all(solved)))
+
+
+class _Switched:
+    """Functions of the longer vector p, with rows of constraints multiplied by their numbers."""
+
+    def __init__(self, functions: Mapping[str, ca.Function], n_p: int, n_more: int, rows: list[int], held: list[int]):
+        self.functions, self.n_p, self.n_more, self.rows, self.held = functions, n_p, n_more, rows, held
+
+    def all(self, solved: Solved) -> dict[str, Callable[[], ca.Function]]:
+        """Builders of all functions."""
+        built: dict[str, Callable[[], ca.Function]] = {name: self._plain(name) for name in self.functions}
+        masks = {
+            "terms": {"J": "rows", "gamma": "column", "E": "columns"},
+            "constraints": {"position": "held", "speed": "column", "J": "rows", "J_position": "held rows", "gamma": "column"},
+            "projection": {"position": "held", "speed": "column", "J": "rows", "J_position": "held rows"},
+        }  # fmt: skip
+        for name, kinds in masks.items():
+            built[name] = lambda name=name, kinds=kinds: self._masked(name, kinds)  # type: ignore[misc]
+        built["gaps"] = lambda: self._widened("constraints", lambda key, value, _: value, ("position", "speed"))
+        built["residual"] = lambda: self._residual(built["constraints"]())
+        built["x_dot"] = lambda: solved(built["terms"](), "x_dot")
+        built["v_dot"] = lambda: solved(built["terms"](), "v_dot")
+        built["multipliers"] = lambda: solved(built["terms"](), "lam")
+        built["outputs"] = lambda: self._outputs(solved(built["terms"](), "x_dot"))
+        return built
+
+    def _plain(self, name: str) -> Callable[[], ca.Function]:
+        return lambda: self._widened(name, lambda key, value, _: value)
+
+    def _widened(self, name: str, change: Callable[..., Any], wanted: tuple[str, ...] | None = None) -> ca.Function:
+        """A function of the longer p; `change` may alter each result."""
+        f = self.functions[name]
+        kind = ca.SX if f.is_a("SXFunction") else ca.MX
+        keys = f.name_in()
+        symbols = {key: kind.sym(key, *f.size_in(i)) for i, key in enumerate(keys)}
+        symbols["p"] = kind.sym("p", self.n_p + self.n_more)
+        inner = [symbols[key][: self.n_p] if key == "p" else symbols[key] for key in keys]
+        results = dict(zip(f.name_out(), f.call(inner), strict=True))
+        active = symbols["p"][self.n_p :]
+        kept = [key for key in f.name_out() if wanted is None or key in wanted]
+        changed = [ca.densify(change(key, results[key], active)) for key in kept]
+        return ca.Function(f.name(), [symbols[key] for key in keys], changed, keys, kept)
+
+    def _masked(self, name: str, kinds: Mapping[str, str]) -> ca.Function:
+        def change(key: str, value: Any, active: Any) -> Any:
+            kind = kinds.get(key)
+            if kind is None:
+                return value
+            factors = active[self.held if kind.startswith("held") else self.rows]
+            if kind == "columns":
+                return value @ ca.diag(factors)
+            return factors * value if kind in ("column", "held") else ca.diag(factors) @ value
+
+        return self._widened(name, change)
+
+    def _residual(self, constraints: ca.Function) -> ca.Function:
+        symbols = [ca.SX.sym(key, *constraints.size_in(i)) for i, key in enumerate(constraints.name_in())]
+        position, speed = constraints.call(symbols)[:2]
+        return ca.Function("residual", symbols, [ca.vertcat(position, speed)], constraints.name_in(), ["g"])
+
+    def _outputs(self, x_dot: ca.Function) -> ca.Function:
+        inner = self.functions["outputs_inner"]
+        t, x, u, p = (ca.MX.sym(key, *x_dot.size_in(i)) for i, key in enumerate(("t", "x", "u", "p")))
+        n_v = inner.size1_in(3)
+        v_dot = x_dot(t, x, u, p)[x.shape[0] - n_v :] if inner.jac_sparsity(0, 3).nnz() else ca.MX.zeros(n_v)
+        y = inner(t, x, u, v_dot, p[: self.n_p])
+        return ca.Function("outputs", [t, x, u, p], [y], ["t", "x", "u", "p"], ["y"])
+
+
+def constraints_of(eom: EquationsOfMotion) -> tuple[AnyConstraint, ...]:
+    """The constraints that have rows in the equations, in the order of the rows."""
+    known = {item.name: item for item in getattr(eom.system, "constraints", ())}
+    found: dict[str, AnyConstraint] = {}
+    for row in eom.constraint_rows:
+        name = row if row in known else row.rsplit(".", 1)[0]
+        found[name] = known[name]
+    return tuple(found.values())
+
+
+def is_switchable(eom: EquationsOfMotion) -> bool:
+    """Whether the constraints of the equations can be switched by numbers."""
+    return all(f"{item.name}.active" in eom.parameters.names for item in constraints_of(eom))
+
+
+def rows_of(eom: EquationsOfMotion, names: Iterable[str]) -> list[int]:
+    """Places of the rows of the named constraints among all rows."""
+    wanted, places, at = set(names), [], 0
+    for item in constraints_of(eom):
+        if item.name in wanted:
+            places += range(at, at + item.n_rows)
+        at += item.n_rows
+    return places
+
+
+def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None) -> np.ndarray:
+    """The numbers p with just the named constraints active.
+
+    Raises
+    ------
+    ModelError
+        For an unknown constraint, and for equations whose constraints cannot be switched.
+    """
+    names = [item.name for item in constraints_of(eom)]
+    chosen = tuple(active)
+    for name in chosen:
+        if name not in names:
+            raise ModelError(f"active names an {unknown_name('constraint', name, names)}")
+    if not is_switchable(eom):
+        raise ModelError(
+            f"system '{eom.system.name}': its equations hold their constraints always; "
+            "use form_equations(system, switchable=True)"
+        )
+    vector = np.array(eom.p if p is None else p, dtype=float)
+    for name in names:
+        vector[eom.parameters.where(f"{name}.active")] = 1.0 if name in chosen else 0.0
+    return vector

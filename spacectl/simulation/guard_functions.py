@@ -1,0 +1,140 @@
+"""Turns guards into one function ``(t, x, u, z, p) -> g`` that the driver calls, natively where it can be.
+
+Besides named states, inputs and memory, guards may ask for reactions (multipliers) and gaps of constraints and for
+outputs of the equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.accessor import Accessor, as_column, evaluate_rule
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.labels import Labels
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.native.reactions import compile_reactions
+from spacectl.simulation.events import Guard
+from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_native
+
+__all__ = ["GuardAccessor", "bind_guards"]
+
+
+class GuardAccessor(Accessor):
+    """What a guard's expression receives: an `Accessor`, and quantities of the equations.
+
+    ``s.reaction("latch.x")`` is the multiplier of a constraint row [N or N m], ``s.gap("latch.x")`` the row's value at
+    position level, ``s.gap_rate("latch.x")`` at speed level (both also where it does not act), ``s.output("tip.x")`` an output,
+    ``s.since`` the time since the run, or its stage, began [s].
+    """
+
+    def __init__(self, vectors: Any, t: Any, entry: Any, source: _Source):
+        super().__init__(vectors, t)
+        self.since = t - entry
+        self._source = source
+
+    def reaction(self, row: str) -> Any:
+        """Multiplier of a constraint row; zero while it does not act."""
+        return self._source.pick("lam", row)
+
+    def gap(self, row: str) -> Any:
+        """Value of a constraint row that holds positions."""
+        return self._source.pick("position", row)
+
+    def gap_rate(self, row: str) -> Any:
+        """Value of a constraint row at speed level."""
+        return self._source.pick("speed", row)
+
+    def output(self, name: str) -> Any:
+        """An output of the equations that does not depend on accelerations."""
+        return self._source.pick("y", name)
+
+
+@dataclass
+class _Source:
+    """Symbols of the equations that guards may ask for."""
+
+    eom: EquationsOfMotion
+    t: Any
+    x: Any
+    p: Any
+    lam: Any
+    uses_reactions: bool = False
+
+    def pick(self, kind: str, name: str) -> Any:
+        eom = self.eom
+        names = {"lam": eom.constraint_rows, "speed": eom.constraint_rows, "position": eom.position_rows}.get(
+            kind, eom.labels.y.names
+        )
+        if name not in names:
+            raise ModelError(unknown_name("output" if kind == "y" else "constraint row", name, names))
+        place = names.index(name)
+        if kind == "lam":
+            self.uses_reactions = True
+            return self.lam[place]
+        if kind == "y":
+            return eom.functions["sensors"](self.t, self.x, self.p)[place]
+        rows = eom.functions["gaps" if "gaps" in eom.functions else "constraints"]
+        values = rows(self.t, self.x[: eom.n_q], self.x[eom.n_q :], self.p)
+        return values[0 if kind == "position" else 1][place]
+
+
+def bind_guards(
+    eom: EquationsOfMotion, guards: Sequence[Guard], memory: Labels, p: np.ndarray, tier: Tier, entry: float
+) -> tuple[BoundFunction, bool]:
+    """One bound function of all guards, and whether it depends on u.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    guards : sequence of Guard
+        With different names.
+    memory : Labels
+        Names of the law's memory z.
+    p : array, shape (n_p,)
+        Run-time parameters.
+    tier : str
+        How it is evaluated.
+    entry : float
+        When the run (or its stage) began [s].
+    """
+    for guard in guards:
+        if not isinstance(guard, Guard):
+            raise ModelError(f"guards: got {guard!r}, expected Guard(name=..., expression=...)")
+    names = Labels(tuple(guard.name for guard in guards), (), "guard").names
+    t, own, begin = ca.SX.sym("t"), ca.SX.sym("p", p.size), ca.SX.sym("begin")
+    numbers, lam = ca.vertcat(own, begin), ca.SX.sym("lam", len(eom.constraint_rows))
+    labels = {"x": eom.labels.x, "u": eom.labels.u, "z": memory}
+    symbols = {letter: (ca.SX.sym(letter, len(item)), item) for letter, item in labels.items()}
+    x, u, z = (symbol for symbol, _ in symbols.values())
+    source = _Source(eom, t, x, own, lam)
+    s = GuardAccessor({**symbols, "p": (own, Labels())}, t, begin, source)
+    values = []
+    for name, guard in zip(names, guards, strict=True):
+        what = f"guard '{name}'"
+        values.append(as_column(evaluate_rule(guard.expression, s, what), 1, what))
+    g = ca.densify(ca.vertcat(*values))
+    given = np.append(p, entry)
+    uses_u = bool(u.numel() and (ca.depends_on(g, u) or source.uses_reactions))
+    if not source.uses_reactions:
+        alone = not ca.depends_on(g, begin)  # then the numbers are p alone, which campaigns rely on
+        f = ca.Function("guards", [t, x, u, z, own if alone else numbers], [g], ["t", "x", "u", "z", "p"], ["g"])
+        return bind_casadi(f, tier, p=p if alone else given), uses_u
+    rule = ca.Function("rule", [t, x, u, z, lam, numbers], [g], ["t", "x", "u", "z", "lam", "p"], ["g"])
+    if tier in ("native", "data-driven"):
+        bound = bind_native(compile_reactions(eom.functions["terms"], rule, given))
+        bound.arguments[4][:] = given
+        return bound, uses_u
+    return bind_casadi(_around_multipliers(eom, rule), tier, p=given), uses_u
+
+
+def _around_multipliers(eom: EquationsOfMotion, rule: ca.Function) -> ca.Function:
+    """(t, x, u, z, p) -> g through CasADi's virtual machine."""
+    t, x, u, z, _, p = (ca.MX.sym(key, *rule.size_in(i)) for i, key in enumerate(rule.name_in()))
+    lam = eom.functions["multipliers"](t, x[: eom.n_q], x[eom.n_q :], u, p[: p.shape[0] - 1])
+    return ca.Function("guards", [t, x, u, z, p], [rule(t, x, u, z, lam, p)], ["t", "x", "u", "z", "p"], ["g"])
