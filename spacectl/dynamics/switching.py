@@ -20,7 +20,7 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import LazyFunctions
 from spacectl.model.constraints import AnyConstraint
 
-__all__ = ["active_numbers", "constraints_of", "is_switchable", "rows_of", "switch_equations"]
+__all__ = ["active_numbers", "constraints_of", "is_switchable", "rows_of", "stage_numbers", "switch_equations"]
 
 Solved = Callable[[ca.Function, str], ca.Function]  #: (terms, what is wanted) -> x_dot, v_dot or lam
 
@@ -138,7 +138,8 @@ def is_switchable(eom: EquationsOfMotion) -> bool:
 
 def rows_of(eom: EquationsOfMotion, names: Iterable[str]) -> list[int]:
     """Places of the rows of the named constraints among all rows."""
-    wanted, places, at = set(names), [], 0
+    wanted, at = set(names), 0
+    places: list[int] = []
     for item in constraints_of(eom):
         if item.name in wanted:
             places += range(at, at + item.n_rows)
@@ -168,3 +169,14 @@ def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None)
     for name in names:
         vector[eom.parameters.where(f"{name}.active")] = 1.0 if name in chosen else 0.0
     return vector
+
+
+def stage_numbers(eom: EquationsOfMotion, stage: Any, p: Any = None) -> np.ndarray:
+    """The numbers p of a stage: an object with the fields `active` and `p` (changes), or the names of what acts."""
+    names, changes = getattr(stage, "active", stage), getattr(stage, "p", {})
+    vector = np.array(eom.p if p is None else p, dtype=float)
+    for name, value in changes.items():
+        vector[eom.parameters.where(name)] = np.asarray(value, dtype=float).reshape(-1)
+    if changes:
+        eom.check_parameters(vector)
+    return active_numbers(eom, names, vector)

@@ -18,6 +18,7 @@ from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
+from spacectl.dynamics.switching import stage_numbers
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.manifold import constraint_manifold
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
@@ -36,6 +37,7 @@ def linearize(
     disturbances: Iterable[str] = (),
     sensitivities: Iterable[str] = (),
     p: Any = None,
+    stage: Any = None,
     check: bool = True,
 ) -> LinearModel:
     """Linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
@@ -61,6 +63,8 @@ def linearize(
         Parameters by which A is differentiated.
     p : array, optional
         Run-time parameters.
+    stage : Stage or tuple of str, optional
+        Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
     check : bool
         Whether a point that is not balanced (v_dot above 1e-8 of what its terms make alone) gives a warning.
 
@@ -77,6 +81,7 @@ def linearize(
     ('base.rx', 'base.ry', 'base.rz', 'base.x')
     """
     require_equations(eom, "linearize")
+    p = p if stage is None else stage_numbers(eom, stage, p)
     state, command = _point(eom, x, u)
     q, v = state[: eom.n_q], state[eom.n_q :]
     n = eom.n_v

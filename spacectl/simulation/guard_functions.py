@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -106,9 +107,33 @@ def bind_guards(
     for guard in guards:
         if not isinstance(guard, Guard):
             raise ModelError(f"guards: got {guard!r}, expected Guard(name=..., expression=...)")
+    made = _form_guards(eom, tuple(guards), memory, p.size)
+    given = np.append(p, entry) if made.uses_begin else p
+    if not made.uses_reactions:
+        return bind_casadi(made.rule, tier, p=given), made.uses_u
+    if tier not in ("native", "data-driven"):
+        return bind_casadi(_around_multipliers(eom, made.rule), tier, p=given), made.uses_u
+    bound = bind_native(compile_reactions(eom.functions["terms"], made.rule, given))
+    bound.arguments[4][:] = given
+    return bound, made.uses_u
+
+
+@dataclass(frozen=True)
+class _Guards:
+    """Guards as a function ``(t, x, u, z, p)`` or, if they use reactions, ``(t, x, u, z, lam, p)``; p may end with begin."""
+
+    rule: ca.Function
+    uses_u: bool
+    uses_begin: bool
+    uses_reactions: bool
+
+
+@lru_cache(maxsize=128)
+def _form_guards(eom: EquationsOfMotion, guards: tuple[Guard, ...], memory: Labels, n_p: int) -> _Guards:
+    """Once for each set of guards, so that a stage that is entered again compiles nothing."""
     names = Labels(tuple(guard.name for guard in guards), (), "guard").names
-    t, own, begin = ca.SX.sym("t"), ca.SX.sym("p", p.size), ca.SX.sym("begin")
-    numbers, lam = ca.vertcat(own, begin), ca.SX.sym("lam", len(eom.constraint_rows))
+    t, own, begin = ca.SX.sym("t"), ca.SX.sym("p", n_p), ca.SX.sym("begin")
+    lam = ca.SX.sym("lam", len(eom.constraint_rows))
     labels = {"x": eom.labels.x, "u": eom.labels.u, "z": memory}
     symbols = {letter: (ca.SX.sym(letter, len(item)), item) for letter, item in labels.items()}
     x, u, z = (symbol for symbol, _ in symbols.values())
@@ -119,22 +144,17 @@ def bind_guards(
         what = f"guard '{name}'"
         values.append(as_column(evaluate_rule(guard.expression, s, what), 1, what))
     g = ca.densify(ca.vertcat(*values))
-    given = np.append(p, entry)
     uses_u = bool(u.numel() and (ca.depends_on(g, u) or source.uses_reactions))
+    uses_begin = ca.depends_on(g, begin)  # else the numbers are p alone, which campaigns rely on
+    numbers = ca.vertcat(own, begin) if uses_begin else own
+    arguments, keys = [t, x, u, z, lam, numbers], ["t", "x", "u", "z", "lam", "p"]
     if not source.uses_reactions:
-        alone = not ca.depends_on(g, begin)  # then the numbers are p alone, which campaigns rely on
-        f = ca.Function("guards", [t, x, u, z, own if alone else numbers], [g], ["t", "x", "u", "z", "p"], ["g"])
-        return bind_casadi(f, tier, p=p if alone else given), uses_u
-    rule = ca.Function("rule", [t, x, u, z, lam, numbers], [g], ["t", "x", "u", "z", "lam", "p"], ["g"])
-    if tier in ("native", "data-driven"):
-        bound = bind_native(compile_reactions(eom.functions["terms"], rule, given))
-        bound.arguments[4][:] = given
-        return bound, uses_u
-    return bind_casadi(_around_multipliers(eom, rule), tier, p=given), uses_u
+        del arguments[4], keys[4]
+    return _Guards(ca.Function("guards", arguments, [g], keys, ["g"]), uses_u, uses_begin, source.uses_reactions)
 
 
 def _around_multipliers(eom: EquationsOfMotion, rule: ca.Function) -> ca.Function:
     """(t, x, u, z, p) -> g through CasADi's virtual machine."""
     t, x, u, z, _, p = (ca.MX.sym(key, *rule.size_in(i)) for i, key in enumerate(rule.name_in()))
-    lam = eom.functions["multipliers"](t, x[: eom.n_q], x[eom.n_q :], u, p[: p.shape[0] - 1])
+    lam = eom.functions["multipliers"](t, x[: eom.n_q], x[eom.n_q :], u, p[: len(eom.parameters)])
     return ca.Function("guards", [t, x, u, z, p], [rule(t, x, u, z, lam, p)], ["t", "x", "u", "z", "p"], ["g"])

@@ -29,7 +29,13 @@ static int sc_guard_values(sc_loop *L, double t, const double *s, double *g)
     status = sc_call(&L->guards);
     if (status != SC_GO) return status;
     for (i = 0; i < L->n_guards; i++) {
-        const double size = fabs(g[i] = L->guards.res[0][i]);
+        double size;
+        g[i] = L->guards.res[0][i];
+        if (L->g_shift[i] != 0.0 && t < L->g_clear[i]) {
+            g[i] += L->g_shift[i];
+            if (g[i] / L->g_shift[i] > 100.0) L->g_clear[i] = t; /* it has left zero */
+        }
+        size = fabs(g[i]);
         if (size > L->g_scale[i] && size < INFINITY) L->g_scale[i] = size;
         L->fired[i] = 0;
         if (isnan(g[i])) {

@@ -60,7 +60,6 @@ static int sc_point(sc_loop *L)
     status = sc_guard_values(L, L->t, L->s, L->g_after);
     if (status != SC_GO) return status;
     for (i = 0; i < L->n_guards; i++) {
-        if (!L->has_guard_values && L->g_entry[i] != 0.0) L->g_after[i] = L->g_entry[i];
         L->fired[i] = L->has_guard_values && sc_crosses(L->g_before[i], L->g_after[i], L->directions[i]);
         n_fired += L->fired[i];
     }

@@ -133,7 +133,8 @@ typedef struct {
     double *u;
     double *u_commanded;
     double *g_before;
-    double *g_entry; /* taken for the first values where not zero: a guard that starts at zero gets a side */
+    double *g_shift; /* added to a guard that starts at zero, until it has left it: it gets a side, and noise none */
+    double *g_clear; /* when it has left it */
     double *g_scale; /* largest size seen */
     /* what it has to say */
     double event_t;

@@ -168,7 +168,8 @@ class LoopData:
         self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
         self.stage, self.on_set, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(5))
         self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_guards) for _ in range(4))
-        self.g_entry, self.g_scale = np.zeros(self.n_guards), np.zeros(self.n_guards)
+        self.g_shift, self.g_scale = np.zeros(self.n_guards), np.zeros(self.n_guards)
+        self.g_clear = np.full(self.n_guards, np.inf)
         self.g_panel = np.zeros((5 + 3 * DEEPEST, self.n_guards))
         size = n if self.is_implicit else 0
         self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))

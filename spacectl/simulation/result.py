@@ -16,13 +16,13 @@ from spacectl.core.outcome import Outcome
 from spacectl.core.parameters import Parameters
 from spacectl.core.trajectory import Interpolation, Trajectory
 from spacectl.simulation.events import Event
-from spacectl.simulation.result_files import read_dataset, write_dataset
+from spacectl.simulation.result_files import write_dataset
 
-__all__ = ["Simulation", "build_dataset", "frozen", "load_simulation"]
+__all__ = ["Simulation", "build_dataset", "frozen"]
 
-Letter = Literal["x", "u", "u_commanded", "y", "z"]
+Letter = Literal["x", "u", "u_commanded", "y", "z", "lam"]
 
-DIMENSIONS = {"x": "state", "u": "input", "u_commanded": "input", "y": "output", "z": "memory"}
+DIMENSIONS = {"x": "state", "u": "input", "u_commanded": "input", "y": "output", "z": "memory", "lam": "row"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +102,7 @@ class Simulation:
         return self.column(self._letter(name), name)
 
     def column(self, letter: Letter, name: str) -> np.ndarray:
-        """History of one entry of x, u, u_commanded, y or z, shape (n,)."""
+        """History of one entry of x, u, u_commanded, y, z or (runs through stages) lam, shape (n,)."""
         return self._values(letter)[:, self._labels(letter).index(name)]
 
     def trajectory(self, names: Iterable[str] | None = None, *, interpolation: Interpolation = "cubic") -> Trajectory:
@@ -143,25 +143,6 @@ class Simulation:
                 return letter
             known += self._labels(letter).names
         raise ModelError(unknown_name("quantity", name, known))
-
-
-def load_simulation(path: Any, group: str | None = None) -> Simulation:
-    """Read a simulation that `Simulation.save` wrote, or one of those in the ``result.nc`` of a study.
-
-    Parameters
-    ----------
-    path : path
-        The netCDF file.
-    group : str, optional
-        Name of the simulation in a file of several; not needed where there is one.
-
-    Raises
-    ------
-    ModelError
-        If the file is not one of ours, or holds several simulations and `group` names none of them.
-    """
-    dataset, outcome = read_dataset(path, group)
-    return Simulation(dataset, outcome)
 
 
 def build_dataset(

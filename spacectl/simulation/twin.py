@@ -114,8 +114,6 @@ class PythonLoop:
         if status != GO:
             return status
         for i in range(L.n_guards):
-            if not L.has_guard_values and L.g_entry[i] != 0.0:
-                L.g_after[i] = L.g_entry[i]
             L.fired[i] = L.has_guard_values and crosses(L.g_before[i], L.g_after[i], L.directions[i])
         L.has_guard_values = 1
         L.g_before[:] = L.g_after

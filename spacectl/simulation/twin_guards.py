@@ -36,6 +36,11 @@ def guard_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
     if status != GO:
         return status
     g[:] = L.guards.results[0]
+    for i in range(L.n_guards):
+        if L.g_shift[i] != 0.0 and t < L.g_clear[i]:
+            g[i] += L.g_shift[i]
+            if g[i] / L.g_shift[i] > 100.0:
+                L.g_clear[i] = t
     size = np.abs(g)
     np.maximum(L.g_scale, np.where(size < np.inf, size, 0.0), out=L.g_scale)
     L.fired[:] = 0
@@ -92,8 +97,9 @@ def locate(L: LoopData, i: int, a: float, weight_a: float, b: float, weight_b: f
     return GO, b
 
 
-def is_clear(a: float, b: float, c: float, d: float, e: float, noise: float) -> bool:
+def is_clear(values: list[float], noise: float) -> bool:
     """Whether five equally spaced values show that a guard has at most the sign changes that they show."""
+    a, b, c, d, e = values
     k, begin, end = 2.0 * a - 4.0 * c + 2.0 * e, -3.0 * a + 4.0 * c - e, a - 4.0 * c + 3.0 * e
     off = max(abs(b - 0.375 * a - 0.75 * c + 0.125 * e), abs(d + 0.125 * a - 0.75 * c - 0.375 * e))
     sign = 1.0 if a > 0.0 else -1.0
@@ -115,7 +121,8 @@ def look(L: LoopData, t: float, g: np.ndarray) -> int:
 
 def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
     """The first panel in (a, b] with a crossing, if there is one; panels that may hide one are halved."""
-    row, ends, l, r, looks = L.g_panel[:5], [], a, b, 0  # noqa: E741
+    row, l, r, looks = L.g_panel[:5], a, b, 0
+    ends: list[float] = []
     row[0] = L.g_before
     status = look(L, 0.5 * (l + r), row[2])
     if status == GO:
@@ -133,7 +140,7 @@ def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
                 status = look(L, t, row[k])
                 if status != GO:
                     return status, a, b
-            clear = all(is_clear(*map(float, row[:, i]), NOISE * float(L.g_scale[i])) for i in range(L.n_guards))
+            clear = all(is_clear(row[:, i].tolist(), NOISE * float(L.g_scale[i])) for i in range(L.n_guards))
         if not clear:
             L.g_panel[waits : waits + 3] = row[2:]
             ends.append(r)
@@ -144,7 +151,7 @@ def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
         L.g_before[:] = row[0] if found else row[4]
         if found or not ends:
             return GUARD if found else GO, l, r
-        l, r, waits = r, ends.pop(), waits - 3  # noqa: E741
+        l, r, waits = r, ends.pop(), waits - 3
         row[0], row[2], row[4] = L.g_panel[waits : waits + 3]
 
 

@@ -1,0 +1,30 @@
+"""Reads simulations back from files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spacectl.simulation.result import Simulation
+from spacectl.simulation.result_files import read_dataset
+from spacectl.simulation.stage_result import StagedSimulation
+
+__all__ = ["load_simulation"]
+
+
+def load_simulation(path: Any, group: str | None = None) -> Simulation:
+    """Read a simulation that `Simulation.save` wrote, or one of those in the ``result.nc`` of a study.
+
+    Parameters
+    ----------
+    path : path
+        The netCDF file.
+    group : str, optional
+        Name of the simulation in a file of several; not needed where there is one.
+
+    Raises
+    ------
+    ModelError
+        If the file is not one of ours, or holds several simulations and `group` names none of them.
+    """
+    dataset, outcome = read_dataset(path, group)
+    return (StagedSimulation if "stage_name" in dataset else Simulation)(dataset, outcome)
