@@ -145,7 +145,7 @@ def test_momentum_is_conserved_through_capture_and_release():
         Stage(name="apart"),
     ]
     sim = simulate_stages(BODIES, stages, x0=x0, t_span=(0.0, 4.0), rtol=1e-12, atol=1e-12, grid=41)
-    assert [item.guard for item in sim.transitions][0] == "meet"
+    assert sim.transitions[0].guard == "meet"
     assert sim.transitions[0].impulses["touch"] > 0.1 and sim.transitions[0].energy_loss > 0.01
     momentum = BODIES.along("momentum", sim.t, sim.x)
     np.testing.assert_allclose(momentum - momentum[0], 0.0, atol=1e-10)  # of the order of rtol over the run
