@@ -81,6 +81,8 @@ NAMES = ROOT / "spacectl" / "__init__.py"  # a list of public names without code
 
 @pytest.mark.parametrize("file", [f for f in FILES if f != NAMES], ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_files_stay_small(file: Path) -> None:
+    if file == ROOT / "spacectl" / "__init__.py":
+        return  # a list of names, one a line
     assert len(file.read_text(encoding="utf-8").splitlines()) <= 300, "split it"
 
 

@@ -145,7 +145,14 @@ class StageProduct(Mapping[str, Stage]):
     """Stages of several parts of a system that change their structure independently of each other.
 
     ``product["left:held right:free"]`` is the stage in which each part is in the stage named; exits of a part change its own
-    stage only. Made when asked for: four parts with four stages have 256.
+    stage only. Made when asked for: four parts with four stages have 256. `combine_stages` makes it.
+
+    Parameters
+    ----------
+    parts : mapping of str to mapping of str to Stage
+        Stages of each part by name; the first one is where it starts.
+    law : ControlLaw, function or None
+        The controller, in all stages.
     """
 
     def __init__(self, parts: Mapping[str, Mapping[str, Stage]], law: Any = None):
