@@ -116,17 +116,29 @@ class ConstraintTerms:
     @cached_property
     def E(self) -> Any:
         """What keeps the constraints, (n_v, m): their gradients (natural) or their actuators' input maps."""
-        J, B_tau = self.J, self.terms.B_tau
-        inputs = [actuator.input_name for actuator in self.terms.system.actuators]
+        J = self.J
         blocks, at = [], 0
         for item in self.rows:
             size, kind = item.constraint.n_rows, item.constraint.kind
             if isinstance(kind, Artificial):
-                blocks.append(ca.horzcat(*[B_tau[:, inputs.index(name)] for name in kind.by]))
+                blocks.append(ca.horzcat(*[self.input_column(name) for name in kind.by]))
             else:
                 blocks.append(J[at : at + size, :].T)
             at += size
         return ca.densify(ca.horzcat(*blocks)) if blocks else ca.SX(self.terms.v.shape[0], 0)
+
+    def input_column(self, name: str) -> Any:
+        """Generalised forces of an actuator at unit input, (n_v,)."""
+        inputs = [actuator.input_name for actuator in self.terms.system.actuators]
+        return self.terms.B_tau[:, inputs.index(name)]
+
+    def frame(self, name: str) -> tuple[Placement, Any]:
+        """Placement of a named frame, and its twist, seen from the root in root axes."""
+        return frame_state(self.terms, self._motions, name)
+
+    def momentum(self) -> Any:
+        """Momentum of the whole system, (6,)."""
+        return momentum(self.terms)
 
     @property
     def sides(self) -> Any:
@@ -151,7 +163,7 @@ class ConstraintTerms:
 
     def _frame(self, constraint: FrameConstraint, end: str) -> tuple[Placement, Any]:
         n = self.terms.numbers.group(constraint.name)
-        X, twist = frame_state(self.terms, self._motions, getattr(constraint, end))
+        X, twist = self.frame(getattr(constraint, end))
         return X @ Placement(n[f"rotation_{end}"], n[f"at_{end}"]), twist
 
     def _rows(self, constraint: AnyConstraint) -> ConstraintRows:
@@ -205,12 +217,12 @@ class ConstraintTerms:
         if kind == "number":
             return terms.numbers.group(constraint.name)[name]
         if kind == "momentum":
-            return momentum(terms)
+            return self.momentum()
         if kind == "state":
             labels = terms.tree
             if name in labels.coordinates.names:
                 return terms.q[labels.coordinates.index(name)]
             return terms.v[labels.speeds.index(name)]
-        X, twist = frame_state(terms, self._motions, name)
+        X, twist = self.frame(name)
         found = {"position": X.p, "velocity": twist[3:], "angular_velocity": twist[:3], "rotation": ca.vec(X.R.T)}
         return found[kind]

@@ -124,11 +124,11 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
     out = _function(
         f"sc_out_{name}",
         [q, v, record, parent],
-        [*outward, _pack_inertia(ArticulatedInertia.of(link.inertia)), bias_wrench],
+        [*outward, pack_inertia(ArticulatedInertia.of(link.inertia)), bias_wrench],
     )
 
     I_s, tau = sym("I", 21), sym("tau", n_v)
-    gone = eliminate(_unpack_inertia(I_s), w_s, seen, tau)
+    gone = eliminate(unpack_inertia(I_s), w_s, seen, tau)
     inward = _function(
         f"sc_inward_{name}",
         [I_s, w_s, X_s, S_s, c_s, tau],
@@ -136,7 +136,7 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
             ca.vertcat(*gone.U),
             ca.vertcat(*gone.D_inv),
             ca.vertcat(*gone.force),
-            _pack_inertia(gone.inertia.seen_from(seen.X)),
+            pack_inertia(gone.inertia.seen_from(seen.X)),
             pull_wrench(seen.X, gone.wrench),
         ],
     )
@@ -208,12 +208,12 @@ def _symmetric_matrix(six: Any) -> Any:
     return ca.vertcat(*[ca.horzcat(*[entry[min(i, j), max(i, j)] for j in range(3)]) for i in range(3)])
 
 
-def _pack_inertia(inertia: ArticulatedInertia) -> Any:
+def pack_inertia(inertia: ArticulatedInertia) -> Any:
     A, C = ([block[i, j] for i, j in _UPPER] for block in (inertia.A, inertia.C))
     return ca.vertcat(*A, *[inertia.B[i, j] for i in range(3) for j in range(3)], *C)
 
 
-def _unpack_inertia(flat: Any) -> ArticulatedInertia:
+def unpack_inertia(flat: Any) -> ArticulatedInertia:
     return ArticulatedInertia(
         _symmetric_matrix(flat[:6]), ca.reshape(flat[6:15], 3, 3).T, _symmetric_matrix(flat[15:21])
     )
