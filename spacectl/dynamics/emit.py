@@ -15,7 +15,7 @@ import casadi as ca
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.emit_chunks import CHUNKED_FROM, Line, emit_body
 
-__all__ = ["EmittedC", "can_emit", "emit_function", "emit_step"]
+__all__ = ["Assignment", "EmittedC", "assignment_lines", "can_emit", "emit_function", "emit_step", "straight_line"]
 
 _BINARY = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/", ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==",
            ca.OP_NE: "!=", ca.OP_AND: "&&", ca.OP_OR: "||"}  # fmt: skip
@@ -42,7 +42,7 @@ class EmittedC:
 
 
 @dataclass(frozen=True)
-class _Value:
+class Assignment:
     """One assignment ``name = expression`` of the straight-line code, or a store to an output."""
 
     name: str
@@ -85,14 +85,14 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
     def late(operand: str) -> str:
         return kept.setdefault(operand, f"w[{len(kept)}]") if operand in early else operand
 
-    after = [_Value(v.name, v.op, tuple(map(late, v.operands)), False, v.is_input) for v in values if not v.is_early]
+    after = [Assignment(v.name, v.op, tuple(map(late, v.operands)), False, v.is_input) for v in values if not v.is_early]
     before = [value for value in values if value.is_early]
     used = [i for i in range(function.n_in()) if i != hoisted]
     results = [Line(f"res[{i}][{k}]", late(value), (late(value),), "store") for (i, k), value in stores]
     keeping = [Line(place, value, (value,), "store") for value, place in kept.items()]
     is_long = len(values) + len(keeping) + len(results) >= chunked_from
     early_chunks, early_body = emit_body(
-        _lines(before, function.name()),
+        assignment_lines(before, function.name()),
         keeping,
         f"{name}_prepare",
         [("const double *", "p"), ("double *", "w")],
@@ -100,7 +100,7 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
         is_long=is_long,
     )
     chunks, body = emit_body(
-        _lines(after, function.name()),
+        assignment_lines(after, function.name()),
         results,
         name,
         [*(("const double *", f"a{i}") for i in used), ("double **", "res"), ("const double *", "w")],
@@ -125,26 +125,31 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
 
 def emit_step(function: ca.Function, name: str) -> str:
     """C text of ``static void NAME(const double *const *a, double *const *r)`` for a scalar (SX) function."""
-    values, stores, _ = _straight_line(function, -1)
+    values, stores = straight_line(function)
     text = [
         f"static void {name}(const double *const *a, double *const *r) {{",
         *(f"    const double *const a{i} = a[{i}]; (void)a{i};" for i in range(function.n_in())),
         "    (void)r;",
-        *(line.text for line in _lines(values, function.name())),
+        *(line.text for line in assignment_lines(values, function.name())),
         *(f"    r[{i}][{k}] = {value};" for (i, k), value in stores),
         "}",
     ]
     return "\n".join(text) + "\n"
 
 
+def straight_line(function: ca.Function) -> tuple[list[Assignment], list[tuple[tuple[int, int], str]]]:
+    """Assignments of a scalar (SX) function, and its stores ((output, entry), value)."""
+    return _straight_line(function, -1)[:2]
+
+
 def _straight_line(
     function: ca.Function, hoisted: int
-) -> tuple[list[_Value], list[tuple[tuple[int, int], str]], set[str]]:
+) -> tuple[list[Assignment], list[tuple[tuple[int, int], str]], set[str]]:
     """Assignments, stores ((output, entry), value) and the names that depend on the hoisted input only."""
     if not can_emit(function):
         raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
     slots: dict[int, str] = {}  # work slot -> C name of its value
-    values: list[_Value] = []
+    values: list[Assignment] = []
     stores: list[tuple[tuple[int, int], str]] = []
     early: set[str] = set()
     for k in range(function.n_instructions()):
@@ -160,19 +165,19 @@ def _straight_line(
         elif op == ca.OP_INPUT:
             is_early = where_in[0] == hoisted
             place = f"{'p' if is_early else f'a{where_in[0]}'}[{where_in[1]}]"
-            values.append(_Value(f"v{k}", ca.OP_ASSIGN, (place,), is_early, True))
+            values.append(Assignment(f"v{k}", ca.OP_ASSIGN, (place,), is_early, True))
             slots[where_out[0]] = f"v{k}"
         else:
             operands = tuple(slots[slot] for slot in where_in)
             is_early = all(operand in early or _is_number(operand) for operand in operands)
-            values.append(_Value(f"v{k}", op, operands, is_early))
+            values.append(Assignment(f"v{k}", op, operands, is_early))
             slots[where_out[0]] = f"v{k}"
         if values and values[-1].is_early:
             early.add(values[-1].name)
     return values, stores, early
 
 
-def _lines(values: list[_Value], where: str) -> list[Line]:
+def assignment_lines(values: list[Assignment], where: str) -> list[Line]:
     """The assignments as C; a divisor that is used more than once is inverted once."""
     divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV)
     inverses: dict[str, str] = {}
