@@ -7,10 +7,10 @@ accelerations that were found (outward); a fourth function has the rows of the l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.dynamics.aggregate_record import Frames, Record
 from spacectl.dynamics.aggregate_rows import LocalRows
@@ -42,8 +42,10 @@ class AggregateKind:
         Its stages, with matrices as such.
     port_map : casadi.Function
         Derivative of the ports' accelerations by (A, v_dot), from (t, q, record).
-    rows : casadi.Function or None
+    rows : casadi.Function
         (t, q, v, V, record) -> position, speed, J, J_position, W, gamma, sides of the loops.
+    holds : array of bool, shape (m,)
+        Which rows hold positions.
     is_symmetric, is_natural : bool
         Of what hangs on the ports; and whether all constraints push along their own gradients.
     """
@@ -53,7 +55,8 @@ class AggregateKind:
     inward: ca.Function
     onward: ca.Function
     port_map: ca.Function
-    rows: ca.Function | None
+    rows: ca.Function
+    holds: np.ndarray
     is_symmetric: bool
     is_natural: bool
 
@@ -132,7 +135,8 @@ def _make(frames: Frames, record: Record, is_symmetric: bool, stabilization: Bau
         inward=function("inward", INPUTS[:8], OUTPUTS[6:12]),
         onward=function("onward", (*INPUTS[:7], *INPUTS[8:]), OUTPUTS[12:]),
         port_map=ca.Function("port_map", given, [ca.densify(unit)], ["t", "q", "record"], ["map"]),
-        rows=_rows(terms, rows, gamma) if record.aggregate.constraints else None,
+        rows=_rows(terms, rows, gamma),
+        holds=np.array([item.position is not None for item in rows.rows for _ in item.names], dtype=bool),
         is_symmetric=is_symmetric,
         is_natural=is_natural,
     )
@@ -140,7 +144,8 @@ def _make(frames: Frames, record: Record, is_symmetric: bool, stabilization: Bau
 
 def _rows(terms: AggregateTerms, rows: LocalRows, gamma: Any) -> ca.Function:
     """The loops alone, for closing and projecting."""
-    held = ca.jacobian(ca.jtimes(rows.position, terms.q, terms.q_dot), terms.v)
+    rate = ca.jtimes(rows.position, terms.q, terms.q_dot) if rows.position.shape[0] else rows.position
+    held = ca.jacobian(rate, terms.v)
     W = ca.jacobian(terms.q_dot, terms.v)
     results = [rows.position, rows.speed, rows.J, held, W, gamma, rows.sides]
     given = [terms.t, terms.q, terms.v, terms.base_twist, terms.record]

@@ -273,9 +273,10 @@ class AggregateTerms:
 
     def _closing_effort(self, loop: Any, n: dict[str, Any], actuator: JointTorque) -> Any:
         component = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
-        wrench = loop.joint.subspace(ca.SX(ca.DM(loop.joint.rest())), n)[:, component]  # on b, in F axes
         (X_a, twist_a), (X_b, twist_b) = (self.frame(on) for on in (loop.a, loop.b))
         X = X_b @ Placement(n["rotation_b"], n["at_b"])
+        R_JF = (X_a.R @ n["rotation_a"]).T @ X.R
+        wrench = loop.joint.effort_wrenches(R_JF, n)[:, component]  # on b, about F in F axes
         moving = twist_b[3:] + cross(twist_b[:3], X.p - X_b.p) - twist_a[3:] - cross(twist_a[:3], X.p - X_a.p)
         relative = stack(X.R.T @ (twist_b[:3] - twist_a[:3]), X.R.T @ moving)
         return ca.jacobian(dot(wrench, relative), self.v).T

@@ -20,7 +20,14 @@ from spacectl.dynamics.outputs import output_labels, sensor_values
 from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
 
-__all__ = ["Builder", "form_shared", "form_terms"]
+__all__ = ["CONSTRAINED_FUNCTIONS", "TREE_FUNCTIONS", "Builder", "form_shared", "form_terms"]
+
+#: Names of the functions of a tree, and of a constrained system
+TREE_FUNCTIONS = (
+    *("q_dot", "mass_matrix", "bias", "input_map", "energy", "kinetic_by_part", "momentum", "center_of_mass"),
+    *("placements", "sensors", "terms", "x_dot", "v_dot", "residual", "reactions", "outputs"),
+)
+CONSTRAINED_FUNCTIONS = (*TREE_FUNCTIONS, "constraints", "projection", "multipliers", "constraint_wrenches", "sides")
 
 
 def form_terms(system: System, options: Options) -> Terms:

@@ -93,8 +93,8 @@ def make_consistent(
             break
         step = _least(J_g, -g, weight * held_q)
         step *= min(1.0, 0.5 / max(np.max(np.abs(step), initial=0.0), 1e-300))
-        q_dot = eom.jacobian("q_dot", "q_dot", "v", t, x[:n_q], x[n_q:], p=p)
-        x[:n_q] += q_dot @ step
+        W = eom.call("projection", t, x[:n_q], x[n_q:], p=p)[4]
+        x[:n_q] += W @ step
         x = eom.state(x)
     rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
     left = np.max(np.abs(rows[0]), initial=0.0)

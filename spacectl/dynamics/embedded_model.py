@@ -20,6 +20,7 @@ from spacectl.dynamics.options import Baumgarte
 from spacectl.dynamics.tree import ROOT
 from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 
@@ -55,6 +56,11 @@ class Member:
     v: np.ndarray
     u: np.ndarray
     rows: np.ndarray
+
+    @property
+    def sided(self) -> list[str]:
+        """Its constraints between frames, which can be closed the wrong way round."""
+        return [item.name for item in self.aggregate.constraints if isinstance(item, FrameConstraint)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +166,7 @@ class EmbeddedModel:
         rng = np.random.default_rng(0)
         found = []
         for member in self.members:
-            if member.kind.rows is None:
+            if not member.kind.m:
                 found.append(0)
                 continue
             rows = self.evaluator(member.kind, "rows")

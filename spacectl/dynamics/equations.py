@@ -56,7 +56,7 @@ class EquationsOfMotion:
     stats : mapping
         Why this formulation, sizes.
     numeric : mapping of str to callable
-        Numeric calls that take the place of the function of that name (large systems).
+        Numeric calls in place of the function of that name; `plant` and `project` make native functions for numbers p.
     constraint_rows, position_rows : tuple of str
         Names of the constraint rows (speed level, multipliers), and of those that hold positions.
     constraint_inputs : tuple of str
@@ -73,7 +73,7 @@ class EquationsOfMotion:
     structure_hash: str
     rebuild: tuple[Any, ...]
     stats: Mapping[str, Any] = field(default_factory=dict)
-    numeric: Mapping[str, Callable[..., list[np.ndarray]]] = field(default_factory=dict)
+    numeric: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     constraint_rows: tuple[str, ...] = ()
     position_rows: tuple[str, ...] = ()
     constraint_inputs: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.artificial import form_artificial
+from spacectl.dynamics.formulations.embedded import form_embedded
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.partitioned import form_partitioned
@@ -35,6 +36,7 @@ FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {
     "udwadia_phohomsiri": form_udwadia_phohomsiri,
     "artificial": form_artificial,
     "partitioned": form_partitioned,
+    "embedded": form_embedded,
 }
 
 

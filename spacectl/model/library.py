@@ -22,6 +22,7 @@ from spacectl.model.library_constrained import (
 )
 from spacectl.model.library_docking import docking_probe, docking_ring
 from spacectl.model.library_tether import TetherOrbiter
+from spacectl.model.library_loops import differential_wrist, five_bar, four_bar_chain, geared_chain, kept_chain
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
@@ -31,7 +32,13 @@ __all__ = [
     "CONSTRAINED",
     "LIBRARY",
     "TetherOrbiter",
+    "LOOPS",
     "chain",
+    "differential_wrist",
+    "five_bar",
+    "four_bar_chain",
+    "geared_chain",
+    "kept_chain",
     "docking_probe",
     "docking_ring",
     "flexible_four_bar",
@@ -211,4 +218,13 @@ CONSTRAINED = {
     "prescribed_arm": prescribed_arm,
     "guided_arm": guided_arm,
     "flexible_line_arm": flexible_line_arm,
+}
+
+#: Chains and mechanisms of local loops by name, for any number of loops where they take one; all meet their constraints at rest.
+LOOPS = {
+    "geared_chain": geared_chain,
+    "four_bar_chain": four_bar_chain,
+    "five_bar": five_bar,
+    "differential_wrist": differential_wrist,
+    "kept_chain": kept_chain,
 }

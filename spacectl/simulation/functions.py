@@ -149,7 +149,9 @@ def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, carefu
     """
     if not eom.constraint_rows:
         return None
-    if tier in ("native", "data-driven"):
+    if tier in ("native", "data-driven") and "project" in eom.numeric and not careful:
+        bound = bind_native(eom.numeric["project"](p))
+    elif tier in ("native", "data-driven"):
         bound = bind_native(compile_projection(eom, p, careful=careful))
     else:
         n_x = eom.n_x

@@ -15,6 +15,7 @@ import numpy as np
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.function import NativeFunction
 from spacectl.dynamics.native.linear_kernel import LinearKernel
 from spacectl.simulation.driver import load_driver
@@ -65,7 +66,7 @@ def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> Bou
             return bind_native(_tree_slopes(eom, p))
         except SolverError:  # no compiler
             pass
-    if "x_dot" in eom.numeric:
+    if "x_dot" in eom.numeric and eom.n_v > UNROLL_LIMIT:
         return None
     x_dot = eom.functions["x_dot_implicit" if "x_dot_implicit" in eom.functions else "x_dot"]
     t, x, u, numbers = (ca.MX.sym(name, *x_dot.size_in(i)) for i, name in enumerate(("t", "x", "u", "p")))

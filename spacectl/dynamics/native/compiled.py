@@ -37,6 +37,8 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
     """
     if kind not in ("auto", "unrolled", "data-driven"):
         raise ModelError(f"native equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
+    if "plant" in eom.numeric and kind != "unrolled":
+        return "data-driven", eom.numeric["plant"](p)
     is_plain = eom.system.is_plain
     chosen = ("data-driven" if eom.n_v > UNROLL_LIMIT and is_plain else "unrolled") if kind == "auto" else kind
     if chosen == "data-driven" and not is_plain:

@@ -142,7 +142,7 @@ def _scratch(kind: AggregateKind) -> int:
     """What solving and projecting need at most."""
     n, m, n_q = kind.n, kind.m, kind.size("q")
     solve = 2 * m * (n + 1) + 3 * n * n + 18 * n
-    sides = 0 if kind.rows is None else kind.rows.numel_out("sides")
+    sides = kind.rows.numel_out("sides")
     return max(solve, 3 * m + 2 * m * n + n_q * n + n + max(n * m + n + 2 * m, sides)) + 8
 
 
@@ -155,7 +155,7 @@ def _library(kinds: tuple[AggregateKind, ...]) -> tuple[ctypes.CDLL, tuple[int, 
         texts.append(text)
         caches.append(n_cache)
         rows, held = "0", 0
-        if kind.rows is not None:
+        if kind.m:
             rows, held = f"sc_rows{k}", kind.rows.numel_out("position")
             texts.append(emit_step(kind.rows, rows))
         sizes = (*(kind.size(name) for name in ("q", "v", "u", "X")), kind.n_ports, kind.m, held)

@@ -1,0 +1,114 @@
+"""Constraint embedding (004): local loops become aggregate joints within the order-N recursion.
+
+Within an aggregate the dependent speeds follow from the independent ones through the closure's Jacobian, and all of them give
+way to the aggregate's base by one small factorisation; between aggregates the system is a tree [1]_. Natural constraints,
+those kept by actuators, and flexible bodies go together (003 section 9.2).
+
+References
+----------
+.. [1] A. Jain, "Multibody graph transformations and analysis, part II: closed-chain constraint embedding", Nonlinear
+   Dynamics 67 (2012) 2153-2170; 004 is the abstract of an earlier report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import casadi as ca
+
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.builders import CONSTRAINED_FUNCTIONS, TREE_FUNCTIONS, form_shared
+from spacectl.dynamics.constraint_terms import active_constraints
+from spacectl.dynamics.embedded_calls import EmbeddedCalls
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.formulations.constrained import form_constrained
+from spacectl.dynamics.formulations.kane import form_kane
+from spacectl.dynamics.input_map import loop_motor
+from spacectl.dynamics.options import Options
+from spacectl.dynamics.orders import is_truncated
+from spacectl.dynamics.terms import Terms
+from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.system import System
+
+__all__ = ["form_embedded", "why_not_embedded"]
+
+
+def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
+    """Equations with loops embedded in the order-N recursion.
+
+    Accelerations, multipliers and projections come from sweeps over aggregates, in native code for large systems; what other
+    calls need (mass matrix, energy, outputs, derivatives) is shared with `kane` and `artificial`.
+
+    Parameters
+    ----------
+    system : System
+        With local loops, or a tree.
+    options : Options
+        Choices.
+    rebuild : tuple
+        How another process forms the same equations.
+
+    Raises
+    ------
+    ModelError
+        For elements between points, tethers and truncated orders.
+    """
+    active = active_constraints(system, options.active)
+    reason = why_not_embedded(system, active)
+    if reason:
+        raise ModelError(f"system '{system.name}': embedded cannot serve {reason}; use formulation='auto'")
+    terms = Terms(system, options.vary)
+    kept = tuple(name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by)
+    calls = EmbeddedCalls(system, system.parameters(vary=options.vary), active, options.stabilization)
+    free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
+    rows = tuple(name for item in active for name in _row_names(item))
+    eom = form_shared(
+        terms,
+        _functions(system, options, rebuild, bool(active), bool(kept)),
+        formulation="embedded",
+        options=options,
+        rebuild=rebuild,
+        inputs=free,
+        constraint_rows=rows,
+        position_rows=tuple(name for name, holds in zip(rows, calls.position_rows, strict=True) if holds),
+        constraint_inputs=kept,
+        numeric=calls.calls(),
+    )
+    return replace(eom, stats={**eom.stats, **calls.stats()})
+
+
+def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
+    """What of a system the recursion over aggregates does not serve; empty if it serves all."""
+    if is_truncated(system):
+        return "a body with a truncated order (its mass matrix is not symmetric)"
+    if system.point_elements:
+        return f"element '{system.point_elements[0].name}', which acts between points"
+    names = {item.name for item in active}
+    for actuator in system.actuators:
+        loop = loop_motor(system, actuator)
+        if loop is not None and loop.name not in names:
+            return f"actuator '{actuator.input_name}' in loop '{loop.name}', which is not active"
+    return ""
+
+
+def _functions(
+    system: System, options: Options, rebuild: tuple[Any, ...], is_constrained: bool, is_kept: bool
+) -> dict[str, Callable[[], ca.Function]]:
+    """The shared functions, formed when the first of them is asked for: large systems may never need them."""
+
+    @cache
+    def shared() -> Mapping[str, ca.Function]:
+        if not is_constrained:
+            return form_kane(system, options=options, rebuild=rebuild).functions
+        road = "directions" if is_kept else "partition"
+        return form_constrained(system, options=options, rebuild=rebuild, formulation="embedded", road=road).functions
+
+    names = CONSTRAINED_FUNCTIONS if is_constrained else TREE_FUNCTIONS
+    return {name: (lambda name=name: shared()[name]) for name in names}
+
+
+def _row_names(item: AnyConstraint) -> tuple[str, ...]:
+    return tuple(f"{item.name}.{name}" if name else item.name for name in item.row_names)
