@@ -172,6 +172,10 @@ class EmbeddedCalls:
         ordered = np.array([sides[item.name] for item in self.active if item.name in sides])
         return [position[holds], speed, J, held[holds], W, gamma, ordered[:, None]]
 
+    def aggregates(self, p: np.ndarray) -> EmbeddedTwin:
+        """The sweeps in numpy, for operators and for closing loops."""
+        return self.twin(p)
+
     def plant(self, p: np.ndarray) -> NativeFunction:
         """(t, x, u, p) -> x_dot as native code."""
         return EmbeddedKernel(self.twin(p).model).plant
@@ -182,7 +186,7 @@ class EmbeddedCalls:
 
     def calls(self) -> dict[str, Any]:
         """The calls by function name."""
-        names = ["x_dot", "v_dot", "multipliers", "plant", "project"]
+        names = ["x_dot", "v_dot", "multipliers", "plant", "project", "aggregates"]
         if self.is_large and self.active:
             names += ["constraints", "projection", "residual", "sides"]
         found = {name: getattr(self, name) for name in names}

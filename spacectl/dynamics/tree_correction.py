@@ -1,0 +1,125 @@
+"""The scheme for loops that 004 begins with: solve the open tree in order N, find the loop forces, correct the tree.
+
+(a) accelerations of the tree without its closures, by the articulated recursion; (b) forces that keep the closures,
+``J M^-1 E lam = gamma - J v_dot_tree``, with M^-1 applied by recursion; (c) ``v_dot = v_dot_tree + M^-1 E lam``. It shares nothing
+with the aggregates and checks them; its cost grows with the cube of the number of loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import Array
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.constrained import RANK
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.formulations.articulated import form_articulated
+from spacectl.dynamics.input_map import loop_motor
+from spacectl.dynamics.links import form_links
+from spacectl.dynamics.options import Options
+from spacectl.dynamics.orders import is_truncated
+from spacectl.dynamics.recursion import forward_dynamics, move_all
+from spacectl.dynamics.tree import Tree, numeric_numbers
+
+__all__ = ["TreeCorrection", "correct_tree"]
+
+
+@dataclass(frozen=True)
+class TreeCorrection:
+    """The three steps.
+
+    Parameters
+    ----------
+    tree : Array, shape (n_v,)
+        Accelerations of the open tree.
+    lam : Array, shape (m,)
+        Multipliers of the constraint rows, least where they are not unique.
+    correction : Array, shape (n_v,)
+        What the loop forces add.
+    v_dot : Array, shape (n_v,)
+        The sum.
+    """
+
+    tree: Any
+    lam: Any
+    correction: Any
+    v_dot: Any
+
+
+def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: Any = None) -> TreeCorrection:
+    """Accelerations of a constrained system from those of its open tree.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of a constrained system, by any formulation in joint coordinates.
+    t : float
+        Time [s].
+    x : array, shape (n_x,)
+        State that meets the constraints.
+    u : array, shape (n_u,), optional
+        Inputs; default zero.
+    p : array, optional
+        Run-time parameters.
+
+    Raises
+    ------
+    ModelError
+        Without constraints, and for tethers and truncated orders.
+    """
+    require_equations(eom, "correct_tree")
+    if not eom.constraint_rows or is_truncated(eom.system) or eom.system.point_elements:
+        raise ModelError(
+            f"correct_tree: system '{eom.system.name}' has no constraints, or elements between points or a truncated order"
+        )
+    x, numbers = np.asarray(x, dtype=float), eom.p if p is None else eom.parameters.check(p)
+    command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    J, gamma = (eom.call("constraints", t, q, v, p=numbers)[k] for k in (2, 4))
+    E = eom.call("terms", t, q, v, command, p=numbers)[5] if eom.constraint_inputs else J.T
+    solve = _TreeInverse(eom, t, q, numbers)
+    free = _open_tree(eom, t, q, v, command, numbers, solve)
+    reach = np.stack([solve(column) for column in E.T], axis=1)
+    lam = np.linalg.lstsq(J @ reach, gamma.reshape(-1) - J @ free, rcond=RANK)[0]
+    correction = reach @ lam
+    return TreeCorrection(Array(free), Array(lam), Array(correction), Array(free + correction))
+
+
+def _open_tree(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: np.ndarray, p: np.ndarray, solve: Any) -> np.ndarray:
+    """Accelerations of the tree; motors in joints that close loops push on it from outside."""
+    closing = [a.input_name for a in eom.system.actuators if loop_motor(eom.system, a) is not None]
+    kept = tuple(a for a in eom.system.actuators if a.input_name not in closing)
+    tree = replace(eom.system, actuators=kept, constraints=())
+    opened = form_articulated(tree, options=Options(vary=tuple(eom.stats.get("vary", ()))), rebuild=())
+    own = np.concatenate([np.zeros(0), *(eom.parameters.get(name, p).reshape(-1) for name in opened.parameters.names)])
+    command = [u[eom.inputs.index(a.input_name)] if a.input_name in eom.inputs else 0.0 for a in kept]
+    found = opened.v_dot(t, q, v, command, own)
+    pushes = [name for name in closing if name in eom.inputs]
+    if pushes:
+        columns = [eom.inputs.index(name) for name in pushes]
+        found = found + solve(eom.input_map(t, q, p)[:, columns] @ u[columns])
+    return found
+
+
+class _TreeInverse:
+    """``M^-1 f`` of the open tree by the articulated recursion at rest, in numbers."""
+
+    def __init__(self, eom: EquationsOfMotion, t: float, q: np.ndarray, p: np.ndarray):
+        tree = Tree.of(eom.system)
+        self.links = form_links(tree, numeric_numbers(eom.parameters, p), np.zeros(1)).items
+        motions = move_all(self.links, t, q, np.zeros(eom.n_v), np.zeros(6))
+        self.motions = [replace(item, bias=0.0 * item.bias, carrier_bias=_none(item.carrier_bias)) for item in motions]
+
+    def __call__(self, f: np.ndarray) -> np.ndarray:
+        loads = [np.zeros(6) for _ in self.links]
+        modal = {i: np.zeros(item.rates.shape[0]) for i, item in enumerate(self.motions) if item.modal is not None}
+        still = [replace(item, twist=np.zeros(6)) for item in self.motions]
+        rates = forward_dynamics(self.links, still, np.asarray(f, dtype=float), loads, np.zeros(6), modal)
+        return np.array(rates, dtype=float)
+
+
+def _none(bias: Any) -> Any:
+    return None if bias is None else 0.0 * bias
