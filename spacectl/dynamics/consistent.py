@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.dynamics.constrained import RANK
+from spacectl.dynamics.close_loops import close_member, least_change, move_speeds, own_weights
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.model.frame_constraints import FrameConstraint
 
@@ -81,6 +81,10 @@ def make_consistent(
     start = eom.state(np.array(x0, dtype=float))
     if not eom.constraint_rows:
         return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
+    if "aggregates" in eom.numeric:
+        closed = _close_aggregates(eom, start, t, hold, tolerance, p)
+        left = float(np.max(np.abs(eom.residual(t, closed[: eom.n_q], closed[eom.n_q :], p)), initial=0.0))
+        return _report(eom, start, closed, left)
     x, n_q = start.copy(), eom.n_q
     weight = 1.0 / np.sqrt(np.maximum(np.diag(eom.mass_matrix(t, x[:n_q], p)), 1e-12))
     held_v = np.array([1.0 if name not in hold else 0.0 for name in eom.speeds])
@@ -91,7 +95,7 @@ def make_consistent(
         g, J_g = rows[0].reshape(-1), rows[3]
         if np.max(np.abs(g), initial=0.0) <= tolerance * size:
             break
-        step = _least(J_g, -g, weight * held_q)
+        step = least_change(J_g, -g, weight * held_q)
         step *= min(1.0, 0.5 / max(np.max(np.abs(step), initial=0.0), 1e-300))
         W = eom.call("projection", t, x[:n_q], x[n_q:], p=p)[4]
         x[:n_q] += W @ step
@@ -111,7 +115,7 @@ def make_consistent(
         rate = max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0)))
         if np.max(np.abs(rows[1])) <= tolerance * rate:
             break
-        x[n_q:] += _least(rows[2], -rows[1].reshape(-1), weight * held_v)
+        x[n_q:] += least_change(rows[2], -rows[1].reshape(-1), weight * held_v)
     rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
     open_rate = float(np.max(np.abs(rows[1]), initial=0.0))
     if open_rate > 1e-6 * max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0))):
@@ -121,6 +125,29 @@ def make_consistent(
             partial=x,
         )
     return _report(eom, start, x, max(float(np.max(np.abs(rows[0]), initial=0.0)), open_rate))
+
+
+def _close_aggregates(
+    eom: EquationsOfMotion, start: np.ndarray, t: float, hold: tuple[str, ...], tolerance: float, p: Any
+) -> np.ndarray:
+    """The same for embedded equations, loop by loop."""
+    twin = eom.numeric["aggregates"](eom.p if p is None else eom.parameters.check(p))
+    x, n_q = start.copy(), eom.n_q
+    weight, held = own_weights(twin, t, x[:n_q]), _coordinate_weights(eom, hold)
+    held_v = np.array([name not in hold for name in eom.speeds], dtype=float)
+    size = max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
+    loops = [member for member in twin.members if member.rows.size]
+    for member in loops:
+        names = tuple(eom.coordinates[k] for k in member.q)
+        at_v = member.v
+        x[member.q] = close_member(twin, member, t, x[member.q], weight[at_v] * held[at_v], names, tolerance * size)
+    x = eom.state(x)
+    if eom.position_rows:
+        _require_sides(eom, t, x, p)
+    for member in loops:
+        own = weight[member.v] * held_v[member.v]
+        x[n_q + member.v] = move_speeds(twin, member, t, x[member.q], x[n_q + member.v], own)
+    return x
 
 
 def _coordinate_weights(eom: EquationsOfMotion, hold: tuple[str, ...]) -> np.ndarray:
@@ -141,17 +168,6 @@ def _require_sides(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> N
             f"system '{eom.system.name}': the nearest state meets {', '.join(turned)} turned by 180 degrees; start closer",
             partial=x,
         )
-
-
-def _least(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The least weighted change with ``J change = b``."""
-    if not b.size:
-        return np.zeros(weight.size)
-    scaled = J * weight
-    size = np.linalg.norm(scaled, axis=1)
-    size = np.where(size > 1e-9 * np.max(size, initial=0.0), size, np.inf)  # rows that nothing can change
-    change: np.ndarray = weight * np.linalg.lstsq(scaled / size[:, None], b / size, rcond=RANK)[0]
-    return change
 
 
 def _report(eom: EquationsOfMotion, start: np.ndarray, x: np.ndarray, residual: float) -> ConsistentState:

@@ -106,7 +106,7 @@ class EmbeddedTwin:
         try:
             state.solution = solve_aggregate(M, Y, state.h, state.J, state.gamma, E, self.model.ranks[k])
         except SolverError as error:
-            raise SolverError(f"{self.model.describe(member)}: {error}") from error
+            raise SolverError(f"{self.model.describe(member)}: {error}{self._loose(member, state.J)}") from error
         if member.base == ROOT:
             return
         felt = full_inertia(inertia, member.kind.is_symmetric) + Z @ state.solution.G
@@ -115,6 +115,16 @@ class EmbeddedTwin:
         size = packed.size + 6
         share = np.concatenate([packed, wrench.reshape(-1) + Z @ state.solution.v_dot])
         states[member.base].ports[member.port * size : (member.port + 1) * size] += share
+
+    def _loose(self, member: Member, J: np.ndarray) -> str:
+        """Which speed the rows leave free most, as a clause of a message."""
+        if not len(J):
+            return ""
+        _, singular, V = np.linalg.svd(J)
+        rank = int(np.sum(singular > RANK * max(float(singular[0]), 1e-300)))
+        share = np.linalg.norm(V[rank:], axis=0)
+        name = self.model.frames.tree.speeds.names[member.v[int(np.argmax(share))]]
+        return f"; '{name}' is held least. Move away from this position, or give the loop other proportions"
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any) -> np.ndarray:
         """Rates of the speeds, (n_v,)."""

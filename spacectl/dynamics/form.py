@@ -13,7 +13,7 @@ from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.artificial import form_artificial
-from spacectl.dynamics.formulations.embedded import form_embedded
+from spacectl.dynamics.formulations.embedded import form_embedded, has_local_loops
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.partitioned import form_partitioned
@@ -132,6 +132,8 @@ def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options)
     """The formulation that suits a system, and why."""
     if options.coordinates == "absolute":
         return "multipliers", "absolute coordinates: one body each, joints as constraints"
+    if acting and has_local_loops(system, acting):
+        return "embedded", "many local loops: each an aggregate joint within the recursion, order N"
     if any(not constraint.is_natural for constraint in acting):
         return "artificial", "a constraint is kept by actuators"
     if acting:

@@ -18,8 +18,10 @@ from functools import cache
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.aggregates import find_aggregates
 from spacectl.dynamics.builders import CONSTRAINED_FUNCTIONS, TREE_FUNCTIONS, form_shared
 from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.embedded_calls import EmbeddedCalls
@@ -27,13 +29,16 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.input_map import loop_motor
+from spacectl.dynamics.links import form_links
+from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.orders import is_truncated
 from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree import Tree, numeric_numbers
 from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.system import System
 
-__all__ = ["form_embedded", "why_not_embedded"]
+__all__ = ["form_embedded", "has_local_loops", "why_not_embedded"]
 
 
 def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
@@ -92,6 +97,18 @@ def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
         if loop is not None and loop.name not in names:
             return f"actuator '{actuator.input_name}' in loop '{loop.name}', which is not active"
     return ""
+
+
+def has_local_loops(system: System, active: tuple[AnyConstraint, ...]) -> bool:
+    """Whether a system is large and all its loops are local, so that embedding pays: below, one dense solution is as quick."""
+    tree = Tree.of(system)
+    if len(tree.speeds) <= UNROLL_LIMIT or why_not_embedded(system, active):
+        return False
+    parameters = system.parameters()
+    links = form_links(tree, numeric_numbers(parameters, np.array(parameters.values)), np.zeros(1))
+    aggregates = find_aggregates(system, tree, links, active)
+    sizes = [sum(links.items[i].speeds.stop - links.items[i].speeds.start for i in item.links) for item in aggregates]
+    return max(sizes, default=0) <= min(UNROLL_LIMIT, len(tree.speeds) // 2)
 
 
 def _functions(
