@@ -67,7 +67,9 @@ from spacectl.dynamics.closure import ClosedLoop, ClosedState, close_loops
 from spacectl.dynamics.consistent import ConsistentState, make_consistent
 from spacectl.dynamics.constraint_loads import find_constraint_wrenches
 from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
+from spacectl.dynamics.embedded_mass import EmbeddedMass, factor_mass
 from spacectl.dynamics.options import Baumgarte
+from spacectl.dynamics.tree_correction import TreeCorrection, correct_tree
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along
 from spacectl.linear.campbell import campbell
@@ -182,6 +184,7 @@ __all__ = [
     "Drive",
     "EffectiveMasses",
     "ElasticTether",
+    "EmbeddedMass",
     "EquationsOfMotion",
     "Exit",
     "FeedbackLinearization",
@@ -257,6 +260,7 @@ __all__ = [
     "Thruster",
     "Trajectory",
     "Transition",
+    "TreeCorrection",
     "UniformGravity",
     "Universal",
     "Velocity",
@@ -277,6 +281,7 @@ __all__ = [
     "combine_shapers",
     "combine_stages",
     "constraint_force_terms",
+    "correct_tree",
     "correction_terms",
     "design_attitude_filter",
     "design_kalman",
@@ -290,6 +295,7 @@ __all__ = [
     "displace_state",
     "draw_sensitivity",
     "effective_masses",
+    "factor_mass",
     "find_base_wrench",
     "find_constraint_wrenches",
     "find_impulse",

@@ -1,7 +1,7 @@
 """The mass matrix of an aggregate with what hangs on it, and its coupling to the motion of its base.
 
-``M v_dot + Y A + h`` are the generalised forces and ``I A + Z v_dot + w`` the wrench at the base, for an acceleration A of the base
-and rates v_dot of the aggregate's own speeds. Composite inertias are collected from the tips to the base; what hangs on the
+``M v_dot + Y A + h`` are the generalised forces and ``I A + Z v_dot + w`` the wrench at the base, for an acceleration A of the
+base and rates v_dot of the aggregate's own speeds. Composite inertias are collected from the tips to the base; what hangs on the
 ports enters with its articulated inertia, which is not symmetric behind constraints that actuators keep.
 """
 
@@ -117,7 +117,10 @@ class _Sums:
         self.links, self.motions, self.is_symmetric = links, motions, is_symmetric
         n = sum(link.speeds.stop - link.speeds.start for link in links)
         self.M, self.h = ca.SX.zeros(n, n), ca.SX.zeros(n)
-        own = [ArticulatedInertia.of(a.inertia if b.modal is None else b.modal.rigid) for a, b in zip(links, motions, strict=True)]
+        own = [
+            ArticulatedInertia.of(a.inertia if b.modal is None else b.modal.rigid)
+            for a, b in zip(links, motions, strict=True)
+        ]
         self.inertia = own if is_symmetric else [FullInertia.of(item) for item in own]
         self.wrench = list(wrenches)
         self.columns: list[dict[int, Any]] = [{} for _ in links]
@@ -190,7 +193,12 @@ class _Sums:
         elif self.base is None:
             self.base = whole
         else:
-            self.base = (self.base[0] + whole[0], self.base[1] + whole[1], self.base[2] | whole[2], self.base[3] | whole[3])
+            self.base = (
+                self.base[0] + whole[0],
+                self.base[1] + whole[1],
+                self.base[2] | whole[2],
+                self.base[3] | whole[3],
+            )
 
     def result(self) -> AggregateInertia:
         """All of it, referred to the base."""
@@ -201,7 +209,9 @@ class _Sums:
         return AggregateInertia(self.M, Z, Y, self.h, inertia, wrench)
 
 
-def _pulled(X: Placement, inertia: Any, wrench: Any, columns: Any, rows: Any) -> tuple[Any, Any, dict[int, Any], dict[int, Any]]:
+def _pulled(
+    X: Placement, inertia: Any, wrench: Any, columns: Any, rows: Any
+) -> tuple[Any, Any, dict[int, Any], dict[int, Any]]:
     """The same, referred to the frame in which X is given."""
     pulled = ({k: pull_wrench(X, item) for k, item in each.items()} for each in (columns, rows))
     return (inertia.seen_from(X), pull_wrench(X, wrench), *pulled)

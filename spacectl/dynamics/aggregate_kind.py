@@ -83,9 +83,7 @@ class AggregateKind:
 _KINDS: dict[str, AggregateKind] = {}
 
 
-def make_kind(
-    frames: Frames, record: Record, *, is_symmetric: bool, stabilization: Baumgarte | None
-) -> AggregateKind:
+def make_kind(frames: Frames, record: Record, *, is_symmetric: bool, stabilization: Baumgarte | None) -> AggregateKind:
     """The kind of an aggregate, from its record; made once for each key and process."""
     if record.key not in _KINDS:
         _KINDS[record.key] = _make(frames, record, is_symmetric, stabilization)

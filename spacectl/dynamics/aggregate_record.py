@@ -206,7 +206,10 @@ def _link_values(frames: Frames, link: Link) -> dict[str, Any]:
     values |= {"mass": link.inertia.mass, "first": link.inertia.first, "inertia": link.inertia.I_O}
     values |= {f"n.{key}": link.n[key] for key in link.node.part.joint.numbers() if key in link.n}
     for m, (X, (mass, com, I_C)) in enumerate(link.members if frames.has_gravity else ()):
-        values |= {f"member{m}.{key}": x for key, x in zip(("R", "p", "mass", "com", "inertia"), (X.R, X.p, mass, com, I_C), strict=True)}
+        values |= {
+            f"member{m}.{key}": x
+            for key, x in zip(("R", "p", "mass", "com", "inertia"), (X.R, X.p, mass, com, I_C), strict=True)
+        }
     return values
 
 
@@ -249,7 +252,14 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
 def _owners(frames: Frames, item: Any) -> list[Any]:
     """Actuators that keep a constraint, by joint."""
     names = item.kind.by if isinstance(item.kind, Artificial) else ()
-    return [[(type(a).__name__, getattr(a, "joint", ""), getattr(a, "component", "")) for a in frames.system.actuators if a.input_name == name] for name in names]
+    return [
+        [
+            (type(a).__name__, getattr(a, "joint", ""), getattr(a, "component", ""))
+            for a in frames.system.actuators
+            if a.input_name == name
+        ]
+        for name in names
+    ]
 
 
 def _without_names(frames: Frames, aggregate: Aggregate, text: str) -> str:

@@ -28,7 +28,8 @@ class LocalRows(ConstraintTerms):
     """
 
     def __init__(self, own: AggregateTerms):
-        frames, names = own.frames, {}
+        frames = own.frames
+        names: dict[str, Any] = {}
         for k, item in enumerate(own.aggregate.constraints):
             names |= {f"{item.name}.{key}": value for key, value in own.group(f"constraint{k}").items()}
         tree = SimpleNamespace(
@@ -44,7 +45,11 @@ class LocalRows(ConstraintTerms):
     def momentum(self) -> Any:
         total = ca.SX.zeros(6)
         for link, motion, X in zip(self.own.links, self.own.motions, self.own.placements, strict=True):
-            body = link.inertia @ motion.twist if motion.modal is None else motion.modal.momentum(motion.twist, motion.rates)
+            body = (
+                link.inertia @ motion.twist
+                if motion.modal is None
+                else motion.modal.momentum(motion.twist, motion.rates)
+            )
             total = total + pull_wrench(X, body)
         return total
 

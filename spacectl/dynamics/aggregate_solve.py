@@ -1,7 +1,8 @@
 """Accelerations of one aggregate as a function of its base's acceleration: the numpy twin of native/embedded_solve.h.
 
-``M v_dot + Y A + h = E lam``, ``J v_dot = gamma`` with E = J' for natural constraints. The dependent speeds are those that complete
-pivoting of J finds, ``v_dot = N y_dot + d``; what remains is ``v_dot = v_dot_0 + G A`` and the inertia that the base feels.
+``M v_dot + Y A + h = E lam``, ``J v_dot = gamma`` with E = J' for natural constraints. The dependent speeds are those that
+complete pivoting of J finds, ``v_dot = N y_dot + d``; what remains is ``v_dot = v_dot_0 + G A`` and the inertia that the base
+feels.
 """
 
 from __future__ import annotations
@@ -122,7 +123,9 @@ def solve_aggregate(
     D = left.T @ M @ split.N
     right = -left.T @ np.column_stack([h + M @ split.d, Y])
     own = scale[list(split.independent)]
-    y = own[:, None] * _solve((own[:, None] * D) * own if E is None else D * own, own[:, None] * right if E is None else right)
+    y = own[:, None] * _solve(
+        (own[:, None] * D) * own if E is None else D * own, own[:, None] * right if E is None else right
+    )
     v_dot = split.d + split.N @ y[:, 0]
     _require_agreement(J, gamma, v_dot, scale, h, split.left)
     return AggregateSolution(v_dot, split.N @ y[:, 1:], split, D)

@@ -120,7 +120,9 @@ class AggregateTerms:
     def q_dot(self) -> Any:
         """Rates of the coordinates."""
         rates = [
-            self.v[link.node.eta_dot] if link.kind == "modal" else link.node.part.joint.q_dot(self.q[link.node.q], self.v[link.node.v])
+            self.v[link.node.eta_dot]
+            if link.kind == "modal"
+            else link.node.part.joint.q_dot(self.q[link.node.q], self.v[link.node.v])
             for link in self.links
             if link.kind in ("modal", "joint")
         ]
@@ -255,8 +257,8 @@ class AggregateTerms:
                 node = joints[joint]
                 q, v = find_component(f"element '{element.name}'", component, node.part)
                 places.append((None if q is None else node.q.start + q, node.v.start + v))
-            states = [[None if i is None else self.q[i] for i, _ in places], [self.v[k_] for _, k_ in places]]
-            for (_, at), effort in zip(places, element.efforts(*states, self.group(f"element{k}")), strict=True):
+            q_at, v_at = [None if i is None else self.q[i] for i, _ in places], [self.v[j] for _, j in places]
+            for (_, at), effort in zip(places, element.efforts(q_at, v_at, self.group(f"element{k}")), strict=True):
                 total[at] += effort
         return total
 

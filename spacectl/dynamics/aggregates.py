@@ -67,8 +67,7 @@ def find_aggregates(
     for item, touched in zip(active, supports, strict=True):
         inside[owner[min(touched)]].append(item)
     return tuple(
-        Aggregate(tuple(sorted(members)), base, tuple(own))
-        for (members, base), own in zip(groups, inside, strict=True)
+        Aggregate(tuple(sorted(members)), base, tuple(own)) for (members, base), own in zip(groups, inside, strict=True)
     )
 
 

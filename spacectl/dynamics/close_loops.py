@@ -5,8 +5,6 @@ For a loop that cannot close, the configuration that comes closest is found and 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.optimize import least_squares
 
@@ -32,7 +30,13 @@ def own_weights(twin: EmbeddedTwin, t: float, q: np.ndarray) -> np.ndarray:
 
 
 def close_member(
-    twin: EmbeddedTwin, member: Member, t: float, q: np.ndarray, weight: np.ndarray, names: tuple[str, ...], tolerance: float
+    twin: EmbeddedTwin,
+    member: Member,
+    t: float,
+    q: np.ndarray,
+    weight: np.ndarray,
+    names: tuple[str, ...],
+    tolerance: float,
 ) -> np.ndarray:
     """Coordinates of one aggregate that close its loops, by the least weighted change.
 
@@ -92,16 +96,17 @@ def _cannot_close(
     g = np.abs(twin.rows(member, t, q, still)[0].reshape(-1))
     held = [name for name, holds in zip(_row_names(member), member.kind.holds, strict=True) if holds]
     told = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, q, strict=True))
-    error = SolverError(
-        f"system '{twin.model.system.name}': {twin.model.describe(member)} cannot close from this start: {np.max(g):.3g} is left, "
-        f"most in '{held[int(np.argmax(g))]}'; the closest configuration found is {told}. Start closer, hold less, or check "
-        "lengths and placements",
+    return SolverError(
+        f"system '{twin.model.system.name}': {twin.model.describe(member)} cannot close from this start: {np.max(g):.3g} "
+        f"is left, most in '{held[int(np.argmax(g))]}'; the closest configuration found is {told}. Start closer, "
+        "hold less, or check lengths and placements",
         partial=q,
     )
-    return error
 
 
-def move_speeds(twin: EmbeddedTwin, member: Member, t: float, q: np.ndarray, v: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def move_speeds(
+    twin: EmbeddedTwin, member: Member, t: float, q: np.ndarray, v: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
     """Speeds of one aggregate that keep its loops closed, by the least weighted change.
 
     Raises
@@ -119,8 +124,8 @@ def move_speeds(twin: EmbeddedTwin, member: Member, t: float, q: np.ndarray, v: 
     if np.max(left) > 1e-6 * size:
         worst = _row_names(member)[int(np.argmax(left))]
         raise SolverError(
-            f"system '{twin.model.system.name}': no speeds keep {twin.model.describe(member)} closed; {np.max(left):.3g} is left, "
-            f"most in '{worst}'; hold less",
+            f"system '{twin.model.system.name}': no speeds keep {twin.model.describe(member)} closed; {np.max(left):.3g} "
+            f"is left, most in '{worst}'; hold less",
             partial=v,
         )
     return v

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import SolverError
+from spacectl.core.errors import ShapeError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.embedded_model import EmbeddedModel
 from spacectl.dynamics.embedded_twin import EmbeddedTwin
@@ -113,6 +113,7 @@ class EmbeddedCalls:
 
     def x_dot(self, t: Any, x: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
         """Rate of the state."""
+        x, u = self._sized(x, self._own.n_q + self._own.n_v, "x"), self._sized(u, self._own.n_u, "u")
         kernel = self.kernel(p) if self.is_large else None
         if kernel is not None:
             rate, failed = kernel.x_dot(t, x, u)
@@ -125,15 +126,24 @@ class EmbeddedCalls:
 
     def v_dot(self, t: Any, q: Any, v: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
         """Rates of the speeds."""
+        self._sized(q, self._own.n_q, "q")
         x = np.concatenate([np.ravel(q), np.ravel(v)])
         return [self.x_dot(t, x, u, p)[0][np.size(q) :]]
 
     def multipliers(self, t: Any, q: Any, v: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
         """Multipliers of the constraint rows."""
+        sizes = (self._own.n_q, self._own.n_v, self._own.n_u)
+        given = [self._sized(item, size, name) for item, size, name in zip((q, v, u), sizes, "qvu", strict=True)]
         try:
-            return [self.twin(p).multipliers(t, q, v, u)[:, None]]
+            return [self.twin(p).multipliers(t, *given)[:, None]]
         except SolverError as error:
             raise self._named(error) from error
+
+    def _sized(self, given: Any, size: int, name: str) -> np.ndarray:
+        flat = np.asarray(given, dtype=float).reshape(-1)
+        if flat.size != size:
+            raise ShapeError(f"system '{self.system.name}': '{name}' has {flat.size} entries, expected {size}")
+        return flat
 
     def _named(self, error: SolverError) -> SolverError:
         return SolverError(f"system '{self.system.name}' by embedded: no accelerations; {error}")
@@ -160,7 +170,8 @@ class EmbeddedCalls:
         q, v, time = np.ravel(q), np.ravel(v), float(np.ravel(t)[0])
         m, n_v, n_q = twin.n_rows, twin.n_v, twin.n_q
         speed, J, gamma, W = np.zeros((m, 1)), np.zeros((m, n_v)), np.zeros((m, 1)), np.zeros((n_q, n_v))
-        position, held, sides = np.full((m, 1), np.nan), np.zeros((m, n_v)), {}
+        position, held = np.full((m, 1), np.nan), np.zeros((m, n_v))
+        sides: dict[str, float] = {}
         for member in twin.members:
             g, rate, J_own, held_own, W_own, gamma_own, sides_own = twin.rows(member, time, q[member.q], v[member.v])
             at = member.rows[member.kind.holds]

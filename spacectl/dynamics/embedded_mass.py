@@ -1,8 +1,8 @@
 """The factorised mass matrix of embedded equations and its inverse as operators of order N.
 
-In the independent speeds y of all aggregates, ``v = N y``, the mass matrix ``N' M N = L D L'`` has a block diagonal D, one block for each
-aggregate, and a factor L that the tree of aggregates makes sparse [1]_: applying the matrix, its factor or its inverse to
-a vector costs as much as one or two sweeps.
+In the independent speeds y of all aggregates, ``v = N y``, the mass matrix ``N' M N = L D L'`` has a block diagonal D, one block
+for each aggregate, and a factor L that the tree of aggregates makes sparse [1]_: applying the matrix, its factor or its inverse
+to a vector costs as much as one or two sweeps.
 
 References
 ----------
@@ -82,7 +82,8 @@ class EmbeddedMass:
     def apply(self, y: Any) -> np.ndarray:
         """``M_y y``: outward for accelerations, inward for forces."""
         y = self._checked(y, len(self.independent))
-        moving, accelerations = [], []
+        moving: list[tuple[np.ndarray, np.ndarray]] = []
+        accelerations: list[np.ndarray] = []
         for block in self.blocks:
             A = np.zeros(6) if block.base == ROOT else block.port_of(accelerations[block.base])
             v = block.split.N @ y[block.place]
@@ -103,7 +104,8 @@ class EmbeddedMass:
     def solve(self, f: Any) -> np.ndarray:
         """``M_y^-1 f = L'^-1 D^-1 L^-1 f``: inward, then outward."""
         rest = self._inward(self._checked(f, len(self.independent)))
-        found, accelerations = np.zeros(len(rest)), []
+        found = np.zeros(len(rest))
+        accelerations: list[np.ndarray] = []
         for block in self.blocks:
             A = np.zeros(6) if block.base == ROOT else block.port_of(accelerations[block.base])
             own = np.linalg.solve(block.D, rest[block.place] - block.split.N.T @ (block.Z_carried.T @ A))

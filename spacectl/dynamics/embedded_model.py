@@ -172,7 +172,10 @@ class EmbeddedModel:
             rows = self.evaluator(member.kind, "rows")
             g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root[:6], member.record)
             if np.max(np.abs(g), initial=0.0) > _CLOSED:  # anywhere will do then
-                q, v = rest[member.q] + 0.3 * rng.standard_normal(member.q.size), 0.1 * rng.standard_normal(n_v)[: member.v.size]
+                q, v = (
+                    rest[member.q] + 0.3 * rng.standard_normal(member.q.size),
+                    0.1 * rng.standard_normal(n_v)[: member.v.size],
+                )
                 J = rows(0.0, q, v, self.root[:6], member.record)[2]
             found.append(partition(J, np.zeros(len(J)), np.ones(J.shape[1])).rank)
         return tuple(found)

@@ -75,7 +75,9 @@ class EmbeddedTwin:
         for k in reversed(range(len(states))):
             self._inward(k, states, tau)
         for member, state in zip(self.members, states, strict=True):
-            above = self.model.root[6:12] if member.base == ROOT else _at(states[member.base].accelerations, member.port, 6)
+            above = (
+                self.model.root[6:12] if member.base == ROOT else _at(states[member.base].accelerations, member.port, 6)
+            )
             solution: Any = state.solution
             state.base_acceleration, state.v_dot = above, solution.v_dot + solution.G @ above
             onward = self.model.evaluator(member.kind, "onward")

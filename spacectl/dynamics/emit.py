@@ -85,7 +85,9 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
     def late(operand: str) -> str:
         return kept.setdefault(operand, f"w[{len(kept)}]") if operand in early else operand
 
-    after = [Assignment(v.name, v.op, tuple(map(late, v.operands)), False, v.is_input) for v in values if not v.is_early]
+    after = [
+        Assignment(v.name, v.op, tuple(map(late, v.operands)), False, v.is_input) for v in values if not v.is_early
+    ]
     before = [value for value in values if value.is_early]
     used = [i for i in range(function.n_in()) if i != hoisted]
     results = [Line(f"res[{i}][{k}]", late(value), (late(value),), "store") for (i, k), value in stores]

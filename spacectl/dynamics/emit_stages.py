@@ -49,11 +49,15 @@ def emit_stages(function: ca.Function, name: str, stages: Sequence[int]) -> tupl
         operands = value.operands if value.is_input else tuple(late(item, at) for item in value.operands)
         lines[at].append(Assignment(value.name, value.op, operands, False, value.is_input))
     results: list[list[Line]] = [[] for _ in lines]
-    for (i, k), value in stores:
-        results[stage.get(value, 0)].append(Line(f"r[{i}][{k}]", value, (value,), "store"))
+    for (i, k), stored in stores:
+        results[stage.get(stored, 0)].append(Line(f"r[{i}][{k}]", stored, (stored,), "store"))
     keeping = [Line(place, value, (value,), "store") for value, place in kept.items()]
     text = []
-    memory = [*(("const double *", f"a{i}") for i in range(function.n_in())), ("double *const *", "r"), ("double *", "w")]
+    memory = [
+        *(("const double *", f"a{i}") for i in range(function.n_in())),
+        ("double *const *", "r"),
+        ("double *", "w"),
+    ]
     for k, (own, outs) in enumerate(zip(lines, results, strict=True)):
         outs = outs + keeping if k == 0 else outs
         is_long = len(own) + len(outs) >= CHUNKED_FROM

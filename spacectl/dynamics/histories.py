@@ -18,6 +18,11 @@ _NUMERIC = {
     "bias": ("t", "q", "v"),
     "mass_matrix": ("t", "q"),
     "input_map": ("t", "q"),
+    "multipliers": ("t", "q", "v", "u"),
+    "constraints": ("t", "q", "v"),
+    "projection": ("t", "q", "v"),
+    "residual": ("t", "q", "v"),
+    "sides": ("t", "q"),
 }
 
 

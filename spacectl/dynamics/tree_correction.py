@@ -1,8 +1,8 @@
 """The scheme for loops that 004 begins with: solve the open tree in order N, find the loop forces, correct the tree.
 
 (a) accelerations of the tree without its closures, by the articulated recursion; (b) forces that keep the closures,
-``J M^-1 E lam = gamma - J v_dot_tree``, with M^-1 applied by recursion; (c) ``v_dot = v_dot_tree + M^-1 E lam``. It shares nothing
-with the aggregates and checks them; its cost grows with the cube of the number of loops.
+``J M^-1 E lam = gamma - J v_dot_tree``, with M^-1 applied by recursion; (c) ``v_dot = v_dot_tree + M^-1 E lam``. It shares
+nothing with the aggregates and checks them; its cost grows with the cube of the number of loops.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
     return TreeCorrection(Array(free), Array(lam), Array(correction), Array(free + correction))
 
 
-def _open_tree(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: np.ndarray, p: np.ndarray, solve: Any) -> np.ndarray:
+def _open_tree(
+    eom: EquationsOfMotion, t: float, q: Any, v: Any, u: np.ndarray, p: np.ndarray, solve: Any
+) -> np.ndarray:
     """Accelerations of the tree; motors in joints that close loops push on it from outside."""
     closing = [a.input_name for a in eom.system.actuators if loop_motor(eom.system, a) is not None]
     kept = tuple(a for a in eom.system.actuators if a.input_name not in closing)

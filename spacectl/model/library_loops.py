@@ -143,7 +143,9 @@ def five_bar() -> System:
     for side, sign, upper, fore in (("left", -1.0, angles[0], tilt), ("right", 1.0, np.pi - angles[0], np.pi - tilt)):
         shoulder, elbow = Revolute(name=f"{side}_motor", axis="z"), Revolute(name=f"{side}_elbow", axis="z")
         upper_arm, forearm = rod(f"{side}_arm", lengths[0], 0.8), rod(f"{side}_fore", lengths[1], 0.6)
-        parts.append(Part(upper_arm, on="table", at=(0.1 * sign, 0, 0.05), rotation=rotation_about("z", upper), joint=shoulder))
+        parts.append(
+            Part(upper_arm, on="table", at=(0.1 * sign, 0, 0.05), rotation=rotation_about("z", upper), joint=shoulder)
+        )
         parts.append(Part(forearm, on=f"{side}_arm.end", rotation=rotation_about("z", fore - upper), joint=elbow))
     pins = tuple(PointOnPlane(name=f"pin_{axis}", a="left_fore.end", b="right_fore.end", normal=axis) for axis in "xy")
     motors = ("turntable", "left_motor", "right_motor")
@@ -166,14 +168,20 @@ def differential_wrist(*, ratio: float = 6.0) -> System:
     """
     bus = RigidBody(name="bus", mass=30.0, inertia=(3.0, 3.5, 4.0, 0.1, 0.0, -0.1))
     arm = rod("arm", 0.8, 4.0)
-    cage = RigidBody(name="cage", mass=0.5, inertia=(1e-3, 1.2e-3, 1.1e-3), frames=(Frame(name="seat", at=(0.05, 0, 0)),))
+    cage = RigidBody(
+        name="cage", mass=0.5, inertia=(1e-3, 1.2e-3, 1.1e-3), frames=(Frame(name="seat", at=(0.05, 0, 0)),)
+    )
     tool = RigidBody(name="tool", mass=1.5, inertia=(0.01, 0.02, 0.025), com=(0.12, 0.02, 0.0))
     to_y = rotation_about("x", -0.5 * np.pi)  # z of a rotor along the pitch axis y
     parts = (
         Part(bus, joint=Free(name="base")),
         Part(arm, on="bus", at=(0.3, 0.0, 0.1), joint=Revolute(name="shoulder", axis="y")),
-        Part(rotor("rotor1", 0.3), on="arm.end", at=(0, 0.06, 0), rotation=to_y, joint=Revolute(name="motor1", axis="z")),
-        Part(rotor("rotor2", 0.3), on="arm.end", at=(0, -0.06, 0), rotation=to_y, joint=Revolute(name="motor2", axis="z")),
+        Part(
+            rotor("rotor1", 0.3), on="arm.end", at=(0, 0.06, 0), rotation=to_y, joint=Revolute(name="motor1", axis="z")
+        ),
+        Part(
+            rotor("rotor2", 0.3), on="arm.end", at=(0, -0.06, 0), rotation=to_y, joint=Revolute(name="motor2", axis="z")
+        ),
         Part(cage, on="arm.end", joint=Revolute(name="pitch", axis="y")),
         Part(tool, on="cage.seat", joint=Revolute(name="roll", axis="x")),
     )

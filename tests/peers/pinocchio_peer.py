@@ -23,7 +23,7 @@ try:
 except ImportError:  # an optional package; `why_not` says so, and a test counts the comparisons that were made
     pin = None
 
-__all__ = ["accelerate", "why_not"]
+__all__ = ["accelerate", "build", "why_not"]
 
 Named = Mapping[str, float]
 _CHAINS: dict[str, tuple[tuple[str, int, int], ...]] = {
@@ -53,7 +53,7 @@ class _Built:
     placements: list[Any]  # link's body frame in that joint's frame
 
 
-def _build(system: System) -> _Built:
+def build(system: System) -> _Built:
     model = pin.Model()
     environment = system.environment
     model.gravity.linear = np.asarray(environment.g) if isinstance(environment, UniformGravity) else np.zeros(3)
@@ -90,7 +90,7 @@ def _add_joints(built: _Built, link: Link, parent: int, X_J: Any) -> int:
 
 def accelerate(system: System, q: Named, v: Named, u: Named) -> dict[str, float]:
     """v_dot by speed name, in our speeds."""
-    built, loads = _build(system), read_loads(system, u)
+    built, loads = build(system), read_loads(system, u)
     model = built.model
     q_pin, v_pin, tau_pin = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     for joint, link, coordinate in built.entries:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import casadi as ca
@@ -124,7 +124,7 @@ def _functions(
         return form_constrained(system, options=options, rebuild=rebuild, formulation="embedded", road=road).functions
 
     names = CONSTRAINED_FUNCTIONS if is_constrained else TREE_FUNCTIONS
-    return {name: (lambda name=name: shared()[name]) for name in names}
+    return {name: partial(lambda key: shared()[key], name) for name in names}
 
 
 def _row_names(item: AnyConstraint) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from spacectl.dynamics.emit_stages import emit_stages
 from spacectl.dynamics.native.function import NativeFunction
 from spacectl.dynamics.native.projection import SMALL
 
-__all__ = ["EmbeddedKernel"]
+__all__ = ["EmbeddedKernel", "EmbeddedStruct"]
 
 _STAGES = [{"ports": 1, "A": 2, "v_dot": 2}.get(name, 0) for name in INPUTS]  # when each argument becomes known
 _COUNTS = ("n_members", "n_q", "n_v", "n_u", "n_joint_inputs", "scratch")
