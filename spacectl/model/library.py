@@ -21,8 +21,8 @@ from spacectl.model.library_constrained import (
     two_arm_flyer,
 )
 from spacectl.model.library_docking import docking_probe, docking_ring
-from spacectl.model.library_tether import TetherOrbiter
 from spacectl.model.library_loops import differential_wrist, five_bar, four_bar_chain, geared_chain, kept_chain
+from spacectl.model.library_tether import TetherOrbiter
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
@@ -31,8 +31,8 @@ from spacectl.spatial.rotation import rotation_about
 __all__ = [
     "CONSTRAINED",
     "LIBRARY",
-    "TetherOrbiter",
     "LOOPS",
+    "TetherOrbiter",
     "chain",
     "differential_wrist",
     "docking_probe",
