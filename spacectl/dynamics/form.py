@@ -132,7 +132,7 @@ def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options)
     """The formulation that suits a system, and why."""
     if options.coordinates == "absolute":
         return "multipliers", "absolute coordinates: one body each, joints as constraints"
-    if acting and has_local_loops(system, acting):
+    if acting and not options.switchable and has_local_loops(system, acting):
         return "embedded", "many local loops: each an aggregate joint within the recursion, order N"
     if any(not constraint.is_natural for constraint in acting):
         return "artificial", "a constraint is kept by actuators"

@@ -185,6 +185,18 @@ def test_gravity_gradient_and_pushes_in_world_axes_reach_inner_bodies() -> None:
     assert_same(form_equations(system, formulation="embedded"), form_equations(system, formulation="kane"))
 
 
+def test_functions_have_the_names_of_the_shared_ones() -> None:
+    """They are listed, for large systems form them only when they are asked for."""
+    for system, other in (
+        (library.geared_chain(2), "kane"),
+        (library.line_arm(), "artificial"),
+        (library.pendulum(), "kane"),
+    ):
+        one, two = (form_equations(system, formulation=name) for name in ("embedded", other))
+        assert set(one.functions) == set(two.functions)
+        assert one.position_rows == two.position_rows and one.constraint_rows == two.constraint_rows
+
+
 def test_new_numbers_need_no_new_equations() -> None:
     eom = form_equations(library.geared_chain(3), formulation="embedded")
     other = library.geared_chain(3, ratio=7.0)

@@ -93,6 +93,9 @@ def test_what_embedding_refuses() -> None:
         form_equations(replace(arm, elements=(spring,)), formulation="embedded")
     with pytest.raises(ModelError, match="rocker_motor.*not active"):
         form_equations(library.redundant_four_bar(), formulation="embedded", active=())
+    with pytest.raises(ModelError, match="switch"):
+        form_equations(arm, formulation="embedded", switchable=True)
+    assert form_equations(library.geared_chain(13), switchable=True).formulation == "kane"
     loose = Constraint(name="clock", rule=lambda s: s.t - 1.0)
     with pytest.raises(ModelError, match="clock"):
         form_equations(replace(arm, constraints=(*arm.constraints, loose)), formulation="embedded")

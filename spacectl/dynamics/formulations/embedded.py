@@ -65,6 +65,10 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
     reason = why_not_embedded(system, active)
     if reason:
         raise ModelError(f"system '{system.name}': embedded cannot serve {reason}; use formulation='auto'")
+    if options.switchable:
+        raise ModelError(
+            "form_equations: embedded decides its aggregates once and cannot switch constraints; use 'kane'"
+        )
     terms = Terms(system, options.vary)
     kept = tuple(name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by)
     calls = EmbeddedCalls(system, system.parameters(vary=options.vary), active, options.stabilization)
