@@ -27,7 +27,15 @@ TREE_FUNCTIONS = (
     *("q_dot", "mass_matrix", "bias", "input_map", "energy", "kinetic_by_part", "momentum", "center_of_mass"),
     *("placements", "sensors", "terms", "x_dot", "v_dot", "residual", "reactions", "outputs"),
 )
-CONSTRAINED_FUNCTIONS = (*TREE_FUNCTIONS, "constraints", "projection", "multipliers", "constraint_wrenches", "sides", "outputs_inner")
+CONSTRAINED_FUNCTIONS = (
+    *TREE_FUNCTIONS,
+    "constraints",
+    "projection",
+    "multipliers",
+    "constraint_wrenches",
+    "sides",
+    "outputs_inner",
+)
 
 
 def form_terms(system: System, options: Options) -> Terms:
