@@ -10,6 +10,7 @@ Describe a system once as data, form its equations, design a law, simulate the c
 
 from spacectl.controllers import (
     KalmanFilter,
+    LinearizationReport,
     LqgLaw,
     LqrLaw,
     LqrTrajectoryLaw,
@@ -17,6 +18,8 @@ from spacectl.controllers import (
     Shaper,
     Spillover,
     SpilloverMode,
+    TrackingReport,
+    VibrationLaw,
     add_dead_zone,
     add_delay,
     add_low_pass,
@@ -40,6 +43,7 @@ from spacectl.controllers import (
     shape_modes,
     shape_trajectory,
     smoothed_bang_bang,
+    suppress_vibration,
 )
 from spacectl.controllers.artificial_constraint import ArtificialConstraintTracking
 from spacectl.controllers.feedback_linearization import FeedbackLinearization, ModifiedFeedbackLinearization
@@ -208,6 +212,7 @@ __all__ = [
     "Line",
     "LinearModel",
     "LinearTrajectory",
+    "LinearizationReport",
     "Loop",
     "LqgLaw",
     "LqrLaw",
@@ -258,12 +263,14 @@ __all__ = [
     "SystemNorm",
     "Tether",
     "Thruster",
+    "TrackingReport",
     "Trajectory",
     "Transition",
     "TreeCorrection",
     "UniformGravity",
     "Universal",
     "Velocity",
+    "VibrationLaw",
     "WeakMode",
     "absolute_state",
     "add_dead_zone",
@@ -337,6 +344,7 @@ __all__ = [
     "simulate_stages",
     "smoothed_bang_bang",
     "subtract_states",
+    "suppress_vibration",
     "to_nonlinear_control",
     "watch_stretch",
     "write_report",

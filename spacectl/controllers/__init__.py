@@ -4,6 +4,7 @@ from spacectl.controllers.attitude_filter import design_attitude_filter
 from spacectl.controllers.delay import add_delay
 from spacectl.controllers.estimators import KalmanFilter, design_kalman
 from spacectl.controllers.filters import add_low_pass, add_notch
+from spacectl.controllers.linearization_report import LinearizationReport
 from spacectl.controllers.lqg import LqgLaw, design_lqg
 from spacectl.controllers.lqr import LqrLaw, design_lqr
 from spacectl.controllers.lqr_along import LqrTrajectoryLaw, design_lqr_along
@@ -14,11 +15,14 @@ from spacectl.controllers.shaping import Shaper, combine_shapers, design_shaper,
 from spacectl.controllers.shaping_commands import shape_command, shape_trajectory
 from spacectl.controllers.shaping_figures import draw_sensitivity
 from spacectl.controllers.spillover import Spillover, SpilloverMode, check_spillover
+from spacectl.controllers.tracking_report import TrackingReport
+from spacectl.controllers.vibration import VibrationLaw, suppress_vibration
 from spacectl.controllers.wrappers import add_dead_zone, limit_rate, quantize, saturate
 from spacectl.controllers.wrappers_windup import prevent_windup
 
 __all__ = [
     "KalmanFilter",
+    "LinearizationReport",
     "LqgLaw",
     "LqrLaw",
     "LqrTrajectoryLaw",
@@ -26,6 +30,8 @@ __all__ = [
     "Shaper",
     "Spillover",
     "SpilloverMode",
+    "TrackingReport",
+    "VibrationLaw",
     "add_dead_zone",
     "add_delay",
     "add_low_pass",
@@ -49,4 +55,5 @@ __all__ = [
     "shape_modes",
     "shape_trajectory",
     "smoothed_bang_bang",
+    "suppress_vibration",
 ]

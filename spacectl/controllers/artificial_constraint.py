@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows
+from spacectl.controllers.tracking_report import TrackingReport, examine_path
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
@@ -50,6 +51,8 @@ class ArtificialConstraintTracking(ControlLaw):
     ----------
     constrained : EquationsOfMotion
         The plant with the constraints, by the artificial formulation.
+    others : ControlLaw or None
+        The law of the other inputs.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class ArtificialConstraintTracking(ControlLaw):
         system = replace(eom.system, constraints=(*eom.system.constraints, *given))
         constrained = form_equations(system, formulation="artificial")
         object.__setattr__(self, "constrained", constrained)
+        object.__setattr__(self, "others", others)
         numbers = constrained.p if p is None else constrained.parameters.vector(_named(eom, p))
         if frequency < 0.0 or damping < 0.0:
             raise ModelError(f"law '{name}': frequency and damping must be 0 or more")
@@ -129,6 +133,25 @@ class ArtificialConstraintTracking(ControlLaw):
         )
 
     constrained: EquationsOfMotion
+    others: ControlLaw | None
+
+    def examine(self, t: Any, x: Any, u: Any = None) -> TrackingReport:
+        """Adequacy of the actuators and zero dynamics along a path, before anything is run.
+
+        Parameters
+        ----------
+        t : array, shape (n_t,)
+            Times [s].
+        x : array, shape (n_t, n_x)
+            States on the constraints (`make_consistent`); at rest, or those of a plan.
+        u : array, shape (n_t, n_u), optional
+            Inputs that keep no constraint, as the plan has them; default zero.
+
+        Returns
+        -------
+        TrackingReport
+        """
+        return examine_path(self.constrained, self.others, t, x, u, self.name)
 
     def check(self, t: float, x: Any) -> ConstraintReport:
         """Whether the chosen actuators can keep the constraints at a state, in plain words."""

@@ -12,6 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.controllers.authority import require_authority
+from spacectl.controllers.linearization_report import Linearization
 from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows, solve_symmetric
 from spacectl.controllers.motion_reference import read_motion
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
@@ -26,7 +28,7 @@ Symbols = tuple[Any, ...]
 Command = Callable[[Symbols, Symbols, Any], Any]  #: (t, q, v, p), (M, h, B_tau), a -> u
 
 
-class FeedbackLinearization(ControlLaw):
+class FeedbackLinearization(Linearization):
     """Exact linearisation: ``theta_ddot + 2 zeta omega theta_dot + omega^2 theta = 0`` for every controlled error theta.
 
     ``u = B_tau^-1 (M a + h)`` with ``a = a_ref - 2 zeta omega (v - v_ref) - omega^2 theta`` (003 Eq 6.3). With constraints
@@ -44,6 +46,8 @@ class FeedbackLinearization(ControlLaw):
         See `read_motion`.
     speeds : tuple of str, optional
         The controlled speeds, as many as there are inputs; default: all of them.
+    inputs : tuple of str, optional
+        Inputs that the law commands; default: all of them. A closed loop may have more than it has freedoms.
     p : array, optional
         The law's copy of the plant's numbers, if it shall differ from the system's own.
     period : float
@@ -65,23 +69,25 @@ class FeedbackLinearization(ControlLaw):
         damping: Any = 1.0,
         reference: Any = None,
         speeds: tuple[str, ...] | None = None,
+        inputs: tuple[str, ...] | None = None,
         p: Any = None,
         period: float = 0.0,
         name: str = "feedback linearisation",
     ):
         require_equations(eom, "FeedbackLinearization")
-        chosen = _chosen(eom, speeds, name)
-        _require_authority(eom, chosen, name, p)
-
+        pushed = eom.inputs if inputs is None else tuple(inputs)
+        chosen = _chosen(eom, speeds, pushed, name)
+        require_authority(eom, chosen, pushed, f"law '{name}'", p)
         kind = {"kind": "feedback linearisation", "speeds": list(chosen)}
-        _make(self, eom, _exact(eom, chosen), frequency, damping, reference, p, period, name, kind)
+        _make(self, eom, _exact(eom, chosen, pushed), pushed, frequency, damping, reference, p, period, name, kind)
 
 
-class ModifiedFeedbackLinearization(ControlLaw):
+class ModifiedFeedbackLinearization(Linearization):
     """Feedback linearisation of an under-actuated system by least squares (003 Eqs 6.11-6.15).
 
     u minimises ``(B_tau u - M a - h)' Q (B_tau u - M a - h)``: what cannot be met is left over, and moves the system by its
-    zero dynamics, which `close_loop` of the linearised plant with this law shows.
+    zero dynamics; `report` tells both. With ``Q = M^-1`` the condition is ``B_tau' v_dot = B_tau' a``: speeds that inputs
+    push directly are linearised exactly, the others are left to themselves. The thesis' Q = 1 promises no stability.
 
     Parameters
     ----------
@@ -114,13 +120,14 @@ class ModifiedFeedbackLinearization(ControlLaw):
         Q = _weight(weight, eom.n_v, name)
 
         kind = {"kind": "modified feedback linearisation", "weight": weight if isinstance(weight, str) else "matrix"}
-        _make(self, eom, _least_squares(eom, Q), frequency, damping, reference, p, period, name, kind)
+        _make(self, eom, _least_squares(eom, Q), eom.inputs, frequency, damping, reference, p, period, name, kind)
 
 
 def _make(
     law: ControlLaw,
     eom: EquationsOfMotion,
     command: Command,
+    inputs: tuple[str, ...],
     frequency: Any,
     damping: Any,
     reference: Any,
@@ -144,6 +151,9 @@ def _make(
     error = _error_function(eom)(x, x_ref)
     theta, rate = error[: eom.n_v], error[eom.n_v :]
     a = a_ref - 2.0 * p_zeta * p_omega * rate - p_omega**2 * theta
+    object.__setattr__(law, "_wanted", ca.Function("wanted", [t, x, r, p_all], [a]))
+    object.__setattr__(law, "eom", eom)
+    object.__setattr__(law, "controlled", tuple(notes.get("speeds", eom.speeds)))
     u = _command_function(eom, command, numbers.size)(t, x, a, p_plant)
     function = ca.Function("law", [t, x, y, z, r, p_all], [ca.densify(u), z, z], list(LAW_INPUTS), list(LAW_OUTPUTS))
     names = [eom.parameters.name_of(k) for k in range(numbers.size)]
@@ -154,7 +164,7 @@ def _make(
         name=name,
         function=function,
         states=eom.labels.x,
-        inputs=eom.labels.u,
+        inputs=Labels(inputs, tuple(eom.labels.u.unit(item) for item in inputs), "input"),
         parameters=Labels(tuple(labels), (), "law parameter"),
         p=np.concatenate([numbers, omega, zeta]),
         period=period,
@@ -178,20 +188,21 @@ def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.
     return command_function("command", [t, x, a, p], command((t, q, v, p), terms, a))
 
 
-def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...]) -> Command:
+def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...]) -> Command:
     """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
     places = [eom.labels.v.index(name) for name in chosen]
+    columns = list(eom.labels.u.indices(inputs))
     held = independent_rows(eom) if eom.constraint_rows else []
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
-        M, h, B_tau = terms
+        M, h, B_tau = terms[0], terms[1], terms[2][:, columns]
         if not held and len(places) == eom.n_v:
             return ca.solve(B_tau, M @ a[places] + h)
         C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
         if held:
             _, _, J, _, gamma = eom.functions["constraints"](*symbols)
             C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, J[held, :].T)
-        return meet_rows(eom, M, -h, C, right, E)[: eom.n_u]
+        return meet_rows(eom, M, -h, C, right, E)[: len(columns)]
 
     return command
 
@@ -209,35 +220,20 @@ def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None) -> Command:
     return command
 
 
-def _chosen(eom: EquationsOfMotion, speeds: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
+def _chosen(
+    eom: EquationsOfMotion, speeds: tuple[str, ...] | None, inputs: tuple[str, ...], name: str
+) -> tuple[str, ...]:
     chosen = eom.speeds if speeds is None else tuple(speeds)
-    for item in chosen:
-        if item not in eom.speeds:
-            raise ModelError(f"law '{name}': speeds names an {unknown_name('speed', item, eom.speeds)}")
-    if len(chosen) != eom.n_u:
+    for kind, given, known in (("speed", chosen, eom.speeds), ("input", inputs, eom.inputs)):
+        for item in given:
+            if item not in known:
+                raise ModelError(f"law '{name}': {kind}s names an {unknown_name(kind, item, known)}")
+    if len(chosen) != len(inputs):
         raise ModelError(
-            f"law '{name}': {eom.n_u} inputs for {len(chosen)} controlled speeds; name as many speeds as there are inputs "
-            "(speeds=...), or use ModifiedFeedbackLinearization for an under-actuated system"
+            f"law '{name}': {len(inputs)} inputs for {len(chosen)} controlled speeds; name as many speeds as there are inputs "
+            "(speeds=..., inputs=...), or use ModifiedFeedbackLinearization for an under-actuated system"
         )
     return chosen
-
-
-def _require_authority(eom: EquationsOfMotion, chosen: tuple[str, ...], name: str, p: Any) -> None:
-    """Whether the inputs reach the chosen speeds, at the reference position (natural constraints ignored)."""
-    q = np.asarray(eom.x_rest)[: eom.n_q] + 0.1 * np.cos(np.arange(eom.n_q))
-    q = eom.state(np.concatenate([q, np.zeros(eom.n_v)]))[: eom.n_q]
-    M, B_tau = eom.mass_matrix(0.0, q, p), eom.input_map(0.0, q, p)
-    scale = np.sqrt(np.diag(M))
-    reach = np.linalg.solve(M / np.outer(scale, scale), B_tau / scale[:, None])
-    rows = reach[[eom.labels.v.index(item) for item in chosen]]
-    size = np.linalg.norm(reach, axis=0)
-    U, values, _ = np.linalg.svd(rows / np.where(size > 0.0, size, 1.0))
-    if values.size == 0 or values[-1] < 1e-9 * values[0]:
-        lost = [chosen[k] for k in np.flatnonzero(np.abs(U[:, -1]) > 0.3)]
-        raise ModelError(
-            f"law '{name}': the inputs cannot give {', '.join(lost) or 'these speeds'} accelerations of their own; control other "
-            "speeds (speeds=...), add actuators, or use ModifiedFeedbackLinearization"
-        )
 
 
 def _by_speed(eom: EquationsOfMotion, value: Any, key: str, what: str) -> np.ndarray:

@@ -18,7 +18,7 @@ from spacectl.dynamics.constrained import NOTHING, RANK
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.orders import is_truncated
 
-__all__ = ["command_function", "independent_rows", "meet_rows", "solve_symmetric"]
+__all__ = ["command_function", "independent_rows", "meet_rows", "postures", "solve_symmetric"]
 
 
 def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> Any:
@@ -70,17 +70,17 @@ def independent_rows(eom: EquationsOfMotion) -> list[int]:
     """
     rows = list(range(len(eom.constraint_rows)))
     try:
-        kept = [_independent(eom, x) for x in _postures(eom)]
+        kept = [_independent(eom, x) for x in postures(eom)]
     except SolverError:
         return rows
     return max(kept, key=len, default=rows)
 
 
-def _postures(eom: EquationsOfMotion) -> list[np.ndarray]:
+def postures(eom: EquationsOfMotion) -> list[np.ndarray]:
     """The reference position and one near it, made to meet the constraints."""
     rest = np.array(eom.x_rest, dtype=float)
     moved = rest.copy()
-    moved[: eom.n_q] += 0.03 * np.cos(np.arange(eom.n_q))
+    moved[: eom.n_q] += (0.03 if eom.constraint_rows else 0.1) * np.cos(np.arange(eom.n_q))
     return [np.array(make_consistent(eom, eom.state(x)).x) for x in (rest, moved)]
 
 

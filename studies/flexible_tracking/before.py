@@ -22,25 +22,13 @@ class Diagnosis:
 
 
 def diagnose(law: ArtificialConstraintTracking, maneuver: Maneuver, *, points: int) -> Diagnosis:
-    """Postures at rest between both ends: `check` and `zero_dynamics` of the law, with the PD gains put in.
+    """Postures at rest between both ends, by the law's `examine`, the PD law closed.
 
     The constraint leaves four of five coordinates free. Without PD, shoulder and elbow float (four poles at zero) beside the
     damped vibrations; with it every pole shall lie on the left.
     """
-    eom = law.constrained
     share = np.linspace(0.0, 1.0, points)
-    adequacy, slowest, poles = [], [], np.zeros(0)
-    for part in share:
-        angles = tuple(a + part * (b - a) for a, b in zip(maneuver.start, maneuver.goal, strict=True))
-        x = consistent_state(law, angles)
-        adequacy.append(law.check(0.0, x).adequacy)
-        model = law.zero_dynamics(x)
-        K = np.zeros((eom.n_u, 2 * eom.n_v))
-        for k, joint in enumerate(("shoulder", "elbow")):
-            row = eom.inputs.index(joint)
-            K[row, eom.coordinates.index(joint)] = maneuver.kp[k]
-            K[row, eom.n_v + eom.speeds.index(f"{joint}_dot")] = maneuver.kd[k]
-        poles = np.linalg.eigvals(np.asarray(model.A) - np.asarray(model.B) @ K @ np.asarray(model.basis))
-        slowest.append(np.max(poles.real))
-    order = np.lexsort((poles.imag, -poles.real))
-    return Diagnosis(share, np.array(adequacy), np.array(slowest), poles[order])
+    starts, ends = np.array(maneuver.start), np.array(maneuver.goal)
+    x = np.array([consistent_state(law, tuple(starts + part * (ends - starts))) for part in share])
+    found = law.examine(np.zeros(points), x)
+    return Diagnosis(share, found.adequacy, np.max(found.poles.real, axis=1), found.poles[-1])

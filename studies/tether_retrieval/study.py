@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from spacectl import (
@@ -17,7 +16,6 @@ from spacectl import (
     find_operating_point,
     form_equations,
     library,
-    linearize,
     simulate,
 )
 
@@ -196,11 +194,8 @@ def largest_pole(data: Orbiter, parameters: Parameters, weight: str) -> float:
     """Largest real part of the poles with the law, at the constant first length, over the orbital rate."""
     eom = form_equations(data.system(parameters.length))
     point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
-    law, model = retrieval_law(eom, parameters.frequency * data.rate, weight), linearize(eom, point)
-    x = ca.MX.sym("x", eom.n_x)
-    u = law.function(0.0, x, ca.DM(0, 1), ca.DM(0, 1), ca.DM(0, 1), ca.DM(np.asarray(law.p)))[0]
-    slope = np.array(ca.Function("slope", [x], [ca.jacobian(u, x)])(np.asarray(point.x)))
-    return float(np.max(np.linalg.eigvals(np.asarray(model.A) + np.asarray(model.B) @ slope).real) / data.rate)
+    law = retrieval_law(eom, parameters.frequency * data.rate, weight)
+    return float(np.max(law.report(point.x).poles.real) / data.rate)
 
 
 def deploy(data: Orbiter, parameters: Parameters) -> dict[str, float]:

@@ -19,6 +19,7 @@ from spacectl import (
     System,
     design_pd,
     form_equations,
+    library,
     make_consistent,
     simulate,
 )
@@ -108,3 +109,43 @@ def test_an_input_has_one_master(arm):
         ArtificialConstraintTracking(arm, constraints=(constraint,), others=pd)
     with pytest.raises(ModelError, match="natural"):
         ArtificialConstraintTracking(arm, constraints=(Constraint(name="level", rule=keep_level),))
+
+
+def test_a_path_is_examined_before_it_is_flown(arm):
+    law = law_for(arm, 10.0)
+    ways = np.linspace(0.0, 1.0, 5)
+    x = [start(arm, law) if part == 0.0 else rest_at(arm, law, part) for part in ways]
+    found = law.examine(ways, x)
+    assert found.is_adequate and found.is_stable and found.poles.shape == (5, 2 * (arm.n_v - 1))
+    # second road: the nonlinear loop with the law, linearised at the end by differences of its right side
+    end = rest_at(arm, law, 1.0)
+
+    def rate(state):
+        return arm.x_dot(0.0, state, law(0.0, state))
+
+    step = 1e-6
+    A = np.array([(rate(end + d) - rate(end - d)) / (2 * step) for d in step * np.eye(arm.n_x)]).T
+    whole = np.linalg.eigvals(A)  # the free ones, and a double pole at -10 of the constraint's error
+    assert max(np.min(np.abs(whole - pole)) / abs(pole) for pole in found.poles[-1]) < 1e-5
+    assert np.sum(np.abs(whole + 10.0) < 0.01) == 2
+
+
+def rest_at(arm, law, part):
+    shoulder, elbow = 0.2 + part * 0.3, 1.8 - part * 0.6
+    x = arm.state(shoulder=shoulder, elbow=elbow, wrist=np.pi - shoulder - elbow)
+    return np.array(make_consistent(law.constrained, x, hold=("shoulder", "elbow")).x)
+
+
+def test_inadequate_actuators_and_growing_motions_are_told(arm):
+    """Uniform links, the first angle kept by the elbow: lost where cos(elbow) = -2/3, though no entry vanishes there."""
+    links = library.planar_arm()
+    eom = form_equations(links)
+    constraint = Constraint(name="first", rule=lambda s: s["joint1"], kind=Artificial(by=("joint2",)))
+    law = ArtificialConstraintTracking(eom, constraints=(constraint,))
+    M = eom.mass_matrix(0.0, np.zeros(2))
+    # M12 = d + e cos(joint2) vanishes at cos = -d / e
+    square = eom.mass_matrix(0.0, np.array([0.0, 0.5 * np.pi]))
+    lost = float(np.arccos(-square[0, 1] / (M[0, 1] - square[0, 1])))
+    found = law.examine([0.0, 1.0], [eom.state(joint2=0.5), eom.state(joint2=lost)])
+    assert found.adequacy[0] > 0.05 and found.adequacy[1] < 1e-12
+    assert not found.is_adequate and "joint2 can hardly keep" in found.message and "t = 1 s" in found.message
