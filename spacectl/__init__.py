@@ -124,6 +124,7 @@ from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.springs import SpringDamper
 from spacectl.model.surface_mesh import SurfaceMesh
+from spacectl.model.surface_patch import SurfacePatch
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
 from spacectl.reports import write_report
@@ -259,6 +260,7 @@ __all__ = [
     "Study",
     "StudyResult",
     "SurfaceMesh",
+    "SurfacePatch",
     "System",
     "SystemNorm",
     "Tether",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,11 +11,10 @@ import numpy as np
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.description import check_name, members, set_field
-from spacectl.model.fem_body import fem_data
-from spacectl.model.fem_model import FemModel
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_integrals import ModalPoints
+from spacectl.model.modal_sources import ModalSources
 from spacectl.model.rigid import Frame
 from spacectl.model.surface_mesh import SurfaceMesh
 
@@ -24,7 +22,7 @@ __all__ = ["ModalBody"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModalBody(FlexibleBody):
+class ModalBody(ModalSources, FlexibleBody):
     """A flexible body described by weighted material points and mode shapes.
 
     ``r = X + Phi eta - 1/2 [eta' G_k eta]_k``; the slice at X turns by ``theta = Psi eta + 1/2 [eta' H_k eta]_k``
@@ -178,63 +176,6 @@ class ModalBody(FlexibleBody):
         used, triangles = np.unique(np.asarray(self.triangles).astype(int), return_inverse=True)
         points, none = self.material, np.zeros((0, 2), dtype=int)
         return SurfaceMesh(points.X[used], triangles.reshape(-1, 3), none, points.Phi[used], points.G[used])
-
-    @classmethod
-    def from_fem(
-        cls,
-        model: FemModel,
-        *,
-        name: str,
-        root: Any,
-        interface: Mapping[str, Any] | None = None,
-        modes: int = 6,
-        frequency: float | None = None,
-        geometric: Any = "matrices",
-        frames: Mapping[str, Any] | None = None,
-        damping: Any = 0.0,
-        order: str = "consistent",
-    ) -> ModalBody:
-        """A finite-element model as a flexible body, by Craig-Bampton reduction.
-
-        The body's frame is the root, with the axes of the model. Modal coordinates are the modes of the reduced model
-        with the root held: as many as `modes` and six for each interface, scaled to a largest displacement of 1.
-
-        Parameters
-        ----------
-        model : FemModel
-            Mass and stiffness matrices of the free model, with its nodes.
-        name : str
-            Unique in the system.
-        root : int, sequence of int or None
-            Node, or nodes joined rigidly, where the body's joint holds it. None: a floating body, for a `Free` joint.
-        interface : dict of name to int or sequence of int
-            Nodes where other parts are attached: each becomes a frame of that name and keeps its static response exactly.
-        modes : int
-            Number of normal modes with root and interfaces held.
-        frequency : float, optional
-            Keep only modes of the reduced model up to this frequency [rad/s].
-        geometric : "matrices", None or dict
-            Second-order shapes: from the matrices themselves, none, or from geometric stiffness matrices for unit
-            accelerations of the model: ``"x"`` uniform along x, ``"xy"`` along x growing with y from the root;
-            stresses under the inertia forces.
-        frames : dict of name to int or sequence of int
-            More nodes that get a frame, without modes of their own.
-        damping : float, array (m,), matrix (m, m) or Proportional
-            Damping ratio(s), damping matrix, or ``alpha M + beta K``.
-        order : str
-            See docs/flexible.md.
-        """
-        data = fem_data(
-            model,
-            what=f"ModalBody '{name}'",
-            root=root,
-            interface=interface or {},
-            frames=frames or {},
-            modes=modes,
-            frequency=frequency,
-            geometric=geometric,
-        )
-        return cls(name=name, damping=damping, order=order, **data)
 
 
 def _size(value: Any) -> float:

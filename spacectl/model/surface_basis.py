@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial import Legendre
 
-__all__ = ["Family", "FourierFamily", "PolynomialFamily", "gauss", "legendre_family", "product_table"]
+__all__ = ["Family", "FourierFamily", "PolynomialFamily", "gauss", "legendre_family", "product_table", "rule"]
 
 
 class Family:
@@ -86,6 +86,14 @@ def gauss(span: tuple[float, float], n: int) -> tuple[np.ndarray, np.ndarray]:
     low, high = span
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return low + 0.5 * (high - low) * (nodes + 1.0), 0.5 * (high - low) * weights
+
+
+def rule(span: tuple[float, float], size: int, closed: bool, least: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights for products of three functions out of `size`: Gauss, or evenly spaced where the range is closed."""
+    if not closed:
+        return gauss(span, max(least, size + 8))
+    n = 2 * size
+    return span[0] + (span[1] - span[0]) * np.arange(n) / n, np.full(n, (span[1] - span[0]) / n)
 
 
 def product_table(

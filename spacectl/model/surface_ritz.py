@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, qr
 
-from spacectl.model.surface_basis import Family, gauss, product_table
+from spacectl.model.surface_basis import Family, product_table, rule
 from spacectl.model.surface_fields import Fields, Geometry
 
 __all__ = ["EDGES", "RitzSpace", "Section", "Surface", "isotropic_section", "strain_energy"]
@@ -97,8 +97,8 @@ class RitzSpace:
     @cached_property
     def places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Quadrature nodes s, t and weights in parameters."""
-        counts = [max(self.nodes, family.size + 8) for family in self.families]
-        (s, ws), (t, wt) = (gauss(span, n) for span, n in zip(self.surface.ranges, counts, strict=True))
+        parts = zip(self.surface.ranges, self.families, self.surface.closed, strict=True)
+        (s, ws), (t, wt) = (rule(span, family.size, closed, self.nodes) for span, family, closed in parts)
         S, T = np.meshgrid(s, t, indexing="ij")
         return S.ravel(), T.ravel(), np.outer(ws, wt).ravel()
 
@@ -135,7 +135,7 @@ class RitzSpace:
             if self.surface.closed[side] or not any(held):
                 continue
             family = self.families[1 - side]
-            x, w = gauss(self.surface.ranges[1 - side], 2 * family.size + 8)
+            x, w = rule(self.surface.ranges[1 - side], 2 * family.size, self.surface.closed[1 - side])
             fixed = np.full_like(x, self.surface.ranges[side][end])
             place = (fixed, x) if side == 0 else (x, fixed)
             fields, geometry = self.trial(*place), self.surface.geometry(*place)
