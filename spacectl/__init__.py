@@ -122,6 +122,7 @@ from spacectl.model.profile import Profile
 from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
+from spacectl.model.shell_elements import assemble_shell
 from spacectl.model.springs import SpringDamper
 from spacectl.model.surface_mesh import SurfaceMesh
 from spacectl.model.surface_patch import SurfacePatch
@@ -280,6 +281,7 @@ __all__ = [
     "add_low_pass",
     "add_noise",
     "add_notch",
+    "assemble_shell",
     "campbell",
     "check_adequacy",
     "check_controllability",
