@@ -100,7 +100,8 @@ class _Switched:
             kind = kinds.get(key)
             if kind is None:
                 return value
-            factors = active[self.held if kind.startswith("held") else self.rows]
+            places = self.held if kind.startswith("held") else self.rows
+            factors = ca.vertcat(*[active[k] for k in places]) if places else value[:, :0].T
             if kind == "columns":
                 return value @ ca.diag(factors)
             return factors * value if kind in ("column", "held") else ca.diag(factors) @ value

@@ -38,6 +38,7 @@ def linearize(
     sensitivities: Iterable[str] = (),
     p: Any = None,
     stage: Any = None,
+    independent: tuple[str, ...] = (),
     check: bool = True,
 ) -> LinearModel:
     """Linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
@@ -65,6 +66,8 @@ def linearize(
         Run-time parameters.
     stage : Stage or tuple of str, optional
         Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
+    independent : tuple of str
+        Error coordinates of a constrained system that shall be among the states (with their rates); others are chosen.
     check : bool
         Whether a point that is not balanced (v_dot above 1e-8 of what its terms make alone) gives a warning.
 
@@ -102,7 +105,7 @@ def linearize(
     found = _sensitivities(eom, t, state, command, p, tuple(sensitivities))
     basis, every = None, None
     if eom.constraint_rows:
-        on = constraint_manifold(eom, t, q, v, p)
+        on = constraint_manifold(eom, t, q, v, p, labels.indices(independent))
         keep, basis = on.independent, on.basis
         A, B, C = A[keep] @ basis, B[keep], C @ basis
         every = labels

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
-from spacectl.core.errors import SolverError
+from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constrained import NOTHING, RANK
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.linear.tangent import tangent_map
@@ -28,13 +28,17 @@ class Manifold:
     basis: np.ndarray
 
 
-def constraint_manifold(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any = None) -> Manifold:
-    """The tangent of the constraints at a state that meets them.
+def constraint_manifold(
+    eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any = None, wanted: tuple[int, ...] = ()
+) -> Manifold:
+    """The tangent of the constraints at a state that meets them; `wanted` error coordinates (and their rates) are kept.
 
     Raises
     ------
     SolverError
         If the state does not meet the constraints; `make_consistent` is the cure.
+    ModelError
+        If the constraints tie the wanted coordinates together.
     """
     rows = eom.call("constraints", t, q, v, p=p)
     left = max(float(np.max(np.abs(rows[k]), initial=0.0)) for k in (0, 1))
@@ -47,8 +51,8 @@ def constraint_manifold(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.n
     weight = 1.0 / np.sqrt(np.maximum(np.diag(eom.mass_matrix(t, q, p)), 1e-12))
     held, J = rows[3], rows[2]
     G = eom.jacobian("constraints", "speed", "q", t, q, v, p=p) @ tangent_map(eom, q)
-    turn_free, turn_basis, _ = _split(held, weight)
-    rate_free, rate_basis, solve = _split(J, weight)
+    turn_free, turn_basis, _ = _split(held, weight, wanted)
+    rate_free, rate_basis, solve = _split(J, weight, wanted)
     basis = np.zeros((2 * n, len(turn_free) + len(rate_free)))
     basis[:n, : len(turn_free)] = turn_basis
     basis[n:, len(turn_free) :] = rate_basis
@@ -56,7 +60,14 @@ def constraint_manifold(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.n
     return Manifold([*turn_free, *(n + k for k in rate_free)], basis)
 
 
-def _split(J: np.ndarray, weight: np.ndarray) -> tuple[list[int], np.ndarray, Any]:
+def _pivots(A: np.ndarray) -> tuple[np.ndarray, int]:
+    """Columns in the order of pivoting, and the rank."""
+    _, R, order = qr(A, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    return order, int(np.sum(diagonal > RANK * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
+
+
+def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[list[int], np.ndarray, Any]:
     """Independent places, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
     n = weight.size
     if J.shape[0] == 0:
@@ -64,9 +75,15 @@ def _split(J: np.ndarray, weight: np.ndarray) -> tuple[list[int], np.ndarray, An
     scaled = J * weight
     size = np.linalg.norm(scaled, axis=1)
     scaled = scaled / np.where(size > NOTHING * np.max(size), size, np.inf)[:, None]
-    _, R, order = qr(scaled, mode="economic", pivoting=True)
-    diagonal = np.abs(np.diag(R))
-    rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300)))
+    order, rank = _pivots(scaled)
+    if wanted:
+        others = np.array([k for k in range(n) if k not in wanted])
+        chosen, found = _pivots(scaled[:, others])
+        if found < rank:
+            raise ModelError(
+                f"linearize: independent names {len(wanted)} coordinates that the constraints tie together; name fewer"
+            )
+        order = np.concatenate([others[chosen[:rank]], np.setdiff1d(np.arange(n), others[chosen[:rank]])])
     dependent, free = sorted(order[:rank]), sorted(order[rank:])
     basis = np.zeros((n, n - rank))
     basis[free] = np.eye(n - rank)

@@ -300,6 +300,15 @@ def test_linear_models_of_stages_are_those_of_their_equations():
     assert len(linearize(RODS, point, stage=("pin_x",), check=False).x) == 2
 
 
+def test_independent_states_of_a_stage_can_be_chosen():
+    point = RODS.state(one=np.pi / 4, two=3 * np.pi / 4)
+    models = [linearize(RODS, point, stage=("pin_x",), independent=(name,), check=False) for name in ("one", "two")]
+    assert [model.x.names for model in models] == [("one", "one_dot"), ("two", "two_dot")]
+    np.testing.assert_allclose(models[0].poles, models[1].poles, rtol=1e-9)
+    with pytest.raises(ModelError, match="tie together"):
+        linearize(RODS, point, stage=("pin_x",), independent=("one", "two"), check=False)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -1,0 +1,146 @@
+"""A two-link arm captures a spinning satellite (003 section 6.2): three cases, a fourth with an impulse, best posture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spacectl import EquationsOfMotion, ModelError, Simulation, Study, StudyResult, form_equations, simulate
+
+from .capture import BEFORE, fly_capture
+from .cases import TIGHT, at_rest, fly_controlled, fly_free, invariants
+from .figures import draw_capture, draw_controlled, draw_free, draw_motion, draw_postures
+from .model import JOINTS, Parameters, build_apart, centred, distance, find_posture, start
+from .postures import search
+
+
+def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
+    """All cases, with their checks."""
+    check(parameters)
+    progress(0.0, "free motion")
+    free = fly_free(parameters, np.linspace(0.0, parameters.duration, 1001))
+    metrics: dict[str, Any] = {}
+    for name in ("case 1", "case 2", "case 3"):
+        metrics[f"{name.replace(' ', '')}_distance_100s"] = distance(*free[name])[-1]
+    metrics |= invariants(parameters, *free["case 3"])
+    metrics["flexible_difference"] = np.max(
+        [np.max(np.abs(free["case 1"][1][name] - free["case 2"][1][name])) for name in ("pitch", *JOINTS)]
+    )
+    metrics["loop_difference"] = compare_with_loop(parameters, free["case 3"][1])
+    progress(0.3, "controlled motion")
+    controlled = fly_controlled(parameters, np.linspace(0.0, parameters.duration, 401))
+    metrics |= measure_control(parameters, controlled)
+    progress(0.5, "capture with a relative speed")
+    capture = fly_capture(parameters, grid=801)
+    metrics |= measure_capture(parameters, capture)
+    progress(0.7, "postures")
+    found = search(parameters, quick=quick)
+    pitch, axis, side = found.best
+    best = find_posture(parameters, pitch=pitch, axis=axis, elbow_side=side)
+    eom = free["case 3"][0]
+    sims = {"as in 003": (eom, free["case 3"][1]), "best": (eom, fly(parameters, eom, best))}
+    metrics |= {
+        "best_pitch": pitch,
+        "best_axis": axis % (2.0 * np.pi),
+        "best_elbow_side": side,
+        "best_distance_100s": found.best_distance,
+        "best_least_distance": found.least,
+    }
+    progress(0.95, "drawing")
+    histories = {f"free_{name.replace(' ', '')}": sim for name, (_, sim) in free.items()}
+    histories |= {f"controlled_{name.replace(' ', '')}": sim for name, (_, sim) in controlled.items()}
+    figures = (
+        draw_motion(parameters, free),
+        draw_free(free),
+        *draw_controlled(controlled),
+        draw_capture(capture),
+        draw_postures(parameters, found, sims),
+    )
+    return StudyResult(
+        metrics=metrics,
+        simulations={**histories, "capture": capture.sim, "best_posture": sims["best"][1]},
+        figures=figures,
+    )
+
+
+def check(parameters: Parameters) -> None:
+    """Raise `ModelError` for numbers without sense."""
+    for name in ("spacecraft_mass", "spacecraft_inertia", "satellite_mass", "satellite_inertia", "link_mass", "link_length",
+                 "link_stiffness", "orbit_rate", "distance", "frequency", "damping", "approach_speed", "duration"):  # fmt: skip
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
+    try:
+        find_posture(parameters)
+    except ValueError as error:
+        raise ModelError("parameter 'distance': the arm cannot reach that far; give less or longer links") from error
+
+
+def fly(parameters: Parameters, eom: EquationsOfMotion, posture: Any) -> Simulation:
+    """Free motion from a posture."""
+    return simulate(eom, x0=start(eom, posture), t_span=(0.0, parameters.duration), grid=401, **TIGHT)
+
+
+def compare_with_loop(parameters: Parameters, sim: Simulation) -> float:
+    """Case 3 again with the satellite as a free body that the grapple holds: largest difference of an angle [rad]."""
+    eom = form_equations(build_apart(parameters, is_flexible=False))
+    posture, length = find_posture(parameters), parameters.link_length
+    first, second = posture.angles[0], posture.angles[0] + posture.angles[1]
+    rates = np.array([posture.rates[0], posture.rates[0] + posture.rates[1]])
+    tip = rates @ (length * np.array([[-np.sin(first), np.cos(first)], [-np.sin(second), np.cos(second)]]))
+    axis, spin = second + posture.angles[2], parameters.spin_rate
+    out = parameters.satellite_offset * np.array([np.cos(axis), np.sin(axis)])
+    velocity = tip + spin * np.array([-out[1], out[0]])
+    x0 = eom.state(
+        **{"satellite.angle": axis, "satellite.y": parameters.distance, "satellite.angle_dot": spin},
+        **{f"satellite.{name}_dot": value for name, value in zip("xy", velocity, strict=True)},
+        **{name: value for name, value in zip(("shoulder", "elbow"), posture.angles, strict=False)},
+        **{f"{name}_dot": value for name, value in zip(("shoulder", "elbow"), posture.rates, strict=False)},
+    )
+    again = simulate(eom, x0=centred(eom, x0), t_span=(0.0, parameters.duration), grid=sim.t, **TIGHT)
+    satellite = sum(sim[name] for name in ("base.angle", *JOINTS))
+    pairs = [(sim[name], again[name]) for name in ("base.angle", "shoulder", "elbow")]
+    return float(np.max([np.max(np.abs(a - b)) for a, b in [*pairs, (satellite, again["satellite.angle"])]]))
+
+
+def measure_control(parameters: Parameters, runs: dict[str, Any]) -> dict[str, Any]:
+    """Errors at the end and largest torques."""
+    posture, found = find_posture(parameters), {}
+    for name, (eom, sim) in runs.items():
+        key = name.replace(" ", "")
+        wanted = at_rest(eom, posture)
+        error = np.abs(sim.x[-1] - wanted)
+        angles = [k for k, label in enumerate(eom.states) if label in ("pitch", "base.angle", *JOINTS)]
+        found[f"{key}_largest_torque"] = np.max(np.abs(sim.u))
+        if name != "joints alone":
+            found[f"{key}_angle_error"] = np.max(error[angles])
+    eom, sim = runs["joints alone"]
+    found["jointsalone_pitch_error"] = abs(sim["base.angle"][-1])
+    found["jointsalone_shoulder_drift"] = sim["shoulder"][-1] - sim["shoulder"][0]
+    eom, sim = runs["case 3"]
+    found["case3_place_error"] = float(np.hypot(*(sim[f"base.{k}"][-1] - sim[f"base.{k}"][0] for k in "xy")))
+    return found
+
+
+def measure_capture(parameters: Parameters, capture: Any) -> dict[str, Any]:
+    """The jump, and how the joined system comes to rest."""
+    sim, eom = capture.sim, capture.eom
+    (caught,) = sim.transitions
+    momentum = eom.momentum(caught.time, *np.split(np.asarray(caught.x_before), [eom.n_q]))
+    return {
+        "capture_time_error": abs(caught.time - BEFORE),
+        "capture_energy_loss": caught.energy_loss,
+        "capture_impulse": float(np.hypot(caught.impulses["grapple.x"], caught.impulses["grapple.y"])),
+        "capture_momentum_error": np.max(np.abs(np.asarray(caught.momentum_change))) / np.max(np.abs(momentum)),
+        "capture_largest_deflection": np.max(np.abs([sim["upper_tip.y"], sim["lower_tip.y"]])),
+        "capture_spin_left": abs(sim["satellite.angle_dot"][-1]),
+        "capture_largest_torque": np.max(np.abs(sim.u)),
+    }
+
+
+STUDY = Study(
+    question="How does a spinning satellite move the arm that captures it, and what does it take to stop it?",
+    parameters=Parameters(),
+    run=run,
+)
