@@ -77,8 +77,8 @@ def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[
     scaled = scaled / np.where(size > NOTHING * np.max(size), size, np.inf)[:, None]
     order, rank = _pivots(scaled)
     if wanted:
-        others = np.array([k for k in range(n) if k not in wanted])
-        chosen, found = _pivots(scaled[:, others])
+        others = np.array([k for k in range(n) if k not in wanted], dtype=int)
+        chosen, found = _pivots(scaled[:, others]) if others.size else (others, 0)
         if found < rank:
             raise ModelError(
                 f"linearize: independent names {len(wanted)} coordinates that the constraints tie together; name fewer"
