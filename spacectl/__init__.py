@@ -54,6 +54,9 @@ from spacectl.core.errors import ModelError, ShapeError, SolverError, SpacectlEr
 from spacectl.core.figure import Band, Figure, Line, Panel
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
+from spacectl.core.printed import Printed
+from spacectl.core.requirement import Requirement, parse_requirement
+from spacectl.core.shape import Shape
 from spacectl.core.study import Study, StudyResult
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics import (
@@ -234,15 +237,18 @@ __all__ = [
     "Plate",
     "PointOnPlane",
     "Position",
+    "Printed",
     "Prismatic",
     "Profile",
     "Proportional",
     "QuaternionFree",
     "ReactionWheel",
     "Reduction",
+    "Requirement",
     "RestToRest",
     "Revolute",
     "RigidBody",
+    "Shape",
     "ShapeError",
     "Shaper",
     "Simulation",
@@ -326,6 +332,7 @@ __all__ = [
     "make_consistent",
     "make_law",
     "modes",
+    "parse_requirement",
     "perturbed_poles",
     "prevent_windup",
     "quantize",

@@ -20,7 +20,7 @@ from spacectl.core.study import Progress as Report
 from spacectl.core.study import StudyResult, override_parameters
 from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import plain_parameters, write_study_folder
-from spacectl.reports.page import StudyRecord
+from spacectl.reports.record import StudyRecord
 
 __all__ = ["parse_settings", "run_study"]
 

@@ -14,6 +14,9 @@ from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.figure import Figure
+from spacectl.core.printed import Printed
+from spacectl.core.requirement import Requirement
+from spacectl.core.shape import Shape
 
 __all__ = ["Progress", "Study", "StudyResult", "override_parameters"]
 
@@ -34,16 +37,40 @@ class StudyResult:
         To be drawn.
     notes : tuple of str
         Sentences for the report: findings, and warnings such as a peer that is not installed.
+    systems : mapping of str to System
+        Models to draw; default: those of the simulations.
+    equations : mapping of str to EquationsOfMotion
+        Equations to summarise; default: those of the simulations.
+    linear : mapping of str to LinearModel
+        Linear models to summarise.
+    laws : mapping of str to ControlLaw
+        Laws whose gains are shown; default: those of the simulations.
+    plans : mapping of str to Plan
+        Planned maneuvers, with their arcs and phase plane.
+    printed : tuple of Printed
+        Results printed in the documents, next to ours.
+    requirements : tuple of Requirement
+        What the study itself asks of its metrics; a user may add others.
+    shapes : mapping of str to Shape
+        Looks of bodies in the replay, by name; others take the size that mass and inertia suggest.
     """
 
     metrics: Mapping[str, Any]
     simulations: Mapping[str, Any] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+    systems: Mapping[str, Any] = field(default_factory=dict)
+    equations: Mapping[str, Any] = field(default_factory=dict)
+    linear: Mapping[str, Any] = field(default_factory=dict)
+    laws: Mapping[str, Any] = field(default_factory=dict)
+    plans: Mapping[str, Any] = field(default_factory=dict)
+    printed: tuple[Printed, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "figures", tuple(self.figures))
-        object.__setattr__(self, "notes", tuple(self.notes))
+        for name in ("figures", "notes", "printed", "requirements"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "metrics", {key: _plain(key, value) for key, value in self.metrics.items()})
 
 

@@ -22,7 +22,7 @@ from matplotlib.patches import Patch
 from spacectl.core.figure import Band, Figure, Line, Panel
 from spacectl.reports.units import format_value, shown_unit
 
-__all__ = ["draw_figure", "render_figure", "save_figure"]
+__all__ = ["band_text", "draw_figure", "line_looks", "render_figure", "save_figure"]
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")  # Okabe and Ito, without yellow
 DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (5, 2)), "dotted": (0, (1.2, 1.6)), "markers": "none"}
@@ -71,7 +71,7 @@ def draw_figure(figure: Figure, *, has_title: bool = True) -> Canvas:
 
 
 def render_figure(
-    figure: Figure, *, suffix: str = "svg", has_title: bool = True, is_transparent: bool = False
+    figure: Figure, *, suffix: str = "svg", has_title: bool = True, is_transparent: bool = False, dpi: float = 180.0
 ) -> bytes:
     """The drawing as the bytes of a ``svg``, ``png`` or ``pdf`` file; equal data gives equal bytes."""
     buffer = io.BytesIO()
@@ -80,7 +80,7 @@ def render_figure(
         metadata = {"Creator": "spacectl", "CreationDate": None}
     canvas = draw_figure(figure, has_title=has_title)
     with matplotlib.rc_context(STYLE):
-        canvas.savefig(buffer, format=suffix, dpi=180, metadata=metadata, transparent=is_transparent)
+        canvas.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata, transparent=is_transparent)
     return buffer.getvalue()
 
 
@@ -106,7 +106,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
         axes.set_yscale("log", nonpositive="mask")
     handles: list[Any] = []
     names: list[str] = []
-    for line, (colour, dash) in zip(panel.lines, _looks(panel.lines), strict=True):
+    for line, (colour, dash) in zip(panel.lines, line_looks(panel.lines), strict=True):
         marker = "o" if line.style == "markers" else None
         x, y = x_factor * np.asarray(line.x), factor * np.asarray(line.y)
         drawn = axes.plot(x, y, color=colour, linestyle=dash, marker=marker)
@@ -114,7 +114,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
         names += [line.label] if line.label else []
     for band in panel.bands:
         handles.append(_draw_band(axes, panel, band, factor))
-        names.append(_band_text(band, unit, factor))
+        names.append(band_text(band, unit, factor))
     if panel.equal_axes:
         axes.set_aspect("equal", adjustable="datalim")
     _plain(axes.set_ylabel(_with_unit(panel.y_label, unit)))
@@ -135,7 +135,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
         axes.margins(x=0.01)
 
 
-def _looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
+def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
     """Colour and dash of each line; a dashed or dotted ``"elbow reference"`` takes the colour of a solid ``"elbow"``."""
     solid = {line.label: None for line in lines if line.style == "solid" and line.label}
     owners = [_owner(line, solid) for line in lines]
@@ -180,7 +180,8 @@ def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
     return Patch(facecolor=SHADE, alpha=0.18)
 
 
-def _band_text(band: Band, unit: str, factor: float) -> str:
+def band_text(band: Band, unit: str, factor: float) -> str:
+    """A limit as a legend tells it: ``"limit ±800 N·m"``."""
     low, high = (float(f"{factor * edge:.4g}") for edge in (band.low, band.high))
     if low == -high:
         size = f"±{format_value(high)}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,28 @@ from typing import Any
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome
 from spacectl.core.provenance import content_hash, versions
+from spacectl.core.requirement import Requirement
 from spacectl.core.study import StudyResult
 from spacectl.reports.atomic import RECORD, complete_folder, file_hashes
+from spacectl.reports.document import build_document, own_figures
 from spacectl.reports.figures import save_figure
-from spacectl.reports.page import StudyRecord, write_report
+from spacectl.reports.page import render_page, write_text
+from spacectl.reports.record import StudyRecord
 from spacectl.simulation.result_files import outcome_attribute
 
-__all__ = ["plain_parameters", "write_study_folder"]
+__all__ = ["DOCUMENT", "PAGE", "plain_parameters", "read_document", "rebuild_report", "write_study_folder"]
+
+PAGE, DOCUMENT = "report.html", "report.json.gz"
+FORMAT = 1  # of the document
 
 
 def write_study_folder(result: StudyResult, folder: str | Path, *, record: StudyRecord) -> Path:
     """Write everything a run leaves behind.
 
     ``metrics.json`` (one flat object), ``parameters.json``, ``result.nc`` (one group for each simulation),
-    ``figures/<name>.png`` and ``.svg``, ``report.html`` and ``provenance.json`` (versions, and the sha256 of every
-    other file). The folder appears when all of it is written; an earlier result is replaced only then.
+    ``figures/<name>.png``, ``.svg`` and ``.pdf``, ``report.html``, ``report.json.gz`` (what the page shows, to draw it
+    again) and ``provenance.json`` (versions, and the sha256 of every other file). The folder appears when all of it
+    is written; an earlier result is replaced only then.
 
     Parameters
     ----------
@@ -61,10 +69,54 @@ def write_study_folder(result: StudyResult, folder: str | Path, *, record: Study
         if result.figures:
             (work / "figures").mkdir()
         for figure in result.figures:
-            save_figure(figure, work / "figures")
-        write_report(result, work / "report.html", record=record)
+            save_figure(figure, work / "figures", suffixes=("png", "svg", "pdf"))
+        document = build_document(result, record, result.figures or own_figures(result, has_names=True))
+        write_document(work / DOCUMENT, document)
+        write_text(work / PAGE, render_page(document))
         _write_json(work / RECORD, {**provenance, "versions": versions(), "files": file_hashes(work)})
     return Path(folder)
+
+
+def write_document(path: Path, document: Mapping[str, Any]) -> None:
+    """Keep what a page shows."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+
+
+def read_document(folder: Path) -> dict[str, Any]:
+    """What the page of a result folder shows.
+
+    Raises
+    ------
+    ModelError
+        If the folder holds no result that this version can draw.
+    """
+    try:
+        document = json.loads(gzip.decompress((folder / DOCUMENT).read_bytes()))
+        known = document["format"] == FORMAT
+    except FileNotFoundError as error:
+        raise ModelError(f"'{folder}': no result here ({DOCUMENT} is missing); run `spacectl run NAME --out {folder}`") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise ModelError(f"'{folder}': {DOCUMENT} cannot be read ({told}); run the study again") from error
+    if not known:
+        raise ModelError(f"'{folder}': {DOCUMENT} has format {document['format']}, expected {FORMAT}; run the study again")
+    return dict(document)
+
+
+def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> dict[str, Any]:
+    """Draw the page of a result folder again, with more requirements if given; returns what it shows.
+
+    The record of the folder is brought up to date last, so that an interruption leaves a whole page.
+    """
+    document = read_document(folder)
+    asked = [dataclasses.asdict(item) for item in requirements]
+    document["requirements"] += [item for item in asked if item not in document["requirements"]]
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    write_text(folder / PAGE, render_page(document))
+    write_document(folder / DOCUMENT, document)
+    _write_json(folder / RECORD, {**record, "files": file_hashes(folder)})
+    return document
 
 
 def plain_parameters(parameters: Any) -> dict[str, Any]:

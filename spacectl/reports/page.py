@@ -1,15 +1,17 @@
-"""Writes the report: one HTML file that holds everything it shows, opens without a network and runs no script.
+"""Writes the report: one HTML file that holds everything it shows and opens without a network.
 
 `write_report` takes a `Simulation` or a `StudyResult`; `folder` puts the page beside the data. All text goes through
-the template's escaping, so names from files cannot inject anything.
+the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
+from files cannot inject anything. Without scripts, and on paper, figures are drawings.
 """
 
 from __future__ import annotations
 
 import base64
-import dataclasses
+import hashlib
+import os
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,52 +20,19 @@ import jinja2
 from spacectl.core.errors import ModelError
 from spacectl.core.figure import Figure
 from spacectl.core.provenance import versions
+from spacectl.core.requirement import Requirement, Verdict
 from spacectl.core.study import StudyResult
+from spacectl.reports.assets import compressed, compressed_json, k3d_source, own_script, plotly_source
+from spacectl.reports.document import build_document, own_figures
+from spacectl.reports.figure_data import figure_from_data
 from spacectl.reports.figures import render_figure
-from spacectl.reports.histories import simulation_figures
-from spacectl.reports.summary import Row, event_rows, metric_rows, parameter_rows, simulation_rows
+from spacectl.reports.record import StudyRecord
+from spacectl.reports.summary import metric_rows, printed_rows
+from spacectl.reports.viewer import page_replay
 
-__all__ = ["StudyRecord", "write_report"]
+__all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]
 
-LARGE_DRAWING = 1_500_000  # [byte] beyond this a vector drawing is slower to open than a picture
-
-
-@dataclass(frozen=True, kw_only=True)
-class StudyRecord:
-    """What a report says about a run besides its result.
-
-    Parameters
-    ----------
-    name : str
-        Title of the page, usually the study's name.
-    question : str
-        What was to be found out.
-    parameters, defaults : dataclass instances, optional
-        The numbers of this run and those of the study; differences are marked.
-    is_quick : bool
-        Whether the run was the short form of the study.
-    warnings : tuple of str
-        What a reader should know before trusting the numbers.
-    units : mapping of str to str
-        SI units of metrics and parameters, by name, as far as they are known.
-    provenance : mapping
-        Versions and hashes; default: the versions of this installation.
-    """
-
-    name: str
-    question: str = ""
-    parameters: Any = None
-    defaults: Any = None
-    is_quick: bool = False
-    warnings: tuple[str, ...] = ()
-    units: Mapping[str, str] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=lambda: {"versions": versions()})
-
-    @property
-    def title(self) -> str:
-        """The name in words."""
-        words = self.name.replace("_", " ").strip()
-        return words[:1].upper() + words[1:]
+LARGE_DRAWING = 600_000  # [byte] beyond this a vector drawing is slower to open than a picture
 
 
 def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = None) -> Path:
@@ -76,7 +45,7 @@ def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = 
     path : path
         The ``.html`` file to write; its folder must exist.
     record : StudyRecord, optional
-        Title, question, parameters, warnings and provenance.
+        Title, question, parameters, requirements, warnings and provenance.
 
     Returns
     -------
@@ -90,25 +59,77 @@ def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = 
     """
     result = _as_result(target)
     record = record or StudyRecord(name=_title_of(target))
-    figures = result.figures or _own_figures(result, has_names=target is result)
-    page = _template().render(
-        record=record,
-        metrics=metric_rows(result.metrics, record.units),
-        notes=result.notes,
-        figures=[{"title": figure.title, "caption": figure.caption, "source": _inline(figure)} for figure in figures],
-        simulations=simulation_rows(result.simulations),
-        events=event_rows(result.simulations),
-        parameters=parameter_rows(record.parameters, record.defaults, record.units),
-        provenance=_provenance_rows(record.provenance),
-        created=record.provenance.get("created", ""),
-        version=versions()["spacectl"],
+    figures = result.figures or own_figures(result, has_names=target is result)
+    return write_text(Path(path), render_page(build_document(result, record, figures)))
+
+
+def render_page(document: Mapping[str, Any]) -> str:
+    """The page about a document that `build_document` made."""
+    figures, replays = document["figures"], [page_replay(item) for item in document["replays"]]
+    script = own_script()
+    blocks = {"metrics-data": compressed_json(document["metrics"])}
+    if figures:
+        blocks |= {"plotly-source": plotly_source(), "figures-data": compressed_json(figures)}
+    if replays:
+        blocks |= {"k3d-source": k3d_source(), "replays-data": compressed_json(replays)}
+    for i, table in enumerate(document["histories"]):
+        blocks[f"history-{i}"] = compressed(table["csv"].encode("utf-8"))
+    verdicts = judge_document(document)
+    metrics, units = document["metrics"], document["units"]
+    return template("page.html").render(
+        document=document,
+        metrics=metric_rows(metrics, units, verdicts),
+        printed=printed_rows(document["printed"]),
+        verdicts=verdicts,
+        unjudged=[verdict for verdict in verdicts if verdict.reason],
+        drawings=[_inline(figure_from_data(figure)) for figure in figures],
+        has_replay=bool(replays),
+        blocks=blocks,
+        script=script,
+        nonce=hashlib.sha256(f"{script}{sorted(blocks.items())}".encode()).hexdigest()[:24],
     )
-    path = Path(path)
+
+
+def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
+    """Requirements of a document against its metrics."""
+    return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file at once: readers see the old one or the new one, never half of it.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be written.
+    """
     try:
-        path.write_text(page, encoding="utf-8")
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(aside, 0o666 & ~mask)
+            os.replace(aside, path)
+        finally:
+            Path(aside).unlink(missing_ok=True)
     except OSError as error:
         raise ModelError(f"report '{path}': cannot be written ({error.strerror}); check the folder") from error
     return path
+
+
+def template(name: str) -> jinja2.Template:
+    """One of the templates, with escaping on."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["version"] = versions()["spacectl"]
+    return environment.get_template(name)
 
 
 def _as_result(target: Any) -> StudyResult:
@@ -117,15 +138,6 @@ def _as_result(target: Any) -> StudyResult:
     if hasattr(target, "dataset"):
         return StudyResult(metrics={}, simulations={"simulation": target})
     raise ModelError(f"write_report: got a {type(target).__name__}, expected a Simulation or a StudyResult")
-
-
-def _own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
-    """What simulations draw by themselves, for a result that brings no figures."""
-    return tuple(
-        dataclasses.replace(figure, title=f"{name}: {figure.title.lower()}") if has_names else figure
-        for name, simulation in result.simulations.items()
-        for figure in simulation_figures(simulation)
-    )
 
 
 def _title_of(target: Any) -> str:
@@ -137,27 +149,5 @@ def _inline(figure: Figure) -> str:
     """The drawing as a data address; inside an image no script can run."""
     drawing, kind = render_figure(figure, suffix="svg", has_title=False, is_transparent=True), "svg+xml"
     if len(drawing) > LARGE_DRAWING:
-        drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True), "png"
+        drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True, dpi=130), "png"
     return f"data:image/{kind};base64,{base64.b64encode(drawing).decode('ascii')}"
-
-
-def _provenance_rows(provenance: Mapping[str, Any]) -> list[Row]:
-    rows = []
-    for key, value in provenance.items():
-        if key == "versions":
-            rows.append(Row("versions", ", ".join(f"{name} {number}" for name, number in value.items())))
-        elif key not in ("files", "made_by", "question"):
-            rows.append(Row.of(key, value))
-    return rows
-
-
-def _template() -> jinja2.Template:
-    folder = Path(__file__).with_name("templates")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html")

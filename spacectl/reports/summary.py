@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spacectl.core.requirement import Verdict
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
 
-__all__ = ["Row", "event_rows", "metric_rows", "parameter_rows", "simulation_rows"]
+__all__ = ["Row", "event_rows", "metric_rows", "parameter_rows", "printed_rows", "simulation_rows"]
 
 EVENTS_SHOWN = 40  # of each simulation; result files hold all
 #: What a simulation's dataset says about how it was made, in the order of the table.
@@ -33,8 +34,10 @@ class Row:
         return Row(key.replace("_", " "), shown, key=key)
 
 
-def metric_rows(metrics: Mapping[str, Any], units: Mapping[str, str]) -> list[Row]:
-    """One row for each metric, with its unit where `units` or the name tells it; radians also in degrees."""
+def metric_rows(
+    metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
+) -> list[dict[str, Any]]:
+    """A row for each metric, with its unit where `units` or the name tells it; radians also in degrees; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)
@@ -43,9 +46,22 @@ def metric_rows(metrics: Mapping[str, Any], units: Mapping[str, str]) -> list[Ro
         if factor != 1.0 and isinstance(value, float):
             remark = f"{format_value(factor * value)} {shown}"
         is_number = isinstance(value, (int, float, list)) and not isinstance(value, bool)
-        rows.append(
-            Row(key.replace("_", " "), format_value(value), pretty_unit(unit) if is_number else "", remark, key)
-        )
+        row = Row(key.replace("_", " "), format_value(value), pretty_unit(unit) if is_number else "", remark, key)
+        judged = [item for item in verdicts if item.requirement.metric == key]
+        rows.append({"row": row, "verdicts": judged})
+    return rows
+
+
+def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Printed results next to ours, with how far they are apart."""
+    rows = []
+    for item in printed:
+        shown = {key: format_value(item[key]) for key in ("printed", "ours")}
+        numbers = [item[key] for key in ("printed", "ours")]
+        apart = ""
+        if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers) and numbers[0]:
+            apart = f"{100.0 * (numbers[1] - numbers[0]) / abs(numbers[0]):+.2g} %".replace("-", "\N{MINUS SIGN}")
+        rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), "apart": apart})
     return rows
 
 

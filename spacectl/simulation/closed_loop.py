@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.array import Array
+from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress
@@ -127,7 +129,8 @@ def simulate(
         max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=choose_tier(eom, tier, driver),
         project=project, begin=begin,
     )  # fmt: skip
-    simulation = run.finish(*run.advance(progress))
+    kept = law if isinstance(law, ControlLaw) else None  # a plain function may not travel to another process
+    simulation = replace(run.finish(*run.advance(progress)), equations=eom, law=kept)
     if check and not simulation.outcome.is_success:
         raise SolverError(simulation.outcome.message, partial=simulation)
     return simulation

@@ -39,6 +39,8 @@ class Simulation:
         How it ended, with counts and times.
     histories : mapping of str to (array, Labels)
         The arrays behind it, for quick access.
+    equations, law : EquationsOfMotion and ControlLaw, optional
+        What was simulated: for the replay and the report. A simulation read from a file has neither.
 
     Notes
     -----
@@ -49,6 +51,8 @@ class Simulation:
     source: xarray.Dataset | Callable[[], xarray.Dataset]
     outcome: Outcome
     histories: Mapping[str, tuple[np.ndarray, Labels]] = field(default_factory=dict)
+    equations: Any = None
+    law: Any = None
 
     @cached_property
     def dataset(self) -> xarray.Dataset:

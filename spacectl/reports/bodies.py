@@ -1,0 +1,131 @@
+"""How bodies look: boxes of the same mass and inertia, tubes and surfaces that bend with their modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial import ConvexHull, Delaunay
+
+from spacectl.core.shape import Shape
+from spacectl.model.flexible import FlexibleBody
+from spacectl.model.rigid import RigidBody
+from spacectl.model.system import Part, System
+from spacectl.reports.solids import Solid, box, merge, solid_of, strut, tube_faces
+
+__all__ = ["Skin", "rigid_solid", "skin_of"]
+
+SIDES = 6  # of a tube
+STATIONS = 32  # along a tube, at most
+SURFACE = 400  # points of a surface, at most
+
+
+@dataclass(frozen=True)
+class Skin:
+    """A surface that bends: points with their shapes, and corners fixed to the slices at these points.
+
+    Parameters
+    ----------
+    X, Phi, Psi, G : arrays (k, 3), (k, 3, m), (k, 3, m), (k, 3, m, m)
+        Points, shapes, slopes and second-order shapes (see `ModalPoints`).
+    owner : array (n,)
+        Point that each corner belongs to.
+    offset : array (n, 3)
+        From the point to the corner, undeformed body axes [m].
+    faces : array (f, 3)
+        Triangles.
+    """
+
+    X: np.ndarray
+    Phi: np.ndarray
+    Psi: np.ndarray
+    G: np.ndarray
+    owner: np.ndarray
+    offset: np.ndarray
+    faces: np.ndarray
+
+
+def rigid_solid(part: Part, system: System, shapes: Mapping[str, Shape], least: float) -> Solid | None:
+    """The looks of a rigid body in its own axes, with struts to what it carries; None for rotors and parts of tethers."""
+    body = part.body
+    if not isinstance(body, RigidBody):
+        return None
+    if body.name in shapes:
+        return solid_of(shapes[body.name])
+    size, R = _equal_box(body, least)
+    com = np.asarray(body.com)
+    ends = [np.asarray(part.child_at)]
+    for child in system.parts:
+        if child.on == body.name:
+            ends.append(np.asarray(child.at))
+        elif child.on.startswith(f"{body.name}."):
+            ends += [np.asarray(frame.at) for frame in body.frames if child.on == f"{body.name}.{frame.name}"]
+    width = 0.35 * float(np.sort(size)[1])
+    return merge([box(size).moved(R, com), *(strut(com, end, max(width, 0.3 * least)) for end in ends)])
+
+
+def skin_of(body: FlexibleBody, thickness: float) -> Skin:
+    """A tube along a line of points, a surface over points in a plane, a hull around others."""
+    points = body.material
+    X, Phi, Psi, G = _with_ends(body, points)
+    middle = X.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(X - middle, full_matrices=False)
+    extent = np.ptp((X - middle) @ axes.T, axis=0)
+    if extent[1] <= 1e-6 * extent[0] or len(X) < 4:
+        return _tube(X, Phi, Psi, G, axes[0], thickness)
+    kept = np.unique(np.linspace(0, len(X) - 1, min(len(X), SURFACE)).astype(int))
+    X, Phi, Psi, G = X[kept], Phi[kept], Psi[kept], G[kept]
+    if extent[2] <= 1e-6 * extent[0]:
+        faces = Delaunay((X - middle) @ axes[:2].T).simplices
+        return _sheet(X, Phi, Psi, G, faces, 0.25 * thickness * axes[2])
+    return Skin(X, Phi, Psi, G, np.arange(len(X)), np.zeros((len(X), 3)), ConvexHull(X).simplices)
+
+
+def _with_ends(body: FlexibleBody, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The material points and those of the frames (the tip of a beam), and the root, which does not move."""
+    lists: list[list[np.ndarray]] = [list(points.X), list(points.Phi), list(points.Psi), list(points.G)]
+    places = [np.asarray(frame.at) for frame in body.frames]
+    places += [np.zeros(3)] if getattr(body, "length", None) else []
+    for at in places:
+        found = body.shapes_at(at)
+        if found is not None and np.min(np.linalg.norm(points.X - at, axis=1)) > 1e-9:
+            on_axis = getattr(body, "length", None) is None or not np.any(at[1:])
+            if on_axis:
+                for store, item in zip(lists, (at, found.Phi, found.Psi, found.G), strict=True):
+                    store.append(item)
+    X, Phi, Psi, G = (np.array(item) for item in lists)
+    return X, Phi, Psi, G
+
+
+def _tube(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, axis: np.ndarray, thickness: float) -> Skin:
+    order = np.argsort(X @ axis)
+    order = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), STATIONS)).astype(int))]
+    side = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    side /= np.linalg.norm(side)
+    angles = 2.0 * np.pi * (np.arange(SIDES) + 0.5) / SIDES
+    ring = 0.5 * thickness * (np.outer(np.cos(angles), side) + np.outer(np.sin(angles), np.cross(axis, side)))
+    n = len(order)
+    owner = np.repeat(np.arange(n), SIDES)
+    return Skin(X[order], Phi[order], Psi[order], G[order], owner, np.tile(ring, (n, 1)), tube_faces(n, SIDES))
+
+
+def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces: np.ndarray, up: np.ndarray) -> Skin:
+    """Two layers, so that both sides are lit."""
+    n = len(X)
+    normal = np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]]) @ up
+    faces = np.where((normal > 0.0)[:, None], faces, faces[:, ::-1])
+    both = np.concatenate([faces, faces[:, ::-1] + n])
+    owner = np.tile(np.arange(n), 2)
+    return Skin(X, Phi, Psi, G, owner, np.repeat(np.stack([up, -up]), n, axis=0), both)
+
+
+def _equal_box(body: RigidBody, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Size and axes of the uniform box with the body's mass and inertia, not thinner than can be seen."""
+    moments, R = np.linalg.eigh(np.asarray(body.inertia))
+    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
+    size = np.sqrt(np.maximum(squares, 0.0))
+    if np.linalg.det(R) < 0.0:
+        R = R * np.array([1.0, 1.0, -1.0])
+    return np.maximum(size, max(0.03 * float(size.max()), least)), R

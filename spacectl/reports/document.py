@@ -1,0 +1,193 @@
+"""Everything that a report shows, as one JSON object: made from a result once, drawn as often as wanted.
+
+`page` turns it into HTML; `folder` keeps it beside the results, so that `spacectl report` can draw the page again.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import SpacectlError
+from spacectl.core.figure import Figure
+from spacectl.core.provenance import versions
+from spacectl.core.requirement import Requirement
+from spacectl.core.study import StudyResult
+from spacectl.reports.figure_data import figure_to_data
+from spacectl.reports.histories import simulation_figures
+from spacectl.reports.model_drawing import draw_model
+from spacectl.reports.record import StudyRecord
+from spacectl.reports.scene import replay_of
+from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
+from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation_rows
+
+__all__ = ["build_document", "own_figures"]
+
+REPLAYS = 6  # simulations that can be played
+TABLE_NUMBERS = 150_000  # of all histories in the page; result.nc has all
+_log = logging.getLogger(__name__)
+
+
+def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figure, ...] = ()) -> dict[str, Any]:
+    """What a page about `result` shows.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What was found.
+    record : StudyRecord
+        Question, parameters, requirements, warnings, provenance.
+    figures : tuple of Figure
+        To show; default: those of the result with those of its plans.
+    """
+    drawn = (figures or result.figures) + tuple(
+        figure
+        for i, (name, plan) in enumerate(result.plans.items())
+        for figure in plan_figures(f"plan{i + 1}", name, plan)
+    )
+    equations = _equations(result)
+    laws = {**_laws(result), **result.laws}
+    systems = dict(result.systems) or {name: eom.system for name, eom in equations.items()}
+    return {
+        "format": 1,
+        "name": record.name,
+        "title": record.title,
+        "question": record.question,
+        "is_quick": record.is_quick,
+        "warnings": list(record.warnings),
+        "notes": list(result.notes),
+        "metrics": dict(result.metrics),
+        "units": dict(record.units),
+        "requirements": [
+            dataclasses.asdict(item) for item in _distinct((*result.requirements, *record.requirements))
+        ],
+        "printed": [dataclasses.asdict(item) for item in result.printed],
+        "models": _models(systems),
+        "equations": [equation_summary(name, eom) for name, eom in equations.items()],
+        "linear": [linear_summary(name, model) for name, model in result.linear.items()],
+        "laws": [law_summary(name, law) for name, law in laws.items()],
+        "plans": [plan_summary(name, plan) for name, plan in result.plans.items()],
+        "figures": [figure_to_data(figure) for figure in drawn],
+        "replays": _replays(result),
+        "simulations": [
+            {**row, "stats": [dataclasses.asdict(item) for item in row["stats"]]} for row in simulation_rows(result.simulations)
+        ],
+        "events": [dataclasses.asdict(row) for row in event_rows(result.simulations)],
+        "parameters": [
+            dataclasses.asdict(row) for row in parameter_rows(record.parameters, record.defaults, record.units)
+        ],
+        "provenance": [dataclasses.asdict(row) for row in _provenance_rows(record.provenance)],
+        "created": str(record.provenance.get("created", "")),
+        "version": versions()["spacectl"],
+        "histories": _histories(result.simulations),
+    }
+
+
+def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
+    """What simulations draw by themselves, for a result that brings no figures."""
+    return tuple(
+        dataclasses.replace(figure, title=f"{name}: {figure.title.lower()}") if has_names else figure
+        for name, simulation in result.simulations.items()
+        for figure in simulation_figures(simulation)
+    )
+
+
+def _equations(result: StudyResult) -> dict[str, Any]:
+    """Equations given, or those of the simulations, each once."""
+    if result.equations:
+        return dict(result.equations)
+    found: dict[str, Any] = {}
+    seen = set()
+    for name, simulation in result.simulations.items():
+        eom = getattr(simulation, "equations", None)
+        if eom is not None and (key := (eom.structure_hash, eom.formulation)) not in seen:
+            seen.add(key)
+            found[name] = eom
+    return found
+
+
+def _laws(result: StudyResult) -> dict[str, Any]:
+    """Laws of the simulations, each once."""
+    found: dict[str, Any] = {}
+    seen = set()
+    for simulation in result.simulations.values():
+        law = getattr(simulation, "law", None)
+        if law is not None and law.content_hash not in seen:
+            seen.add(law.content_hash)
+            found[law.name if law.name not in found else f"{law.name} ({len(found) + 1})"] = law
+    return found
+
+
+def _models(systems: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Drawings that differ; studies often fly variants of one system."""
+    found: dict[str, dict[str, Any]] = {}
+    for system in systems.values():
+        drawing = draw_model(system)
+        found.setdefault(repr((drawing["rows"], drawing["notes"])), drawing)
+    return list(found.values())
+
+
+def _distinct(requirements: tuple[Requirement, ...]) -> list[Requirement]:
+    return list(dict.fromkeys(requirements))
+
+
+def _replays(result: StudyResult) -> list[dict[str, Any]]:
+    replays: list[dict[str, Any]] = []
+    for name, simulation in result.simulations.items():
+        if len(replays) == REPLAYS or getattr(simulation, "equations", None) is None:
+            continue
+        try:
+            replays.append(replay_of(name, simulation, result.shapes))
+        except SpacectlError as error:
+            _log.info("no replay of '%s': %s", name, error)
+    return replays
+
+
+def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page."""
+    sizes = [sum(int(item.size) for item in _tables(simulation)) for simulation in simulations.values()]
+    step = max(1, int(np.ceil(sum(sizes) / TABLE_NUMBERS)))
+    found = []
+    for name, simulation in simulations.items():
+        data = simulation.dataset
+        t = np.asarray(data["time"].values, dtype=float)
+        rows = np.unique(np.r_[np.arange(0, t.size, step), max(t.size - 1, 0)]) if t.size else np.arange(0)
+        columns, titles = [t[rows]], ["time [s]"]
+        for letter in ("x", "u", "y"):
+            if letter in data and data[letter].size:
+                values = data[letter].transpose("time", ...)
+                dimension = str(values.dims[1])
+                units = data[f"{dimension}_unit"].values if f"{dimension}_unit" in data.coords else [""] * values.shape[1]
+                titles += [f"{letter}: {key} [{unit}]" for key, unit in zip(data[dimension].values, units, strict=True)]
+                columns += list(values.values[rows].T)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([_harmless(title) for title in titles])
+        writer.writerows([[f"{value:.9g}" for value in row] for row in np.column_stack(columns)])
+        found.append({"name": name, "csv": text.getvalue(), "rows": len(rows), "all": int(t.size)})
+    return found
+
+
+def _tables(simulation: Any) -> list[Any]:
+    return [simulation.dataset[letter] for letter in ("x", "u", "y") if letter in simulation.dataset]
+
+
+def _harmless(title: str) -> str:
+    """A spreadsheet must not take a name for a formula."""
+    return f"'{title}" if title[:1] in "=+-@\t" else title
+
+
+def _provenance_rows(provenance: Mapping[str, Any]) -> list[Row]:
+    rows = []
+    for key, value in provenance.items():
+        if key == "versions":
+            rows.append(Row("versions", ", ".join(f"{name} {number}" for name, number in value.items())))
+        elif key not in ("files", "made_by", "question"):
+            rows.append(Row.of(key, value))
+    return rows

@@ -1,0 +1,53 @@
+"""`StudyRecord`: what a report says about a run besides its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacectl.core.provenance import versions
+from spacectl.core.requirement import Requirement
+
+__all__ = ["StudyRecord"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRecord:
+    """What a report says about a run besides its result.
+
+    Parameters
+    ----------
+    name : str
+        Title of the page, usually the study's name.
+    question : str
+        What was to be found out.
+    parameters, defaults : dataclass instances, optional
+        The numbers of this run and those of the study; differences are marked.
+    is_quick : bool
+        Whether the run was the short form of the study.
+    warnings : tuple of str
+        What a reader should know before trusting the numbers.
+    units : mapping of str to str
+        SI units of metrics and parameters, by name, as far as they are known.
+    requirements : tuple of Requirement
+        What the user asks of the metrics.
+    provenance : mapping
+        Versions and hashes; default: the versions of this installation.
+    """
+
+    name: str
+    question: str = ""
+    parameters: Any = None
+    defaults: Any = None
+    is_quick: bool = False
+    warnings: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    requirements: tuple[Requirement, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=lambda: {"versions": versions()})
+
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        words = self.name.replace("_", " ").strip()
+        return words[:1].upper() + words[1:]
