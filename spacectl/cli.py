@@ -1,7 +1,7 @@
-"""The command line: ``spacectl list | run | check``. Each error is one line that names the part and the cure.
+"""The command line: ``spacectl list | run | report | gallery | sweep | new | check | bench``.
 
-Exit codes: 0 done; 1 a solver or something unexpected failed; 2 wrong usage, model or parameter; 130 interrupted
-(Ctrl-C); 143 terminated.
+Each error is one line that names the part and the cure. Exit codes: 0 done; 1 a solver or something unexpected failed;
+2 wrong usage, model or parameter; 3 a requirement is not met; 130 interrupted (Ctrl-C); 143 terminated.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from spacectl import __version__
-from spacectl.cli_lookup import find_study, list_studies, load_study
-from spacectl.cli_run import parse_settings, run_study
+from spacectl import __version__, cli_bench, cli_gallery, cli_new, cli_studies, cli_sweep
+from spacectl.cli_app import FAILED, INTERRUPTED, OK, TERMINATED, WRONG, Debug, app, say
 from spacectl.cli_signals import terminate_as_interrupt
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.labels import Labels
@@ -29,18 +26,7 @@ from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
 
-OK, FAILED, WRONG, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
-
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Control design for space manipulators, flexible spacecraft and tethers.",
-)
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-
+COMMANDS = (cli_studies, cli_gallery, cli_sweep, cli_new, cli_bench)  #: modules whose commands `app` knows by import
 
 @app.callback(invoke_without_command=True)
 def start(
@@ -49,49 +35,9 @@ def start(
 ) -> None:
     """Control design for space manipulators, flexible spacecraft and tethers."""
     if version:
-        _say(f"spacectl {__version__}")
+        say(f"spacectl {__version__}")
     elif context.invoked_subcommand is None:
-        _say(context.get_help())
-
-
-@app.command("list")
-def list_command(debug: Debug = False) -> None:
-    """List the studies that `spacectl run` finds by name."""
-    studies = list_studies()
-    if not studies:
-        raise ModelError("no studies here; give `spacectl run` the path of a folder with a study.py")
-    width = max(len(name) for name in studies)
-    for name, file in studies.items():
-        try:
-            question = load_study(file).study.question
-        except Exception as error:  # a broken study must not hide the others
-            question = f"(cannot be loaded: {_one_line(error)})"
-        _say(f"{name:<{width}}  {question}")
-
-
-@app.command("run")
-def run_command(
-    name: Annotated[str, typer.Argument(help="A study's name, its folder, or its file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for metrics, data, figures and the report.")],
-    quick: Annotated[bool, typer.Option("--quick", help="The short form of the study.")] = False,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter; may be repeated.")
-    ] = None,
-    debug: Debug = False,
-) -> None:
-    """Run a study and write its results and report, complete or not at all."""
-    changes = parse_settings(settings or [])
-    loaded = load_study(find_study(name))
-    console = Console(stderr=True)
-    result, record = run_study(loaded, out=out, settings=changes, is_quick=quick, console=console)
-    for key, value in result.metrics.items():
-        unit = pretty_unit(record.units.get(key, "")) if isinstance(value, float) else ""
-        _say(f"  {key} = {format_value(value)} {unit}".rstrip())
-    for text in record.warnings:
-        console.print(Text(f"warning: {text}"), soft_wrap=True)
-    for text in result.notes:
-        console.print(Text(f"note: {text}"), soft_wrap=True)
-    _say(f"report: {out / 'report.html'}")
+        say(context.get_help())
 
 
 @app.command("check")
@@ -101,7 +47,7 @@ def check_command(
     """Check a system file: form its equations and print names, units and sizes."""
     system = load_system(file)
     eom = form_equations(system)
-    _say(
+    say(
         f"{system.name}: {len(system.tree)} bodies, {type(system.environment).__name__}, formulation {eom.formulation}"
     )
     named = {
@@ -111,10 +57,10 @@ def check_command(
         "outputs y": eom.labels.y,
     }
     for title, labels in named.items():
-        _say(f"{title} ({len(labels)})")
+        say(f"{title} ({len(labels)})")
         for line in _label_lines(labels, eom.limits() if title == "inputs u" else None):
-            _say(line)
-    _say(
+            say(line)
+    say(
         f"parameters p: {len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}, content {system.content_hash()[:12]}"
     )
 
@@ -167,11 +113,6 @@ def _label_lines(labels: Labels, limits: tuple[np.ndarray, np.ndarray] | None) -
         limit = f"from {format_value(float(low[i]))} to {format_value(float(high[i]))}" if is_limited else ""
         lines.append(f"  {name:<{width}}  {pretty_unit(unit):<6}  {limit}".rstrip())
     return lines
-
-
-def _say(text: str) -> None:
-    """One line (or block) on standard output, exactly as it is."""
-    typer.echo(text)
 
 
 def _fail(text: str, code: int, show_traceback: bool = False) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spacectl.cli_lookup import LoadedStudy
+from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress as Report
@@ -22,31 +23,25 @@ from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import plain_parameters, write_study_folder
 from spacectl.reports.record import StudyRecord
 
-__all__ = ["parse_settings", "run_study"]
+__all__ = ["answer", "prepare_parameters", "run_study", "show_progress"]
 
 
-def parse_settings(settings: list[str]) -> dict[str, str]:
-    """``["mass=2", "name=a"]`` as a dictionary.
+def prepare_parameters(loaded: LoadedStudy, changes: Mapping[str, Any]) -> Any:
+    """A study's parameters with some changed.
 
     Raises
     ------
     ModelError
-        For a text without ``=``, or a name given twice.
+        If a name is unknown or a value cannot be read; the message names the study.
     """
-    found: dict[str, str] = {}
-    for text in settings:
-        key, separator, value = text.partition("=")
-        key = key.strip()
-        if not separator or not key:
-            raise ModelError(f"--set '{text}': expected name=value, such as --set payload_mass=80")
-        if key in found:
-            raise ModelError(f"--set '{text}': '{key}' is given twice; keep one")
-        found[key] = value.strip()
-    return found
+    try:
+        return override_parameters(loaded.study.parameters, changes)
+    except ModelError as error:
+        raise ModelError(f"study '{loaded.name}': {error}") from error
 
 
 def run_study(
-    loaded: LoadedStudy, *, out: Path, settings: dict[str, str], is_quick: bool, console: Console
+    loaded: LoadedStudy, *, out: Path, settings: Settings, is_quick: bool, progress: Report
 ) -> tuple[StudyResult, StudyRecord]:
     """Run a study and write its folder; nothing appears at `out` unless all of it succeeds.
 
@@ -56,60 +51,69 @@ def run_study(
         The study.
     out : path
         Folder to write.
-    settings : dict
-        Parameters to change, as text.
+    settings : Settings
+        Parameters to change, and requirements.
     is_quick : bool
         Passed on to the study.
-    console : Console
-        Where progress is shown, if it is a terminal.
+    progress : callable
+        Told ``(fraction, text)`` as the study goes on.
     """
-    study = loaded.study
     check_replaceable(out)
-    try:
-        parameters = override_parameters(study.parameters, settings)
-    except ModelError as error:
-        raise ModelError(f"study '{loaded.name}': {error}") from error
+    parameters = prepare_parameters(loaded, settings.changes)
     start = time.perf_counter()
     with collect_warnings() as heard:
-        try:
-            result = study.run(parameters, quick=is_quick, progress=show_progress(console))
-        except SystemExit as error:
-            raise ModelError(
-                f"study '{loaded.name}': run ended the program (SystemExit: {error}); raise an error instead"
-            ) from error
-    if not isinstance(result, StudyResult):
-        raise ModelError(f"study '{loaded.name}': run returned a {type(result).__name__}, expected a StudyResult")
+        result = answer(loaded, parameters, is_quick=is_quick, progress=progress)
     provenance = {
         "seconds": round(time.perf_counter() - start, 3),
-        "changed": {key: plain_parameters(parameters)[key] for key in settings},
+        "changed": {key: plain_parameters(parameters)[key] for key in settings.changes},
+        **({"parameter_file": settings.origin} if settings.origin else {}),
         "study_sha256": loaded.sha256,
         "versions": versions(),
     }
     record = StudyRecord(
         name=loaded.name,
-        question=study.question,
+        question=loaded.study.question,
         parameters=parameters,
-        defaults=study.parameters,
+        defaults=loaded.study.parameters,
         is_quick=is_quick,
         warnings=tuple(heard),
         units=loaded.units,
+        requirements=settings.requirements,
         provenance=provenance,
     )
+    progress(1.0, "writing the report")
     write_study_folder(result, out, record=record)
     return result, record
 
 
-def show_progress(console: Console) -> Report:
+def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Report) -> StudyResult:
+    """What a study finds; a study that ends the program or returns something else is told so."""
+    try:
+        result = loaded.study.run(parameters, quick=is_quick, progress=progress)
+    except SystemExit as error:
+        raise ModelError(
+            f"study '{loaded.name}': run ended the program (SystemExit: {error}); raise an error instead"
+        ) from error
+    if not isinstance(result, StudyResult):
+        raise ModelError(f"study '{loaded.name}': run returned a {type(result).__name__}, expected a StudyResult")
+    return result
+
+
+def show_progress(console: Console, prefix: str = "") -> Report:
     """A function that prints each new step of a study on a terminal, and nothing elsewhere.
 
-    Lines instead of a bar, because a long simulation within the study shows a bar of its own.
+    Lines instead of a bar, because a long simulation within the study shows a bar of its own. Each line tells how long
+    the study has been running, and from a tenth on about how long it will take.
     """
     told: list[str] = []
+    begin = time.perf_counter()
 
     def report(fraction: float, text: str) -> None:
         if console.is_terminal and text not in told:
             told.append(text)
-            console.print(Text(f"{100 * min(max(fraction, 0.0), 1.0):3.0f} %  {text}", style="dim"))
+            done, seconds = min(max(fraction, 0.0), 1.0), time.perf_counter() - begin
+            left = f", about {seconds / done - seconds:.0f} s left" if 0.1 <= done < 1.0 and seconds > 5.0 else ""
+            console.print(Text(f"{prefix}{100 * done:3.0f} %  {text} ({seconds:.0f} s{left})", style="dim"))
 
     return report
 

@@ -70,6 +70,6 @@ def test_the_wheel_ships_studies_templates_and_sources(tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     for study in STUDIES:
         assert f"spacectl/_studies/{study.name}/study.py" in names
-    for pattern in ("*.c", "*.h", "*.html", "*.css"):
+    for pattern in ("*.c", "*.h", "*.html", "*.css", "*.js", "*.txt"):
         for file in (ROOT / "spacectl").rglob(pattern):
             assert file.relative_to(ROOT).as_posix() in names

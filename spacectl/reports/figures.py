@@ -74,22 +74,26 @@ def render_figure(
     figure: Figure, *, suffix: str = "svg", has_title: bool = True, is_transparent: bool = False, dpi: float = 180.0
 ) -> bytes:
     """The drawing as the bytes of a ``svg``, ``png`` or ``pdf`` file; equal data gives equal bytes."""
-    buffer = io.BytesIO()
-    metadata: dict[str, Any] = {} if suffix == "png" else {"Creator": "spacectl", "Date": None}
-    if suffix == "pdf":
-        metadata = {"Creator": "spacectl", "CreationDate": None}
-    canvas = draw_figure(figure, has_title=has_title)
-    with matplotlib.rc_context(STYLE):
-        canvas.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata, transparent=is_transparent)
-    return buffer.getvalue()
+    return _bytes_of(draw_figure(figure, has_title=has_title), suffix, is_transparent=is_transparent, dpi=dpi)
 
 
 def save_figure(figure: Figure, folder: str | Path, *, suffixes: Iterable[str] = ("png", "svg")) -> tuple[Path, ...]:
     """Write ``<folder>/<name>.<suffix>`` for each suffix; returns the paths."""
     paths = tuple(Path(folder) / f"{figure.name}.{suffix}" for suffix in suffixes)
+    canvas = draw_figure(figure)
     for path in paths:
-        path.write_bytes(render_figure(figure, suffix=path.suffix[1:]))
+        path.write_bytes(_bytes_of(canvas, path.suffix[1:]))
     return paths
+
+
+def _bytes_of(canvas: Canvas, suffix: str, *, is_transparent: bool = False, dpi: float = 180.0) -> bytes:
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {} if suffix == "png" else {"Creator": "spacectl", "Date": None}
+    if suffix == "pdf":
+        metadata = {"Creator": "spacectl", "CreationDate": None}
+    with matplotlib.rc_context(STYLE):
+        canvas.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata, transparent=is_transparent)
+    return buffer.getvalue()
 
 
 def _shares_x(first: Panel, panel: Panel) -> bool:

@@ -29,7 +29,9 @@ PAGE, DOCUMENT = "report.html", "report.json.gz"
 FORMAT = 1  # of the document
 
 
-def write_study_folder(result: StudyResult, folder: str | Path, *, record: StudyRecord) -> Path:
+def write_study_folder(
+    result: StudyResult, folder: str | Path, *, record: StudyRecord, tables: Mapping[str, str] | None = None
+) -> Path:
     """Write everything a run leaves behind.
 
     ``metrics.json`` (one flat object), ``parameters.json``, ``result.nc`` (one group for each simulation),
@@ -45,6 +47,8 @@ def write_study_folder(result: StudyResult, folder: str | Path, *, record: Study
         Where to; a folder that holds anything else than an earlier result is refused.
     record : StudyRecord
         Question, parameters, warnings and provenance.
+    tables : mapping of str to str, optional
+        More files of text, by name.
 
     Returns
     -------
@@ -66,6 +70,8 @@ def write_study_folder(result: StudyResult, folder: str | Path, *, record: Study
         _write_json(work / "metrics.json", result.metrics)
         _write_json(work / "parameters.json", parameters)
         _write_simulations(work / "result.nc", result.simulations)
+        for name, text in (tables or {}).items():
+            (work / name).write_text(text, encoding="utf-8")
         if result.figures:
             (work / "figures").mkdir()
         for figure in result.figures:

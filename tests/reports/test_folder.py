@@ -47,8 +47,10 @@ def test_everything_is_there_and_the_record_lists_it(tmp_path: Path) -> None:
         "result.nc",
         "report.html",
         "provenance.json",
+        "report.json.gz",
         "figures/line.png",
         "figures/line.svg",
+        "figures/line.pdf",
     }
     assert files == expected
     record = json.loads((folder / "provenance.json").read_text())

@@ -1,0 +1,200 @@
+"""The command ``sweep``: a study over a grid or a list of parameter values, as a table, figures and a report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from spacectl.cli_app import FAILED, OK, Debug, Json, Quick, app, say, say_json
+from spacectl.cli_lookup import LoadedStudy, find_study, load_study
+from spacectl.cli_run import answer, prepare_parameters
+from spacectl.cli_settings import parse_settings
+from spacectl.core.errors import ModelError, SpacectlError, unknown_name
+from spacectl.core.figure import Figure, Line, Panel
+from spacectl.core.provenance import versions
+from spacectl.core.study import StudyResult
+from spacectl.reports.atomic import check_replaceable
+from spacectl.reports.folder import PAGE, plain_parameters, write_study_folder
+from spacectl.reports.record import StudyRecord
+
+__all__ = ["sweep_command"]
+
+POINTS = 10_000  # of a grid, at most
+DRAWN = 6  # metrics in the figure, unless named
+
+
+@app.command("sweep")
+def sweep_command(
+    name: Annotated[str, typer.Argument(help="A study's name, its folder, or its file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the table, figures and the report.")],
+    over: Annotated[
+        list[str],
+        typer.Option("--over", metavar="NAME=VALUES", help="Values 1,2,5 or begin:end:count; repeated: all combinations."),
+    ],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change another parameter for all runs.")
+    ] = None,
+    metrics: Annotated[list[str] | None, typer.Option("--metric", help="Draw this metric; may be repeated.")] = None,
+    together: Annotated[bool, typer.Option("--together", help="Go through the lists in step instead of combining them.")] = False,
+    quick: Quick = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Run a study for many parameter values; a value that fails is named, the others go on."""
+    check_replaceable(out)
+    loaded = load_study(find_study(name))
+    axes = {key: parse_values(key, text) for key, text in parse_settings(over).items()}
+    fixed = parse_settings(settings or [])
+    points = _points(axes, together)
+    for point in points:
+        prepare_parameters(loaded, {**fixed, **point})  # all of them, before the first run
+    start = time.perf_counter()
+    rows = _run_all(loaded, points, fixed, is_quick=quick, console=Console(stderr=True))
+    found = _gather(rows, axes, metrics or [], loaded)
+    record = StudyRecord(
+        name=f"{loaded.name}_sweep",
+        question=f"How do the results of '{loaded.name}' depend on {', '.join(axes)}? {loaded.study.question}",
+        parameters=prepare_parameters(loaded, fixed),
+        defaults=loaded.study.parameters,
+        is_quick=quick,
+        units=loaded.units,
+        provenance={
+            "seconds": round(time.perf_counter() - start, 3),
+            "over": {key: list(values) for key, values in axes.items()},
+            "study_sha256": loaded.sha256,
+            "versions": versions(),
+        },
+    )
+    write_study_folder(found, out, record=record, tables={"sweep.csv": _table(rows)})
+    failed = [row for row in rows if row["error"]]
+    if as_json:
+        say_json({"report": str(out / PAGE), "table": str(out / "sweep.csv"), "rows": rows})
+    else:
+        say(_table(rows).rstrip())
+        say(f"report: {out / PAGE}")
+    return FAILED if failed else OK
+
+
+def parse_values(key: str, text: str) -> list[Any]:
+    """``"1,2,5"`` or ``"1:5:9"`` (begin, end, count) as values; texts stay texts.
+
+    Raises
+    ------
+    ModelError
+        If there are none, or a range has another form.
+    """
+    if text.count(":") == 2 and "," not in text:
+        try:
+            begin, end, count = text.split(":")
+            return [float(value) for value in np.linspace(float(begin), float(end), int(count))]
+        except ValueError as error:
+            raise ModelError(f"--over '{key}={text}': expected begin:end:count, such as {key}=1:5:9") from error
+    values = [item.strip() for item in text.split(",") if item.strip()]
+    if not values:
+        raise ModelError(f"--over '{key}={text}': no values; expected {key}=1,2,5 or {key}=1:5:9")
+    return [_number(item) for item in values]
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _points(axes: Mapping[str, list[Any]], together: bool) -> list[dict[str, Any]]:
+    if together and len({len(values) for values in axes.values()}) > 1:
+        sizes = ", ".join(f"{key}: {len(values)}" for key, values in axes.items())
+        raise ModelError(f"--together: the lists have different lengths ({sizes}); give as many values to each")
+    combined = zip(*axes.values(), strict=True) if together else itertools.product(*axes.values())
+    points = [dict(zip(axes, values, strict=True)) for values in combined]
+    if len(points) > POINTS:
+        raise ModelError(f"sweep: {len(points)} runs; expected up to {POINTS}: take fewer values")
+    return points
+
+
+def _run_all(
+    loaded: LoadedStudy, points: Sequence[dict[str, Any]], fixed: Mapping[str, str], *, is_quick: bool, console: Console
+) -> list[dict[str, Any]]:
+    rows = []
+    for i, point in enumerate(points):
+        if console.is_terminal:
+            told = ", ".join(f"{key} = {value}" for key, value in point.items())
+            console.print(Text(f"[{i + 1}/{len(points)}] {told}", style="dim"))
+        row: dict[str, Any] = {"parameters": point, "metrics": {}, "error": ""}
+        try:
+            parameters = prepare_parameters(loaded, {**fixed, **point})
+            row["parameters"] = {key: plain_parameters(parameters)[key] for key in point}
+            row["metrics"] = answer(loaded, parameters, is_quick=is_quick, progress=lambda *_: None).metrics
+        except (SpacectlError, ArithmeticError, ValueError) as error:
+            row["error"] = " ".join(str(error).split())
+        rows.append(row)
+    if all(row["error"] for row in rows):
+        raise ModelError(f"sweep of '{loaded.name}': every run failed; the first one: {rows[0]['error']}")
+    return rows
+
+
+def _gather(rows: list[dict[str, Any]], axes: Mapping[str, Any], wanted: list[str], loaded: LoadedStudy) -> StudyResult:
+    """The whole sweep as a result: lists of metrics, figures over the first parameter, failures as notes."""
+    good = [row for row in rows if not row["error"]]
+    first = good[0]["metrics"]
+    numeric = [key for key, value in first.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    for key in wanted:
+        if key not in first:
+            raise ModelError(unknown_name("metric", key, first))
+    columns = {key: [row["parameters"][key] for row in good] for key in axes}
+    collected = {key: [row["metrics"].get(key) for row in good] for key in first}
+    notes = tuple(f"{_point_text(row['parameters'])}: {row['error']}" for row in rows if row["error"])
+    figures = tuple(_draw(good, list(axes), key, loaded) for key in (wanted or numeric[:DRAWN]))
+    return StudyResult(metrics={**columns, **collected}, figures=tuple(figure for figure in figures if figure), notes=notes)
+
+
+def _point_text(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in point.items())
+
+
+def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: LoadedStudy) -> Figure | None:
+    """A metric over the first parameter, a curve for each combination of the others."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for i, row in enumerate(rows):
+        x, y = row["parameters"][keys[0]], row["metrics"].get(metric)
+        x = x if isinstance(x, (int, float)) else float(i)
+        if isinstance(y, (int, float)):
+            label = ", ".join(f"{key} = {row['parameters'][key]:g}" if isinstance(row["parameters"][key], float)
+                              else f"{key} = {row['parameters'][key]}" for key in keys[1:])  # fmt: skip
+            curves.setdefault(label, []).append((float(x), float(y)))
+    lines = []
+    for label, pairs in curves.items():
+        x, y = np.array(sorted(pairs)).T
+        lines += [Line(x=x, y=y, label=label or metric), Line(x=x, y=y, style="markers")]
+    if not lines:
+        return None
+    unit, x_unit = loaded.units.get(metric, ""), loaded.units.get(keys[0], "")
+    panel = Panel(
+        lines=tuple(lines), y_label=metric.replace("_", " "), unit=unit, x_label=keys[0].replace("_", " "), x_unit=x_unit
+    )
+    return Figure(name=metric, title=f"{metric.replace('_', ' ')} over {keys[0].replace('_', ' ')}", panels=(panel,))
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """All runs as CSV: parameters, metrics, and the error of those that failed."""
+    keys = list(rows[0]["parameters"])
+    metrics = list(dict.fromkeys(key for row in rows for key in row["metrics"]))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*keys, *metrics, "error"])
+    for row in rows:
+        writer.writerow(
+            [*(row["parameters"][key] for key in keys), *(row["metrics"].get(key, "") for key in metrics), row["error"]]
+        )
+    return text.getvalue()

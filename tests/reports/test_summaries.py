@@ -1,0 +1,50 @@
+"""Equations, linear models, laws and plans are told by names and numbers that can be checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spacectl import Labels, Trajectory, design_lqr, find_operating_point, form_equations, linearize
+from spacectl.model.library import pendulum
+from spacectl.planners.plan import Arc, Plan
+from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
+
+
+def test_equations_and_linear_model_of_a_pendulum() -> None:
+    eom = form_equations(pendulum())
+    rows = dict(equation_summary("pendulum", eom)["rows"])
+    assert rows["coordinates q (1)"] == "hinge [rad]"
+    assert int(rows["operations of x_dot"]) > 5
+    model = linearize(eom, find_operating_point(eom))
+    told = linear_summary("hanging", model)
+    (pole,) = told["poles"]
+    assert "2 states" in told["text"]
+    frequency = float(np.max(np.abs(model.poles.imag))) / (2.0 * np.pi)
+    assert np.isclose(float(pole[2]), frequency, rtol=1e-5)
+
+
+def test_gains_carry_the_names_of_states() -> None:
+    eom = form_equations(pendulum())
+    law = design_lqr(linearize(eom, find_operating_point(eom)), Q=np.eye(2), R=[[1.0]])
+    told = law_summary("lqr", law)
+    assert told["gains"]["columns"] == ["hinge", "hinge_dot"]
+    assert np.allclose([float(value) for value in told["gains"]["rows"][0][1:]], np.asarray(law.K)[0], rtol=1e-3)
+
+
+def test_a_plan_shows_its_arcs_and_its_phase_plane() -> None:
+    t = np.linspace(0.0, 2.0, 21)
+    s = np.where(t < 1.0, 0.5 * t**2, 1.0 - 0.5 * (2.0 - t) ** 2)
+    s_dot = np.where(t < 1.0, t, 2.0 - t)
+    plan = Plan(
+        name="slew",
+        x=Trajectory(t=t, values=np.column_stack([s, s_dot]), labels=Labels(("a", "a_dot"), ("rad", "rad/s"), "state")),
+        u=Trajectory(t=t, values=np.where(t < 1.0, 1.0, -1.0)[:, None], labels=Labels(("a",), ("N m",), "input")),
+        s=Trajectory(t=t, values=np.column_stack([s, s_dot]), labels=Labels(("s", "s_dot"), ("1", "1/s"), "value")),
+        arcs=(Arc(begin=0.0, end=1.0, limit="a at its upper limit"), Arc(begin=1.0, end=2.0, limit="a at its lower limit")),
+    )
+    told = plan_summary("slew", plan)
+    assert [arc[2] for arc in told["arcs"]] == ["a at its upper limit", "a at its lower limit"]
+    phase, inputs = plan_figures("plan1", "slew", plan)
+    switches = phase.panels[0].lines[1]
+    assert (float(switches.x[0]), float(switches.y[0])) == (0.5, 1.0)
+    assert inputs.panels[0].unit == "N m"

@@ -1,0 +1,87 @@
+"""The gallery runs what is there, keeps what is finished, goes on after a failure, and tells all of it on one page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from spacectl import cli_gallery
+from spacectl.cli import run_command_line
+
+PRINTED = """
+    printed=(
+        Printed(what="ringing time <b>", source="000 p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s", within=0.05),
+        Printed(what="sign", source="000 Eq 3", printed="plus", ours="minus", verdict="corrected", remark="misprint"),
+    ),
+"""
+
+
+@pytest.fixture
+def studies(toy_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a good study that has printed results, and one that fails."""
+    folder = tmp_path / "here" / "studies"
+    folder.mkdir(parents=True)
+    for name in ("bad", "good"):
+        shutil.copytree(toy_study, folder / name)
+    good, bad = folder / "good" / "study.py", folder / "bad" / "study.py"
+    imported = "from spacectl.core.printed import Printed\nfrom spacectl.core.study"
+    text = good.read_text().replace("from spacectl.core.study", imported)
+    good.write_text(text.replace('notes=("The peer is not installed.",),', PRINTED))
+    bad.write_text(bad.read_text().replace('trouble: str = "none"', 'trouble: str = "solver"'))
+    monkeypatch.chdir(folder.parent)
+    monkeypatch.setattr(cli_gallery, "list_studies", lambda: {name: folder / name / "study.py" for name in ("bad", "good")})
+    return folder
+
+
+def test_a_failure_is_named_and_the_others_go_on(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["gallery", "--out", "all", "--quick"]) == 1
+    said = capsys.readouterr().out
+    assert "[1/2] bad: FAILED: SolverError: the step became too small" in said
+    assert "[2/2] good: done" in said
+    page = Path("all/index.html").read_text(encoding="utf-8")
+    for text in ("the step became too small", "ringing time &lt;b&gt;", "000 p. 1", "agrees", "corrected", "data:image/png"):
+        assert text in page
+    assert 'href="good/report.html"' in page
+    assert "<script" not in page
+    assert Path("all/good/report.html").is_file()
+    assert not Path("all/bad").exists()
+
+
+def test_finished_studies_are_kept_until_they_change(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["gallery", "--out", "all", "--only", "good", "--json"]
+    states = []
+    for change in ("", "", "--quick", "", "# another\n"):
+        if change.startswith("#"):
+            file = studies / "good" / "study.py"
+            file.write_text(file.read_text() + change)
+        assert run_command_line([*command, *([change] if change.startswith("--") else [])]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["studies"]
+        states.append(row["state"])
+    assert states == ["done", "kept", "done", "done", "done"]
+    assert run_command_line([*command, "--fresh"]) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["state"] == "done"
+
+
+def test_an_interrupt_leaves_finished_studies_and_a_page_that_says_what_is_missing(
+    studies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"good": studies / "good" / "study.py", "stopped": studies / "bad" / "study.py"}
+    monkeypatch.setattr(cli_gallery, "list_studies", lambda: names)
+    bad = names["stopped"]
+    bad.write_text(bad.read_text().replace('trouble: str = "solver"', 'trouble: str = "interrupt"'))
+    assert run_command_line(["gallery", "--out", "all"]) == 130
+    assert "not run yet" in Path("all/index.html").read_text(encoding="utf-8")
+    assert Path("all/good/report.html").is_file()
+    assert sorted(path.name for path in Path("all").iterdir()) == ["good", "index.html"], "no leftovers"
+
+
+def test_a_page_of_somebody_else_is_not_overwritten(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("all").mkdir()
+    Path("all/index.html").write_text("<html>mine</html>")
+    assert run_command_line(["gallery", "--out", "all"]) == 2
+    assert "choose another folder" in capsys.readouterr().err
+    assert run_command_line(["gallery", "--out", "all", "--only", "god"]) == 2
+    assert "did you mean 'good'" in capsys.readouterr().err
