@@ -24,6 +24,7 @@ from spacectl import (
     System,
     Tether,
     form_equations,
+    load_simulation,
     simulate,
 )
 from spacectl.core.errors import ModelError
@@ -34,7 +35,6 @@ from spacectl.reports.motion import deflection, find_motion
 from spacectl.reports.scene import SHOWN, replay_of
 from spacectl.reports.solids import arrow, box, cylinder, ellipsoid
 from spacectl.reports.viewer import page_replay
-from spacectl.simulation.result import load_simulation
 
 
 def flexible_arm() -> System:
