@@ -23,7 +23,8 @@ def require_authority(
 ) -> None:
     """Raise, naming speeds, if the accelerations of `speeds` do not follow the `inputs` one to one.
 
-    With N a basis of the motions that constraints allow, inputs reach ``N (N' M N)^-1 N' B_tau u``.
+    With N a basis of the motions that constraints allow, and F of the forces that what keeps them does not reach (F = N for
+    natural constraints), inputs reach ``N (F' M N)^-1 F' B_tau u``.
     """
     try:
         x = postures(eom)[-1]
@@ -32,10 +33,14 @@ def require_authority(
     q, v = x[: eom.n_q], x[eom.n_q :]
     M, B_tau = eom.mass_matrix(0.0, q, p), eom.input_map(0.0, q, p)[:, list(eom.labels.u.indices(inputs))]
     scale = np.sqrt(np.diag(M))
-    N = np.eye(eom.n_v)
+    N = F = np.eye(eom.n_v)
     if eom.constraint_rows:
-        N = null_space(eom.call("constraints", 0.0, q, v, p=p)[2] / scale, rcond=RANK)
-    reach = N @ np.linalg.solve(N.T @ (M / np.outer(scale, scale)) @ N, N.T @ (B_tau / scale[:, None]))
+        _, _, _, J, _, E = eom.call("terms", 0.0, q, v, np.zeros(eom.n_u), p=p)
+        N, F = null_space(J / scale, rcond=RANK), null_space((E / scale[:, None]).T, rcond=RANK)
+    inertia = F.T @ (M / np.outer(scale, scale)) @ N
+    if inertia.shape[0] != inertia.shape[1] or np.linalg.cond(inertia) > 1.0 / RANK:
+        return  # what keeps the constraints is not enough: judged by `diagnose_constraints`
+    reach = N @ np.linalg.solve(inertia, F.T @ (B_tau / scale[:, None]))
     rows = reach[[eom.labels.v.index(item) for item in speeds]]
     size = np.linalg.norm(reach, axis=0)
     U, values, _ = np.linalg.svd(rows / np.where(size > 0.0, size, 1.0))

@@ -200,8 +200,9 @@ def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, .
             return ca.solve(B_tau, M @ a[places] + h)
         C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
         if held:
-            _, _, J, _, gamma = eom.functions["constraints"](*symbols)
-            C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, J[held, :].T)
+            t, q, v, p = symbols
+            _, _, _, J, gamma, pushes = eom.functions["terms"](t, q, v, ca.SX.zeros(eom.n_u), p)
+            C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, pushes[:, held])
         return meet_rows(eom, M, -h, C, right, E)[: len(columns)]
 
     return command

@@ -32,7 +32,7 @@ class TrackingReport:
     t : array, shape (n_t,)
         Times [s].
     adequacy : array, shape (n_t,)
-        0 where the actuators cannot keep the constraints, 1 where they push along them.
+        0 where the actuators cannot keep the constraints, of order 1 or more where they push well.
     poles : array, shape (n_t, n), complex
         Of what the constraints leave free, with the other law closed [1/s], slowest decay first; nan where the constraints
         cannot be kept at all.

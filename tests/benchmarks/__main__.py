@@ -13,9 +13,11 @@ from tests.benchmarks.forward import measure_chains, measure_long_chain, measure
 from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
 from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
+from tests.benchmarks.model_laws import measure_model_laws
 from tests.benchmarks.report import Section, write_report
 from tests.benchmarks.startup import measure_first_call
 from tests.benchmarks.systems import mujoco, pin
+from tests.benchmarks.wrappers import measure_wrappers
 
 ITEMS: dict[str, Callable[[Effort], Section]] = {
     "seven_joints": measure_seven_joints,
@@ -27,6 +29,8 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
     "sampled_loop": measure_sampled_loop,
     "campaign": measure_campaign,
     "laws": measure_laws,
+    "model_laws": measure_model_laws,
+    "wrappers": measure_wrappers,
 }
 
 

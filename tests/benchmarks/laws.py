@@ -40,7 +40,7 @@ POSTURE = {"joint2": 0.7, "joint4": -1.2, "joint6": 0.7}  # [rad]
 TOLERANCE: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-6}
 AGREEMENT = 1e-3  # of two runs at 1e-6 over ten seconds, [rad] and [rad/s]
 LOOSE: dict[str, Any] = {"rtol": 1e-2, "atol": 1e3}
-STEPS = (1000, 5000)  #: against the peer, against the open loop
+STEPS = (3000, 5000)  #: against the peer, against the open loop
 
 Rate = Callable[[float, np.ndarray], np.ndarray]
 

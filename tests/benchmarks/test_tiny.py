@@ -33,7 +33,12 @@ def test_peers_are_installed() -> None:
     assert pin is not None and mujoco is not None, "install spacectl[crosscheck]"
 
 
-@pytest.mark.parametrize("name", ITEMS)
+SLOW = ("model_laws", "wrappers")  # many structures to compile
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(item, marks=pytest.mark.slow) if item in SLOW else item for item in ITEMS]
+)
 def test_item_runs_and_agrees_with_its_peers(name: str, tmp_path: Path) -> None:
     section = ITEMS[name](TINY)
     wrong = [figure for figure in section.figures if figure.is_met is False and not figure.is_timed]

@@ -10,19 +10,24 @@ from spacectl import (
     ArtificialConstraintTracking,
     Beam,
     Constraint,
+    FeedbackLinearization,
     Frame,
     JointTorque,
+    Labels,
     ModelError,
     Part,
     Revolute,
     RigidBody,
     System,
+    Trajectory,
     design_pd,
     form_equations,
     library,
     make_consistent,
+    make_law,
     simulate,
 )
+from tests.controllers.test_feedback_linearization import decay
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +154,33 @@ def test_inadequate_actuators_and_growing_motions_are_told(arm):
     found = law.examine([0.0, 1.0], [eom.state(joint2=0.5), eom.state(joint2=lost)])
     assert found.adequacy[0] > 0.05 and found.adequacy[1] < 1e-12
     assert not found.is_adequate and "joint2 can hardly keep" in found.message and "t = 1 s" in found.message
+
+
+def test_computed_torque_or_an_operator_commands_what_is_left(arm):
+    """Shoulder and elbow are damped oscillators exactly, while the wrist keeps the hand level; or follow a stick."""
+    bare = law_for(arm, 10.0)
+    x0 = start(arm, bare)
+    goal = {"shoulder": 0.5, "elbow": 1.2}
+    computed = FeedbackLinearization(
+        bare.constrained, frequency=3.0, damping=0.8, reference=goal, speeds=("shoulder_dot", "elbow_dot")
+    )
+    constraint = Constraint(name="level", rule=keep_level, kind=Artificial(by=("wrist",)))
+    law = ArtificialConstraintTracking(arm, constraints=(constraint,), others=computed)
+    sim = simulate(arm, law, x0=x0, t_span=(0.0, 2.0), rtol=1e-9, atol=1e-11)
+    for name in goal:
+        at = float(x0[arm.states.index(name)])
+        assert np.max(np.abs(sim[name] - goal[name] - decay(sim.t, at - goal[name], 0.0, 3.0, 0.8))) < 1e-6
+    assert np.max(level_error(arm, sim)) < 1e-6
+    table = Trajectory(
+        t=[0.0, 0.5, 1.0], values=[[2.0, 0.0], [-2.0, 1.0], [0.0, -1.0]], labels=Labels(("shoulder", "elbow"))
+    )
+    stick = make_law(
+        lambda s: s.r,
+        name="operator",
+        states=arm.labels.x,
+        inputs=Labels(("shoulder", "elbow"), ("N m", "N m"), "input"),
+        reference=table,
+    )
+    law = ArtificialConstraintTracking(arm, constraints=(constraint,), others=stick)
+    sim = simulate(arm, law, x0=x0, t_span=(0.0, 1.0), rtol=1e-9, atol=1e-11)
+    assert np.max(level_error(arm, sim)) < 1e-6 and np.ptp(sim["shoulder"]) > 0.05

@@ -1,0 +1,185 @@
+"""Closed loops with laws that contain the model: native against the same law as a Python callable in scipy, and against no law.
+
+PD, feedback linearisations (full, of chosen speeds of a free flyer, in a closed loop, modified), artificial-constraint tracking
+(the flexible arm of 003 section 7.3.2, and three rows of a seven-joint arm). The
+peer calls the law's function from Python and integrates the compiled right side with scipy's DOP853 in the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from spacectl import (
+    Artificial,
+    ArtificialConstraintTracking,
+    Beam,
+    Constraint,
+    ControlLaw,
+    EquationsOfMotion,
+    FeedbackLinearization,
+    JointTorque,
+    ModifiedFeedbackLinearization,
+    Part,
+    Revolute,
+    RigidBody,
+    System,
+    design_pd,
+    form_equations,
+    library,
+    make_consistent,
+    simulate,
+)
+from tests.benchmarks.measure import Effort, interleave
+from tests.benchmarks.report import Figure, Section
+from tests.benchmarks.systems import fixed_arm
+
+__all__ = ["make_model_laws", "measure_model_laws"]
+
+LOOSE: dict[str, Any] = {"rtol": 1e-2, "atol": 1e3}
+STEPS = (2000, 5000)  #: against the peer, against the open loop
+AGREEMENT = 1e-6  # of two runs in the same steps of order 8
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Equations, a law, a start and a time [s] that is short enough to stay away from singular postures."""
+
+    eom: EquationsOfMotion
+    law: ControlLaw
+    x0: np.ndarray
+    duration: float = 1.0
+
+
+def flexible_arm() -> EquationsOfMotion:
+    """Two beams and a hand, driven at three joints (003 Table 7.1)."""
+    hand = RigidBody(name="hand", mass=5.0, com=(0.15, 0.0, 0.0), inertia=(0.0, 0.0, 0.0))
+    parts, on = [], "world"
+    for name, joint in (("upper", "shoulder"), ("lower", "elbow")):
+        beam = Beam(name=name, length=0.8, mass=2.51, EI=930.0, damping=0.02)
+        parts.append(Part(beam, on=on, joint=Revolute(name=joint, axis="z")))
+        on = f"{name}.tip"
+    parts.append(Part(hand, on=on, joint=Revolute(name="wrist", axis="z")))
+    joints = tuple(JointTorque(joint=name) for name in ("shoulder", "elbow", "wrist"))
+    return form_equations(System(name="flexible arm", parts=tuple(parts), actuators=joints))
+
+
+def make_model_laws() -> dict[str, Loop]:
+    """One loop for each kind of law."""
+    seven, free, bent = form_equations(fixed_arm()), form_equations(library.free_flyer_arm()), flexible_arm()
+    posture = {"joint2": 0.7, "joint4": -1.2, "joint6": 0.7}
+    x7, x13 = seven.state(**posture), free.state(**posture)
+    joints = tuple(f"joint{k + 1}_dot" for k in range(7))
+    bar = form_equations(library.spatial_four_bar())
+    x_bar = np.array(make_consistent(bar, bar.x_rest).x)
+    level = Constraint(name="level", rule=lambda s: s.rotation("hand")[1, 0], kind=Artificial(by=("wrist",)))
+    drives = design_pd(
+        bent, kp=(30.0, 20.0), kd=(11.0, 8.0), inputs=("shoulder", "elbow"), reference=lambda s: [0.3, 2.1]
+    )
+    tracked = ArtificialConstraintTracking(bent, constraints=(level,), others=drives)
+    x_bent = bent.state(shoulder=0.2, elbow=1.8, wrist=np.pi - 2.0)
+    x_bent = np.array(make_consistent(tracked.constrained, x_bent, hold=("shoulder", "elbow")).x)
+    start = x7 + np.concatenate([0.01 * np.cos(np.arange(7)), np.zeros(7)])
+    hand = [float(value) for value in seven.along("placements", [0.0], start[None])[0][-1][9:12]]
+    rows = tuple(
+        Constraint(
+            name=f"hold{k}",
+            rule=lambda s, k=k: s.position("payload")[k] - hand[k] - 0.1 * s.t**2,
+            kind=Artificial(by=(f"joint{joint}",)),
+        )
+        for k, joint in enumerate((1, 2, 4))
+    )
+    held = ArtificialConstraintTracking(
+        seven,
+        constraints=rows,
+        others=design_pd(
+            seven,
+            kp=20.0,
+            kd=20.0,
+            inputs=("joint3", "joint5", "joint6", "joint7"),
+            reference=lambda s: [0.0, 0.0, 0.7, 0.0],
+        ),
+    )
+    return {
+        "PD, 7 joints": Loop(seven, design_pd(seven, kp=40.0, kd=30.0, reference=lambda s: list(x7[:7])), start),
+        "feedback linearisation, 7 joints": Loop(seven, FeedbackLinearization(seven, frequency=2.0, reference=x7), start),
+        "feedback linearisation, joints of a free flyer": Loop(
+            free, FeedbackLinearization(free, frequency=1.0, reference=x13, speeds=joints), x13 + _moved(free, "joint2")
+        ),
+        "feedback linearisation, four-bar in space": Loop(
+            bar, FeedbackLinearization(bar, frequency=2.0, reference=x_bar, speeds=bar.speeds[:1]), x_bar, 0.5
+        ),
+        "modified feedback linearisation, flexible arm": Loop(
+            bent, ModifiedFeedbackLinearization(bent, frequency=3.0, reference=x_bent), x_bent + _moved(bent, "elbow")
+        ),
+        "modified feedback linearisation, free flyer": Loop(
+            free, ModifiedFeedbackLinearization(free, frequency=1.0, reference=x13), x13 + _moved(free, "joint2")
+        ),
+        "artificial constraint, flexible arm": Loop(bent, tracked, x_bent),
+        "artificial constraints, 3 rows on 7 joints": Loop(seven, held, start, 0.5),
+    }  # fmt: skip
+
+
+def measure_model_laws(effort: Effort) -> Section:
+    """Every law of `make_model_laws`."""
+    section = Section(
+        "Laws of the model in the closed loop",
+        f"{STEPS[0]} equal steps of dop853 (tolerances that never bind), 11 recorded times. Peer: the law's function called "
+        "from Python with scipy's DOP853 on the compiled right side, in the same steps. Goals: 50 times quicker "
+        f"than the peer, at most twice the time of an open-loop run ({STEPS[1]} steps both).",
+    )
+    for name, loop in make_model_laws().items():
+        _measure(section, name, loop, effort)
+    return section.finish()
+
+
+def _measure(section: Section, name: str, loop: Loop, effort: Effort) -> None:
+    eom, law, span = loop.eom, loop.law, (0.0, loop.duration)
+    grid = np.linspace(*span, 11)
+    few, many = (
+        {"x0": loop.x0, "t_span": span, "grid": grid, "max_step": loop.duration / count, **LOOSE}
+        for count in ((200, 200) if effort.is_tiny else STEPS)
+    )
+    peer = _peer(loop, few["max_step"])
+    ours = simulate(eom, law, **few)
+    apart = float(np.max(np.abs(ours.x[-1] - peer())))
+    section.figures.append(Figure(what=f"{name}: difference of the two at the end", value=apart, goal=AGREEMENT))
+    counts = [simulate(eom, item, **many).outcome.stats["n_steps"] for item in (law, None)]
+    what = f"{name}: steps of the closed loop over those of the open loop"
+    section.figures.append(Figure(what=what, value=counts[0] / counts[1], goal=1.1))
+    times = interleave(
+        {
+            "simulate": lambda: simulate(eom, law, **few),
+            "Python law, scipy DOP853": peer,
+            "closed loop": lambda: simulate(eom, law, **many),
+            "open loop": lambda: simulate(eom, **many),
+        },
+        effort,
+    )
+    section.add(name, times["simulate"], times["Python law, scipy DOP853"], 50.0)
+    ratio = float(np.median(times["closed loop"].seconds / times["open loop"].seconds))
+    what = f"{name}: time of the closed loop over that of the open loop"
+    section.figures.append(Figure(what=what, value=ratio, goal=2.0, is_timed=True))
+
+
+def _peer(loop: Loop, step: float) -> Callable[[], np.ndarray]:
+    """The law as a Python callable."""
+    eom, law = loop.eom, loop.law
+    f, p, x_dot = law.function, np.asarray(law.p), eom.x_dot
+    nothing = np.zeros(0)
+    u, places = np.zeros(eom.n_u), list(eom.labels.u.indices(law.inputs.names))
+
+    def rate(t: float, x: np.ndarray) -> np.ndarray:
+        u[places] = np.asarray(f(t, x, nothing, nothing, nothing, p)[0]).reshape(-1)
+        return x_dot(t, x, u)
+
+    options: dict[str, Any] = {"method": "DOP853", "max_step": step, **LOOSE}
+    return lambda: solve_ivp(rate, (0.0, loop.duration), loop.x0, **options).y[:, -1]
+
+
+def _moved(eom: EquationsOfMotion, name: str) -> np.ndarray:
+    return 0.05 * np.eye(eom.n_x)[eom.states.index(name)]
