@@ -76,23 +76,25 @@ def draw_flights(name: str, title: str, flights: dict[str, Flight], rate: float,
 
 def draw_jumps(flights: dict[str, Flight], data: Orbiter) -> Figure:
     """Jump of the torques at the begin of each station keeping against the energy of the libration there."""
-    lines = []
+    found: dict[str, list[tuple[float, float]]] = {}
     for label, flight in flights.items():
-        energy, jump = [], []
         for begin, _ in flight.stations:
             at = int(np.searchsorted(flight.t, begin - 1e-6))
             speed = (flight.tether[at] - flight.tether[at - 1]) / (flight.t[at] - flight.t[at - 1])
             swing = speed**2 + 3.0 * data.rate**2 * flight.tether[at] ** 2
-            energy.append(0.5 * data.satellite_mass * flight.length[at] ** 2 * float(swing))
-            jump.append(float(np.max(np.abs(flight.torques[at + 1] - flight.torques[at]))))
-        kind, steps = label.split(", ")
-        lines.append(
-            Line(x=energy, y=jump, label=f"{kind}, {steps} step{'' if steps == '1' else 's'}", style="markers")
-        )
+            energy = 0.5 * data.satellite_mass * flight.length[at] ** 2 * float(swing)
+            jump = float(np.max(np.abs(flight.torques[at + 1] - flight.torques[at])))
+            found.setdefault(label.split(", ")[0], []).append((energy, jump))
+    words = {"gentle": "exponential, half the rate", "constant": "constant rate"}
+    lines = [
+        Line(x=[x for x, _ in pairs], y=[y for _, y in pairs], label=words.get(kind, kind), style="markers")
+        for kind, pairs in found.items()
+    ]
     return Figure(
         name="torque_jumps",
         title="Torque jumps where station keeping begins",
-        caption="The more energy the libration has when the law changes, the larger the jump: begin station keeping early.",
+        caption="Every begin of station keeping, in one step and in several. The more energy the libration has when the law "
+        "changes, the larger the jump: begin station keeping early.",
         panels=(
             Panel(
                 lines=tuple(lines),

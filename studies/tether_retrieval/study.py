@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     lengths = {} if quick else scan_lengths(data, parameters)
     for (length, steps), flight in lengths.items():
         metrics |= describe(f"L{length:.0f}_{steps}step", flight)
+    if lengths:
+        metrics["shorter_is_easier"] = all(
+            metrics[f"L{short:.0f}_{steps}step_{what}"] < metrics[f"L{long:.0f}_{steps}step_{what}"]
+            for (short, steps), (long, other) in product(lengths, lengths)
+            if steps == other and short < long
+            for what in ("largest_torque", "arm_motion")
+        )
     gentle = {
         steps: fly(data, parameters, kind="exponential", steps=steps, slower=0.5)
         for steps in (counts if not quick else ())
