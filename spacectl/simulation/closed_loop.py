@@ -156,6 +156,7 @@ def build_run(
     tier: Tier,
     project: bool = True,
     begin: float,
+    entry: Any = None,
 ) -> Run:
     """Check all arguments of `simulate` and put a run together that has not begun yet."""
     if driver not in ("auto", "native", "python"):
@@ -176,7 +177,8 @@ def build_run(
     watched = tuple(guards)
     guard_function, guards_use_u = None, False
     if watched:
-        guard_function, guards_use_u = bind_guards(eom, watched, bound.memory, parameters, tier, span[0])
+        entered = span[0] if entry is None else entry
+        guard_function, guards_use_u = bind_guards(eom, watched, bound.memory, parameters, tier, entered)
     # where the rank jumps off the constraints, exact slopes there mean nothing; differences of projected states do
     exact = method == "radau" and not jumps
     plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)

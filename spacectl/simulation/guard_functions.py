@@ -30,7 +30,7 @@ class GuardAccessor(Accessor):
 
     ``s.reaction("latch.x")`` is the multiplier of a constraint row [N or N m], ``s.gap("latch.x")`` the row's value at
     position level, ``s.gap_rate("latch.x")`` at speed level (both also where it does not act), ``s.output("tip.x")`` an output,
-    ``s.since`` the time since the run, or its stage, began [s].
+    ``s.since`` the time since the run, or its stage (of the part, in `combine_stages`), began [s].
     """
 
     def __init__(self, vectors: Any, t: Any, entry: Any, source: _Source):
@@ -85,7 +85,7 @@ class _Source:
 
 
 def bind_guards(
-    eom: EquationsOfMotion, guards: Sequence[Guard], memory: Labels, p: np.ndarray, tier: Tier, entry: float
+    eom: EquationsOfMotion, guards: Sequence[Guard], memory: Labels, p: np.ndarray, tier: Tier, entry: Any
 ) -> tuple[BoundFunction, bool]:
     """One bound function of all guards, and whether it depends on u.
 
@@ -101,14 +101,14 @@ def bind_guards(
         Run-time parameters.
     tier : str
         How it is evaluated.
-    entry : float
-        When the run (or its stage) began [s].
+    entry : float, or array with one entry for each guard
+        When the run (or its stage, or the stage of the guard's part) began [s].
     """
     for guard in guards:
         if not isinstance(guard, Guard):
             raise ModelError(f"guards: got {guard!r}, expected Guard(name=..., expression=...)")
     made = _form_guards(eom, tuple(guards), memory, p.size)
-    given = np.append(p, entry) if made.uses_begin else p
+    given = np.append(p, np.broadcast_to(entry, len(guards))) if made.uses_begin else p
     if not made.uses_reactions:
         return bind_casadi(made.rule, tier, p=given), made.uses_u
     if tier not in ("native", "data-driven"):
@@ -120,7 +120,7 @@ def bind_guards(
 
 @dataclass(frozen=True)
 class _Guards:
-    """Guards as a function ``(t, x, u, z, p)`` or, if they use reactions, ``(t, x, u, z, lam, p)``; p may end with begin."""
+    """Guards as a function ``(t, x, u, z, p)`` or, if they use reactions, ``(t, x, u, z, lam, p)``; p may end with begins."""
 
     rule: ca.Function
     uses_u: bool
@@ -132,16 +132,15 @@ class _Guards:
 def _form_guards(eom: EquationsOfMotion, guards: tuple[Guard, ...], memory: Labels, n_p: int) -> _Guards:
     """Once for each set of guards, so that a stage that is entered again compiles nothing."""
     names = Labels(tuple(guard.name for guard in guards), (), "guard").names
-    t, own, begin = ca.SX.sym("t"), ca.SX.sym("p", n_p), ca.SX.sym("begin")
+    t, own, begin = ca.SX.sym("t"), ca.SX.sym("p", n_p), ca.SX.sym("begin", len(guards))
     lam = ca.SX.sym("lam", len(eom.constraint_rows))
     labels = {"x": eom.labels.x, "u": eom.labels.u, "z": memory}
     symbols = {letter: (ca.SX.sym(letter, len(item)), item) for letter, item in labels.items()}
     x, u, z = (symbol for symbol, _ in symbols.values())
     source = _Source(eom, t, x, own, lam)
-    s = GuardAccessor({**symbols, "p": (own, Labels())}, t, begin, source)
     values = []
-    for name, guard in zip(names, guards, strict=True):
-        what = f"guard '{name}'"
+    for k, (name, guard) in enumerate(zip(names, guards, strict=True)):
+        what, s = f"guard '{name}'", GuardAccessor({**symbols, "p": (own, Labels())}, t, begin[k], source)
         values.append(as_column(evaluate_rule(guard.expression, s, what), 1, what))
     g = ca.densify(ca.vertcat(*values))
     uses_u = bool(u.numel() and (ca.depends_on(g, u) or source.uses_reactions))

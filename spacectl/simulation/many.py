@@ -21,7 +21,7 @@ from spacectl.simulation.arguments import check_state
 from spacectl.simulation.closed_loop import build_run
 from spacectl.simulation.driver import DONE, GUARD, LIMIT, NativeLoop, load_driver
 from spacectl.simulation.events import Guard
-from spacectl.simulation.functions import CALLBACK, Tier
+from spacectl.simulation.functions import CALLBACK, NONE, Tier
 from spacectl.simulation.many_result import SimulationBatch, build_batch
 from spacectl.simulation.run import Run
 
@@ -192,6 +192,8 @@ def _check_native(run: Run, varies: bool) -> None:
             raise ModelError(
                 f"simulate_many: the {name} is a Python function; write the law as a ControlLaw, or use simulate"
             )
+    if varies and data.guards.kind != NONE and not data.guards.prepare:
+        raise ModelError("simulate_many: guards on reactions serve one p; use simulate for each")
     if varies and not data.plant.prepare:
         raise ModelError(
             "simulate_many: different p need unrolled native code (tier='native', few speeds); use simulate"

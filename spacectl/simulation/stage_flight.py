@@ -21,7 +21,7 @@ from spacectl.simulation.run import Driver, Run, make_loop
 from spacectl.simulation.stage_entry import close_gaps, enter_guards, is_rest, refuse_pile_up
 from spacectl.simulation.stage_records import Piece
 from spacectl.simulation.stage_result import Transition
-from spacectl.simulation.stages import Exit, Stage
+from spacectl.simulation.stages import Exit, Stage, StageProduct
 
 __all__ = ["Flight"]
 
@@ -50,6 +50,11 @@ class Flight:
     law_begin: float = 0.0
     last: Run | None = None
     is_over: bool = False
+    entered: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.table, StageProduct):
+            self.entered = {item.split(":")[0]: self.t for item in self.stage.name.split(" ")}
 
     def follow(self, progress: Progress | None) -> tuple[Status, str]:
         """From stage to stage, to the end."""
@@ -95,7 +100,7 @@ class Flight:
         stage, rest = self.stage, np.maximum(self.grid[self.n_recorded :], self.t)
         run = build_run(
             self.eom, stage.law, t_span=(self.t, self.span[1]), x0=self.x, grid=rest if rest.size else [self.span[1]],
-            u=stage.u or None, guards=stage.guards, p=numbers, **self.options,
+            u=stage.u or None, guards=stage.guards, p=numbers, entry=self._entries(), **self.options,
         )  # fmt: skip
         data, known = run.data, self.eom.labels.u
         for name in stage.idle:
@@ -122,6 +127,10 @@ class Flight:
         data.k_sample = int(np.ceil((self.t - self.law_begin) / data.period - 1e-9))
         run.loop = make_loop(data, self.driver)
         return run
+
+    def _entries(self) -> Any:
+        """When the stage of each guard began."""
+        return self.table.entries(self.stage, self.entered) if isinstance(self.table, StageProduct) else self.t
 
     def _law_before(self) -> Any:
         return self.table[self.transitions[-1].source].law if self.transitions else None
@@ -177,6 +186,8 @@ class Flight:
             )
         )
         refuse_pile_up(self.transitions, self.span, self.max_transitions)
+        if isinstance(self.table, StageProduct) and to:
+            self.entered = self.table.entered(self.entered, source.name, to, t)
         self.t, self.x, self.stage, self.is_over = t, np.array(after), target, not to
 
     def _jump(

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import xarray
 
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.reactions import compile_reactions
+from spacectl.dynamics.native.reactions import compile_multipliers
 from spacectl.simulation.events import Event
 from spacectl.simulation.functions import bind_native
 from spacectl.simulation.result import Letter, build_dataset, frozen
@@ -109,12 +108,9 @@ def _multipliers(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) ->
     """Multipliers, natively if the run was."""
     if not width or pieces[0].attributes["tier"] not in ("native", "data-driven"):
         return _along(eom, pieces, "multipliers", width)
-    keys, sizes = ["t", "x", "u", "z", "lam", "p"], [1, eom.n_x, eom.n_u, 0, width, len(eom.parameters)]
-    symbols = [ca.SX.sym(key, size) for key, size in zip(keys, sizes, strict=True)]
-    rule = ca.Function("all", symbols, [symbols[4]], keys, ["g"])
     found = []
     for piece in pieces:
-        bound = bind_native(compile_reactions(eom.functions["terms"], rule, piece.p))
+        bound = bind_native(compile_multipliers(eom.functions["terms"], piece.p))
         for row in zip(piece.t, piece.histories["x"], piece.histories["u"], strict=True):
             for argument, value in zip(bound.arguments, row, strict=False):
                 argument[:] = value

@@ -167,6 +167,15 @@ class StageProduct(Mapping[str, Stage]):
         chosen = {part: stages.get(part, next(iter(table))) for part, table in self._parts.items()}
         return " ".join(f"{part}:{stage}" for part, stage in chosen.items())
 
+    def entered(self, before: Mapping[str, float], source: str, target: str, t: float) -> dict[str, float]:
+        """When each part entered its stage, after a transition at time t."""
+        pairs = zip(source.split(" "), target.split(" "), strict=True)
+        return {a.split(":")[0]: before[a.split(":")[0]] if a == b else t for a, b in pairs}
+
+    def entries(self, stage: Stage, times: Mapping[str, float]) -> list[float]:
+        """When the part of each guard of a stage entered its own stage."""
+        return [times[guard.name.split(":")[0]] for guard in stage.guards]
+
     def __iter__(self) -> Iterator[str]:
         names = [""]
         for part, table in self._parts.items():

@@ -1,4 +1,7 @@
-"""Rules of the multipliers of constraints as native code: (t, x, u, z, p) -> g with lam from the pivoted kernel."""
+"""Rules of the multipliers of constraints as native code: (t, x, u, z, p) -> g with lam from the pivoted kernel.
+
+The multipliers are compiled once for the equations, each rule apart from them; a small function calls one after the other.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +11,79 @@ from pathlib import Path
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import emit_function
-from spacectl.dynamics.native.function import NativeFunction, prepare_native
+from spacectl.dynamics.native.function import NativeFunction, compile_expression, prepare_native
 
-__all__ = ["compile_reactions"]
+__all__ = ["compile_multipliers", "compile_reactions"]
+
+_COMPOSE = """
+typedef int (*sc_native)(const double **, double **, long long *, double *, int);
+
+/* iw: entry and work of the multipliers, entry and work of the rule; w: room for lam. */
+int compose(const double **arg, double **res, long long *iw, double *w, int mem) {
+    const double *first[] = {arg[0], arg[1], arg[2], arg[4]};
+    const double *second[] = {arg[0], arg[1], arg[2], arg[3], w, arg[4]};
+    double *found[] = {w};
+    const int status = ((sc_native)iw[0])(first, found, iw, (double *)iw[1], mem);
+    return status ? status : ((sc_native)iw[2])(second, res, iw, (double *)iw[3], mem);
+}
+"""
+
+
+def compile_multipliers(terms: ca.Function, p: Any) -> NativeFunction:
+    """(t, x, u, p) -> lam from the terms of constrained equations; not a number where they cannot be solved."""
+    library, n_prepared = _multipliers(terms)
+    n_q, n_v, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(4)
+    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)], [m])
 
 
 def compile_reactions(terms: ca.Function, rule: ca.Function, p: Any) -> NativeFunction:
     """(t, x, u, z, p) -> g from the terms of constrained equations and a rule (t, x, u, z, lam, p) -> g.
 
-    The p of the rule begins with the p of the terms. Where the constraints cannot be solved, g is not a number.
+    The p of the rule begins with the p of the terms. New numbers need a new function.
     """
-    library, n_prepared = _library(terms, rule)
-    sizes = [rule.numel_in(i) for i in (0, 1, 2, 3, 5)]
-    return prepare_native(library, n_prepared, p, sizes, [rule.numel_out(0)])
+    numbers = np.asarray(p, dtype=float)
+    first = compile_multipliers(terms, numbers[: terms.numel_in(4)])
+    second = compile_expression(rule, numbers)
+    library = _composition()
+    addresses = [first.entry, first.w.ctypes.data, second.entry, second.w.ctypes.data]
+    return NativeFunction(
+        ctypes.cast(library.compose, ctypes.c_void_p).value or 0,
+        [rule.numel_in(i) for i in (0, 1, 2, 3, 5)],
+        [rule.numel_out(0)],
+        np.array(addresses, dtype=np.int64),
+        np.zeros(max(terms.numel_out(4), 1)),
+        keep=[library, first, second],
+    )
+
+
+@lru_cache(maxsize=1)
+def _composition() -> ctypes.CDLL:
+    return load_tuned({"compose.c": _COMPOSE}, name="compose")
 
 
 @lru_cache(maxsize=64)
-def _library(terms: ca.Function, rule: ca.Function) -> tuple[ctypes.CDLL, int]:
-    n_q, n_v, m, n_g = terms.numel_in(1), terms.numel_in(2), terms.numel_out(4), rule.numel_out(0)
-    found, watched = emit_function(terms, "terms", hoist="p"), emit_function(rule, "rule", hoist="p")
+def _multipliers(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
+    n_q, n_v, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(4)
+    emitted = emit_function(terms, "terms", hoist="p")
     kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
     source = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
-    double q_dot[{n_q}], M[{n_v * n_v}], f[{n_v}], J[{n_v * m}], gamma[{m}], E[{n_v * m}], lam[{m}];
+    double q_dot[{n_q}], M[{n_v * n_v}], f[{n_v}], J[{n_v * m}], gamma[{m}], E[{n_v * m}];
     double work[{2 * n_v * m + n_v * n_v + 6 * n_v + 4 * m}];
     int iwork[{2 * m}];
-    const double *terms_arg[] = {{arg[0], arg[1], arg[1] + {n_q}, arg[2], arg[4]}};
-    double *terms_res[] = {{q_dot, M, f, J, gamma, E}};
-    const double *rule_arg[] = {{arg[0], arg[1], arg[2], arg[3], lam, arg[4]}};
-    terms(terms_arg, terms_res, iw, w, mem);
-    if (sc_constrained({n_v}, {m}, M, f, J, gamma, E, lam, work, iwork, {RANK!r})) {{
-        for (int i = 0; i < {n_g}; i++) res[0][i] = NAN;
-        return 0;
+    const double *inner_arg[] = {{arg[0], arg[1], arg[1] + {n_q}, arg[2], arg[3]}};
+    double *inner_res[] = {{q_dot, M, f, J, gamma, E}};
+    terms(inner_arg, inner_res, iw, w, mem);
+    if (sc_constrained({n_v}, {m}, M, f, J, gamma, E, res[0], work, iwork, {RANK!r})) {{
+        for (int i = 0; i < {m}; i++) res[0][i] = NAN;
     }}
-    return rule(rule_arg, res, iw, w + {found.n_prepared}, mem);
+    return 0;
 }}
-void evaluate_prepare(const double *p, double *w) {{
-    terms_prepare(p, w);
-    rule_prepare(p, w + {found.n_prepared});
-}}
+void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 """
-    text = kernel + found.text + watched.text + source
-    return load_tuned({"expression.c": text}, name="reactions"), found.n_prepared + watched.n_prepared
+    return load_tuned({"expression.c": kernel + emitted.text + source}, name="multipliers"), emitted.n_prepared

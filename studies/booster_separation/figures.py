@@ -1,0 +1,98 @@
+"""Figures of the study: reactions (000 Figure 8), paths (000 Figure 9), the safety map, the campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl import EquationsOfMotion, Figure, Line, Panel, StagedSimulation
+
+from .clearance import DELAY, points_in_core
+from .model import Parameters
+
+
+def draw_reactions(sim: StagedSimulation) -> Figure:
+    """000 Figure 8."""
+    shown = sim.t <= 1.0
+    t = sim.t[shown]
+    names = {"R1, backwards": "b1_n1", "R2, away from the core": "b1_n2"}
+    lines = tuple(Line(x=t, y=sim.reaction(row)[shown], label=label) for label, row in names.items())
+    late = (sim.t >= 0.55) & (sim.t <= 0.95)
+    close = tuple(Line(x=sim.t[late], y=sim.reaction(row)[late], label=label) for label, row in names.items())
+    thrust = Line(x=t, y=sim.column("u", "b1_engine")[shown], label="engine of the booster", style="dashed")
+    return Figure(
+        name="figure_8",
+        title="Reactions at the nose of a booster",
+        caption="R1 reaches zero near 0.7 s, the booster slides; R2 ends when the nozzle opens (000 Figure 8).",
+        panels=(
+            Panel(lines=(*lines, thrust), y_label="force", unit="N"),
+            Panel(lines=close, y_label="force", unit="N", title="the end of it"),
+        ),
+    )
+
+
+def draw_paths(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulation) -> Figure:
+    """000 Figure 9: nose, centre of mass and base of two opposite boosters, seen from the core."""
+    points = points_in_core(parameters, eom, sim)
+    lines = []
+    for k, sign in ((0, 1.0), (2, -1.0)):
+        for point, label, style in ((0, "nose", "solid"), (-1, "base", "dashed")):
+            radial = sign * np.hypot(points[:, k, point, 1], points[:, k, point, 2])
+            lines.append(Line(x=radial, y=points[:, k, point, 0], label=f"{label} of booster {k + 1}", style=style))
+    for row in [int(np.argmin(np.abs(sim.t - t))) for t in (0.0, 0.8, 1.5, 2.0, 2.5, 3.0)]:
+        for k, sign in ((0, 1.0), (2, -1.0)):
+            radial = sign * np.hypot(points[row, k, :, 1], points[row, k, :, 2])
+            label = f"axes at {sim.t[row]:.1f} s" if k == 0 else ""
+            lines.append(Line(x=radial, y=points[row, k, :, 0], label=label, style="dotted"))
+    top, bottom = 6.0, -parameters.core_centre - parameters.booster_length
+    side = parameters.core_radius
+    lines.append(Line(x=[-side, -side, side, side, -side], y=[bottom, top, top, bottom, bottom], label="core"))
+    return Figure(
+        name="figure_9",
+        title="Paths of two opposite boosters, seen from the core",
+        caption="Bases swing out, noses follow when the nozzles blow, and all fall behind (000 Figure 9).",
+        panels=(
+            Panel(
+                lines=tuple(lines), y_label="along the core", unit="m", x_label="across", x_unit="m", equal_axes=True
+            ),
+        ),
+    )
+
+
+def draw_map(changes: np.ndarray, found: dict[str, dict[str, np.ndarray]]) -> Figure:
+    """The safety map."""
+    panels = []
+    for key, label, unit, title in (
+        ("least", "least clearance", "m", f"to the core from {DELAY:g} s after release, and between neighbours"),
+        ("turn", "turn of the core, 3 s", "rad", "without its own control"),
+    ):
+        lines = tuple(Line(x=changes, y=values[key], label=name) for name, values in found.items())
+        panels.append(
+            Panel(lines=lines, y_label=label, unit=unit, x_label="change of the tail-off time", x_unit="1", title=title)
+        )
+    return Figure(
+        name="safety_map",
+        title="Clearance against asymmetry of the tail-off",
+        caption="One booster, two neighbours, two opposite ones or three have another tail-off time than the rest.",
+        panels=tuple(panels),
+    )
+
+
+def draw_campaign(least: np.ndarray, spread: np.ndarray, times: dict[str, Any]) -> Figure:
+    """Distribution of the least clearance, and the first event over the tail-off time."""
+    order = np.sort(least)
+    part = (np.arange(order.size) + 0.5) / order.size
+    return Figure(
+        name="campaign",
+        title="Random tail-off times, and what sets the first event",
+        caption="Each point is one separation with four random tail-off times; the event time is proportional to tail-off.",
+        panels=(
+            Panel(lines=(Line(x=order, y=part, label="separations", style="markers"),), y_label="part below", unit="1",
+                  x_label="least clearance", x_unit="m"),
+            Panel(lines=(Line(x=spread, y=least, label="separations", style="markers"),), y_label="least clearance", unit="m",
+                  x_label="largest less smallest tail-off time", x_unit="s"),
+            Panel(lines=(Line(x=times["tail"], y=times["first"], label="R1 is zero"),), y_label="time", unit="s",
+                  x_label="tail-off time", x_unit="s"),
+        ),
+    )  # fmt: skip

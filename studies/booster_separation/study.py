@@ -1,0 +1,123 @@
+"""Four strap-on boosters leave a Soyuz-like core (000 section 5): reactions, events, paths, and a safety map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spacectl import ModelError, Study, StudyResult
+
+from .clearance import Clearance, measure
+from .figures import draw_campaign, draw_map, draw_paths, draw_reactions
+from .model import BOOSTERS, Parameters
+from .separation import Carrier, event_times, form_carrier
+
+FIRST, SECOND = "lambda 1 is zero", "lambda 2 is zero"
+PATTERNS = {
+    "one booster": (1.0, 0.0, 0.0, 0.0),
+    "two neighbours": (1.0, 1.0, 0.0, 0.0),
+    "two opposite": (1.0, 0.0, 1.0, 0.0),
+    "three boosters": (1.0, 1.0, 1.0, 0.0),
+}
+
+
+def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
+    """The nominal separation, its event times, the map over asymmetries and a campaign."""
+    check(parameters)
+    progress(0.0, "forming the equations, nominal separation")
+    carrier = form_carrier(parameters)
+    sim = carrier.separate(grid=301, rtol=1e-10, atol=1e-10)
+    nominal = measure(parameters, carrier.eom, sim)
+    metrics: dict[str, Any] = {
+        "first_reaction_zero": np.min(event_times(sim, FIRST)),
+        "nozzle_opening": np.min(event_times(sim, "nozzle opens")),
+        "second_reaction_zero": np.min(event_times(sim, SECOND)),
+        "least_clearance": nominal.least,
+        "recontact": nominal.recontact,
+        "turn_rate_at_release": turn_rate(carrier, sim),
+    }
+    progress(0.15, "accuracy of event times")
+    metrics |= check_events(carrier, sim)
+    progress(0.25, "safety map")
+    changes = np.array([-0.4, 0.4, 0.8] if quick else np.linspace(-0.6, 1.2, 13))
+    names = tuple(PATTERNS) if not quick else ("one booster", "two opposite")
+    found = {name: sweep(carrier, PATTERNS[name], changes) for name in names}
+    for name, values in found.items():
+        metrics[f"least_clearance_{name.replace(' ', '_')}"] = np.min(values["least"])
+        metrics[f"core_turn_{name.replace(' ', '_')}"] = np.max(values["turn"])
+    progress(0.6, "campaign")
+    runs, spread = campaign(carrier, 4 if quick else 100)
+    least = np.array([item.least for item in runs])
+    metrics |= {
+        "campaign_least_clearance": np.min(least),
+        "campaign_clearance_5_percent": np.quantile(least, 0.05),
+        "campaign_part_with_recontact": float(np.mean([item.recontact > 1e-3 for item in runs])),
+    }
+    tails = parameters.tail_off * np.array([0.8, 1.0, 1.2] if quick else np.linspace(0.5, 1.6, 12))
+    firsts = [float(np.min(event_times(carrier.separate([tail] * 4), FIRST))) for tail in tails]
+    metrics["first_event_slope"] = np.polyfit(tails, firsts, 1)[0]
+    progress(0.95, "drawing")
+    figures = (
+        draw_reactions(sim),
+        draw_paths(parameters, carrier.eom, sim),
+        draw_map(changes, found),
+        draw_campaign(least, spread, {"tail": tails, "first": firsts}),
+    )
+    return StudyResult(metrics=metrics, simulations={"nominal": sim}, figures=figures)
+
+
+def check(parameters: Parameters) -> None:
+    """Raise `ModelError` for numbers without sense."""
+    for name in ("core_mass", "core_thrust", "booster_mass", "booster_length", "booster_centre", "thrust", "tail_off", "slide",
+                 "nozzle_thrust", "nozzle_time"):  # fmt: skip
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
+
+
+def turn_rate(carrier: Carrier, sim: Any) -> float:
+    """Rate at which the base of booster 1 swings out when it is let go [rad/s]."""
+    let_go = next(item for item in sim.transitions if item.guard == f"b1: {SECOND}")
+    return -float(np.asarray(let_go.x_before)[carrier.eom.states.index("b1.wz")])
+
+
+def check_events(carrier: Carrier, sim: Any) -> dict[str, float]:
+    """Event times against a run at 1e-12, and between grids; how far a release moves the state."""
+    tight = carrier.separate(grid=2, rtol=1e-12, atol=1e-12)
+    coarse = carrier.separate(grid=7, rtol=1e-10, atol=1e-10)
+    guards = (FIRST, "nozzle opens", SECOND)
+    times = [np.sort(np.concatenate([event_times(item, guard) for guard in guards])) for item in (sim, tight, coarse)]
+    jumps = [np.max(np.abs(np.asarray(item.x_after) - np.asarray(item.x_before))) for item in sim.transitions]
+    return {
+        "event_time_error": np.max(np.abs(times[0] - times[1])),
+        "event_time_grid_difference": np.max(np.abs(times[0] - times[2])),
+        "release_jump": np.max(jumps),
+    }
+
+
+def sweep(carrier: Carrier, pattern: tuple[float, ...], changes: np.ndarray) -> dict[str, np.ndarray]:
+    """Least clearance, and largest turn of the core, if the boosters of a pattern have another tail-off time."""
+    base = carrier.parameters.tail_off
+    runs = [fly(carrier, base * (1.0 + change * np.array(pattern))) for change in changes]
+    return {"least": np.array([item.least for item in runs]), "turn": np.array([item.core_turn for item in runs])}
+
+
+def fly(carrier: Carrier, tails: Any) -> Clearance:
+    """Clearances of one separation."""
+    return measure(carrier.parameters, carrier.eom, carrier.separate(tails, grid=121))
+
+
+def campaign(carrier: Carrier, count: int) -> tuple[list[Clearance], np.ndarray]:
+    """Clearances of random separations, and the ranges of their tail-off times."""
+    generator = np.random.default_rng(carrier.parameters.seed)
+    factors = np.exp(carrier.parameters.spread * generator.normal(size=(count, len(BOOSTERS))))
+    tails = carrier.parameters.tail_off * factors
+    return [fly(carrier, row) for row in tails], np.ptp(tails, axis=1)
+
+
+STUDY = Study(
+    question="When do the boosters of a Soyuz-like carrier let go, and how safe is it if their thrusts tail off unevenly?",
+    parameters=Parameters(),
+    run=run,
+)
