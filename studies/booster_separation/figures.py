@@ -35,16 +35,22 @@ def draw_reactions(sim: StagedSimulation) -> Figure:
 def draw_paths(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulation) -> Figure:
     """000 Figure 9: nose, centre of mass and base of two opposite boosters, seen from the core."""
     points = points_in_core(parameters, eom, sim)
+    across = np.hypot(points[..., 1], points[..., 2]) * np.array([1.0, 1.0, -1.0, -1.0])[None, :, None]
+
+    def both(point: int) -> tuple[np.ndarray, np.ndarray]:
+        """Path of a point of booster 1, back in time, then of booster 3."""
+        return (
+            np.concatenate([across[::-1, 0, point], across[:, 2, point]]),
+            np.concatenate([points[::-1, 0, point, 0], points[:, 2, point, 0]]),
+        )
+
     lines = []
-    for k, sign in ((0, 1.0), (2, -1.0)):
-        for point, label, style in ((0, "nose", "solid"), (-1, "base", "dashed")):
-            radial = sign * np.hypot(points[:, k, point, 1], points[:, k, point, 2])
-            lines.append(Line(x=radial, y=points[:, k, point, 0], label=f"{label} of booster {k + 1}", style=style))
-    for row in [int(np.argmin(np.abs(sim.t - t))) for t in (0.0, 0.8, 1.5, 2.0, 2.5, 3.0)]:
-        for k, sign in ((0, 1.0), (2, -1.0)):
-            radial = sign * np.hypot(points[row, k, :, 1], points[row, k, :, 2])
-            label = f"axes at {sim.t[row]:.1f} s" if k == 0 else ""
-            lines.append(Line(x=radial, y=points[row, k, :, 0], label=label, style="dotted"))
+    for point, label in ((0, "noses"), (-1, "bases")):
+        x, y = both(point)
+        lines.append(Line(x=x, y=y, label=label))
+    for row in [int(np.argmin(np.abs(sim.t - t))) for t in (0.0, 0.8, 1.5, 2.2, 3.0)]:
+        label = f"axis of booster 1 at {sim.t[row]:.1f} s"
+        lines.append(Line(x=across[row, 0], y=points[row, 0, :, 0], label=label, style="dotted"))
     top, bottom = 6.0, -parameters.core_centre - parameters.booster_length
     side = parameters.core_radius
     lines.append(Line(x=[-side, -side, side, side, -side], y=[bottom, top, top, bottom, bottom], label="core"))
