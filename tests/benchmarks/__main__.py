@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
+from tests.benchmarks.embedded import measure_embedded
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
 from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
@@ -31,6 +32,7 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
     "laws": measure_laws,
     "model_laws": measure_model_laws,
     "wrappers": measure_wrappers,
+    "embedded": measure_embedded,
 }
 
 

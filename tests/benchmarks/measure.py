@@ -37,6 +37,8 @@ class Effort:
     chains: tuple[int, ...] = (20, 50, 100, 200, 500, 1000)
     first_call_bodies: int = 100
     linear_joints: tuple[int, ...] = (7, 20, 50, 100, 200)
+    gears: int = 20  # loops of the chains that are compared with a peer
+    loops: tuple[int, ...] = (5, 10, 20, 50, 100, 200)
     duration: float = 10.0  # [s] of a closed loop
     campaign: int = 1000
     campaign_peers: int = 40  # simulations that the slow peers run; the rest is scaled
@@ -50,6 +52,7 @@ class Effort:
 FULL = Effort()
 TINY = Effort(
     repetitions=2, slice_seconds=1e-4, states=8, bodies=30, chains=(4, 8), first_call_bodies=30, linear_joints=(7,),
+    gears=3, loops=(2, 4),
     duration=1.0, campaign=6, campaign_peers=2, campaign_sample=2, workers=1,
     tolerances=(1e-6, 1e-7, 1e-8, 1e-9, 1e-10), is_tiny=True,
 )  # fmt: skip

@@ -81,11 +81,19 @@ def _add_joints(built: _Built, link: Link, parent: int, X_J: Any) -> int:
         return int(joint)
     joint = parent
     for name, axis, coordinate in _CHAINS[link.kind]:
-        kind = getattr(pin, f"JointModel{name}")(link.axes[axis])
+        kind = _joint_model(name, link.axes[axis])
         joint = built.model.addJoint(joint, kind, X_J, link.joint + link.speeds[coordinate])
         X_J = pin.SE3.Identity()
         built.entries.append((joint, link, coordinate))
     return int(joint)
+
+
+def _joint_model(name: str, axis: np.ndarray) -> Any:
+    """A joint about or along an axis; turning about x, y or z has a quicker model of its own."""
+    along = int(np.argmax(axis))
+    if name == "RevoluteUnaligned" and axis[along] == 1.0:
+        return (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)[along]()
+    return getattr(pin, f"JointModel{name}")(axis)
 
 
 def accelerate(system: System, q: Named, v: Named, u: Named) -> dict[str, float]:
