@@ -218,5 +218,6 @@ class EmbeddedCalls:
         return {
             "mass_matrix": lambda t, q, p: large.mass_matrix(t, q, p[:n_p]),
             "bias": lambda t, q, v, p: large.bias(t, q, v, p[:n_p]),
+            "inverse_dynamics": lambda t, q, v, v_dot, p: large.inverse_dynamics(t, q, v, v_dot, p[:n_p]),
             "input_map": lambda t, q, p: [large.input_map(t, q, p[:n_p])[0][:, free]],
         }

@@ -38,7 +38,9 @@ def rotor(name: str, mass: float = 0.4, radius: float = 0.04) -> RigidBody:
     return RigidBody(name=name, mass=mass, inertia=(across, across, mass * radius**2 / 2.0))
 
 
-def geared_chain(n: int = 3, *, ratio: float = 20.0, gravity: tuple[float, float, float] = _DOWN) -> System:
+def geared_chain(
+    n: int = 3, *, ratio: float = 20.0, twist: float = 0.5 * np.pi, gravity: tuple[float, float, float] = _DOWN
+) -> System:
     """A chain of n links; each joint is driven by a motor on the link before, through a gear.
 
     The rotors are bodies of their own, which spin about axes that move: their momentum couples to the links before.
@@ -49,12 +51,14 @@ def geared_chain(n: int = 3, *, ratio: float = 20.0, gravity: tuple[float, float
         Number of links, motors and gears.
     ratio : float
         Motor rate over joint rate.
+    twist : float
+        Angle between the axes of neighbouring joints [rad]; 0 for a plane arm.
     gravity : vector, shape (3,)
         [m/s^2]
     """
     parts, constraints, actuators, on = [], [], [], "world"
     for k in range(n):
-        turn = rotation_about("x" if k % 2 else "y", 0.5 * np.pi) if k else np.eye(3)
+        turn = rotation_about("x" if k % 2 else "y", twist) if k else np.eye(3)
         at = {} if k == 0 else {"at": (0.02, 0.0, -0.03)}
         motor, joint = f"motor{k}", f"joint{k}"
         wheel = Revolute(name=motor, axis="z")

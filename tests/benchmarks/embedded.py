@@ -25,7 +25,7 @@ def measure_embedded(effort: Effort) -> Section:
         f"Local loops: chains of {effort.gears}",
         "v_dot (ours: x_dot) of a random state that closes the loops. Pinocchio: gears as rows of a Jacobian "
         "(`forwardDynamics`), pins as contacts of a point (`constraintDynamics`, and `lcaba`, its own recursion for loops); the "
-        "tree alone (`aba`) for comparison. Its bodies are in depth-first order, joints about fixed axes, arrays made beforehand.",
+        "tree alone (`aba`) for comparison. Its bodies are in depth-first order, joints about fixed axes, arrays made before.",
     )
     _compare(section, geared_chain(effort.gears), effort)
     _compare(section, four_bar_chain(effort.gears), effort)
