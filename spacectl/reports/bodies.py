@@ -67,19 +67,23 @@ def rigid_solid(part: Part, system: System, shapes: Mapping[str, Shape], least: 
 
 
 def skin_of(body: FlexibleBody, thickness: float) -> Skin:
-    """A tube along a line of points, a surface over points in a plane, a hull around others."""
-    points = body.material
-    X, Phi, Psi, G = _with_ends(body, points)
+    """The body's own surface where it has one; else a tube along a line of points, or a hull around them."""
+    mesh = body.surface_mesh()
+    if len(mesh.triangles):
+        none = np.zeros_like(mesh.shapes)
+        return _sheet(mesh.points, mesh.shapes, none, mesh.second, np.asarray(mesh.triangles), 0.1 * thickness)
+    X, Phi, Psi, G = _with_ends(body, body.material)
+    if len(X) == 1:  # a mass on its own: a bar from the body's frame to it
+        X, Phi, Psi, G = (np.concatenate([np.zeros_like(item), item]) for item in (X, Phi, Psi, G))
     middle = X.mean(axis=0)
-    _, sizes, axes = np.linalg.svd(X - middle, full_matrices=False)
-    extent = np.ptp((X - middle) @ axes.T, axis=0)
+    _, _, axes = np.linalg.svd(X - middle, full_matrices=False)
+    extent = np.r_[np.ptp((X - middle) @ axes.T, axis=0), 0.0, 0.0]
     if extent[1] <= 1e-6 * extent[0] or len(X) < 4:
         return _tube(X, Phi, Psi, G, axes[0], thickness)
     kept = np.unique(np.linspace(0, len(X) - 1, min(len(X), SURFACE)).astype(int))
     X, Phi, Psi, G = X[kept], Phi[kept], Psi[kept], G[kept]
     if extent[2] <= 1e-6 * extent[0]:
-        faces = Delaunay((X - middle) @ axes[:2].T).simplices
-        return _sheet(X, Phi, Psi, G, faces, 0.25 * thickness * axes[2])
+        return _sheet(X, Phi, Psi, G, Delaunay((X - middle) @ axes[:2].T).simplices, 0.1 * thickness)
     return Skin(X, Phi, Psi, G, np.arange(len(X)), np.zeros((len(X), 3)), ConvexHull(X).simplices)
 
 
@@ -111,14 +115,25 @@ def _tube(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, axis: 
     return Skin(X[order], Phi[order], Psi[order], G[order], owner, np.tile(ring, (n, 1)), tube_faces(n, SIDES))
 
 
-def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces: np.ndarray, up: np.ndarray) -> Skin:
-    """Two layers, so that both sides are lit."""
+def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces: np.ndarray, half: float) -> Skin:
+    """Two layers, half a thickness to either side of the surface and turned away from each other, so that both are lit."""
     n = len(X)
-    normal = np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]]) @ up
-    faces = np.where((normal > 0.0)[:, None], faces, faces[:, ::-1])
+    across = np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])
+    across *= np.where(across @ across[0] < 0.0, -1.0, 1.0)[:, None] if _is_flat(across) else 1.0
+    turned = np.einsum("ij,ij->i", across, np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])) < 0.0
+    faces = np.where(turned[:, None], faces[:, ::-1], faces)
+    normal = np.zeros((n, 3))
+    for k in range(3):
+        np.add.at(normal, faces[:, k], across)
+    up = half * normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
     both = np.concatenate([faces, faces[:, ::-1] + n])
-    owner = np.tile(np.arange(n), 2)
-    return Skin(X, Phi, Psi, G, owner, np.repeat(np.stack([up, -up]), n, axis=0), both)
+    return Skin(X, Phi, Psi, G, np.tile(np.arange(n), 2), np.concatenate([up, -up]), both)
+
+
+def _is_flat(across: np.ndarray) -> bool:
+    """Whether all triangles lie in parallel planes."""
+    unit = across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]
+    return bool(np.all(np.abs(np.abs(unit @ unit[0]) - 1.0) < 1e-6))
 
 
 def _equal_box(body: RigidBody, least: float) -> tuple[np.ndarray, np.ndarray]:

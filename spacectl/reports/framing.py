@@ -91,5 +91,6 @@ def _up(motion: Motion) -> np.ndarray:
     environment = motion.system.environment
     if isinstance(environment, UniformGravity):
         g = np.asarray(environment.g)
-        return -g / max(float(np.linalg.norm(g)), 1e-12)
+        if np.linalg.norm(g) > 0.0:
+            return -g / np.linalg.norm(g)
     return np.array([1.0, 0.0, 0.0]) if isinstance(environment, CircularOrbit) else np.array([0.0, 0.0, 1.0])

@@ -60,6 +60,8 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape]) -> dict[s
     motions = [motion] if factor == 1.0 else [motion, find_motion(simulation, most=motion.t.size, stretch=factor)]
     origin, seen_from = find_origin(motion)
     cloud = find_cloud(motion, origin)
+    if not np.all(np.isfinite(cloud)):
+        raise ModelError("the placements of the bodies are not finite")
     size = max(float(np.linalg.norm(np.ptp(cloud, axis=(0, 1)))), 1e-3)
     least = 0.012 * size
     names = list(motion.p)

@@ -88,7 +88,7 @@ def gather(
 
     quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
     quick.update({str(letter): pair for letter, pair in known.items()})
-    return StagedSimulation(partial(make), outcome, quick)
+    return StagedSimulation(partial(make), outcome, quick, equations=eom)
 
 
 def _stack(pieces: Sequence[Piece], key: str) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import Figure, Line, ModelError, Panel, Study, StudyResult
+from spacectl import Figure, Line, ModelError, Panel, Printed, Study, StudyResult
 
 from . import constants
 from .histories import growth, run_beam
@@ -56,6 +56,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations=sims,
         figures=(draw_histories(weights, shakes), chart),
         notes=notes(metrics),
+        printed=printed_results(metrics),
     )
 
 
@@ -208,6 +209,46 @@ def notes(metrics: dict[str, Any]) -> tuple[str, ...]:
         f"{m['cubic_EA']} (EA / m L^3) q1^3, which Eq 5.40 lacks.",
         f"Shaking holds the beam in {metrics['stabilised_fraction_one_mode']:.0%} of the map with one mode, but only in "
         f"{metrics['stabilised_fraction_several_modes']:.0%} with several.",
+    )
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
+    wrong = {
+        "alpha1": "the integral of the printed shape is 1.571; buckling moves from (g/L)/omega1^2 = 0.443 to 0.634",
+        "beta1": "the number is right for the curvature of an inextensible beam; the Green strain of Eq 5.40 gives another term",
+    }
+    constants = [
+        Printed(
+            what=f"constant {name}",
+            source="003 section 5.5.1",
+            printed=metrics[f"{name}_printed"],
+            ours=metrics[name],
+            within=0.0005 / abs(metrics[f"{name}_printed"]),
+            verdict="corrected" if name in wrong else "",
+            remark=wrong.get(name, ""),
+        )
+        for name in ("c1", "alpha1", "c2", "alpha2", "beta1", "beta2", "gamma1")
+    ]
+    is_stable = abs(metrics["growth_at_half"]) < 0.05
+    shaken = metrics["growth_at_resonance"] > 0.0
+    return (
+        *constants,
+        Printed(
+            what="upright beam at (g/L)/omega1^2 = 0.5",
+            source="003 Figure 5.6",
+            printed="unstable",
+            ours="stable" if is_stable else "unstable",
+            verdict="corrected" if is_stable else "agrees",
+            remark="follows from alpha1" if is_stable else "",
+        ),
+        Printed(
+            what="shaking along the axis at twice the first frequency",
+            source="003 Figure 5.7",
+            printed="grows",
+            ours="grows" if shaken else "does not grow",
+            verdict="agrees" if shaken else "differs",
+        ),
     )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from spacectl import ModelError, Study, StudyResult
+import numpy as np
+
+from spacectl import ModelError, Printed, Study, StudyResult
 
 from .at_rest import chart_at_rest, librations
 from .flat_spin import fall_into_flat_spin
@@ -65,6 +68,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"libration": swing_sim, "flat_spin": flat_sim},
         figures=(rest_figure, spun_figure, loose_figure, flat_figure),
         notes=notes,
+        printed=printed_results({**rest, **swing, **spun, **loose, **flat}),
     )
 
 
@@ -81,6 +85,20 @@ def check(parameters: Parameters) -> None:
         raise ModelError(
             "parameter 'inertia': expected three moments, the last one the smallest (a spin about the minor axis)"
         )
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """003 tells of Explorer I in words."""
+    is_flat = metrics["flat_final_tilt"] < 0.2 and metrics["flat_energy_rise"] < 1e-6
+    return (
+        Printed(
+            what="end of a damped spin about the axis of least inertia",
+            source="003 chapter 1 (Explorer I)",
+            printed="a spin about the axis of greatest inertia",
+            ours=f"major axis {np.degrees(metrics['flat_final_tilt']):.2g} degrees from the momentum",
+            verdict="agrees" if is_flat else "differs",
+        ),
+    )
 
 
 STUDY = Study(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from spacectl import Figure, Line, ModelError, Panel, Simulation, Study, StudyResult, form_equations, simulate
+from spacectl import Figure, Line, ModelError, Panel, Printed, Simulation, Study, StudyResult, form_equations, simulate
 
 from .booms import by_equations, by_quadrature, critical_speed, satellite
 
@@ -75,6 +75,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations=sims,
         figures=(draw(parameters, sims, tips, strain, w1), draw_stiffness(metrics)),
         notes=notes(parameters, metrics),
+        printed=printed_results(metrics),
     )
 
 
@@ -186,6 +187,58 @@ def notes(parameters: Parameters, metrics: dict[str, Any]) -> tuple[str, ...]:
         f"At {parameters.ydot:g} m/s the Coriolis force would bend booms 2 and 4 by {metrics['boom2_static_deflection']:.0f} m, "
         "more than their length: the case lies outside any theory of small deflections.",
     )
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
+    table = (
+        ("first natural frequency", "003 section 5.5.3", "omega1", 5e-7, ""),
+        ("gamma", "003 Eq 5.46", "gamma", 5e-5, ""),
+        ("beta", "003 Eq 5.46", "beta", 5.0, "a slip of units: divided by omega1"),
+        ("constant term", "003 Eq 5.47", "still", 0.005, "inherits 2.259 in place of 1.571, and alpha"),
+        ("term of y'", "003 Eq 5.47", "rate", 5e-4, "inherits 2.259 in place of 1.571"),
+        ("term of y''", "003 Eq 5.47", "acceleration", 0.005, "inherits 2.259 in place of 1.571"),
+    )
+    units = {"omega1": "rad/s", "rate": "1/m", "acceleration": "1/m"}
+    rows = [
+        Printed(
+            what=what,
+            source=source,
+            printed=metrics[f"{key}_printed"],
+            ours=metrics[key],
+            unit=units.get(key, ""),
+            within=digit / abs(metrics[f"{key}_printed"]),
+            verdict="corrected" if remark else "",
+            remark=remark,
+        )
+        for what, source, key, digit, remark in table
+    ]
+    booms = (("1 and 3", "1_3"), ("2 and 4", "2_4"))
+    cancels = "gravity gradient and centrifugal field cancel across a radial boom and add along the orbit"
+    rows += [
+        Printed(
+            what=f"alpha of booms {which}",
+            source="003 Eq 5.46",
+            printed=metrics["alpha_printed"],
+            ours=metrics[f"alpha_booms_{key}"],
+            verdict="corrected",
+            remark=cancels,
+        )
+        for which, key in booms
+    ]
+    slow = "at the printed speed boom 3 has half of its stiffness and is stable"
+    rows.append(
+        Printed(
+            what="buckling speed of boom 3",
+            source="003 section 5.5.3",
+            printed=metrics["critical_ydot_printed"],
+            ours=metrics["critical_ydot"],
+            unit="m/s",
+            verdict="corrected",
+            remark=slow,
+        )
+    )
+    return tuple(rows)
 
 
 STUDY = Study(

@@ -8,7 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import Figure, Guard, Line, ModelError, Panel, Simulation, Study, StudyResult, form_equations, simulate
+from spacectl import (
+    Figure,
+    Guard,
+    Line,
+    ModelError,
+    Panel,
+    Printed,
+    Simulation,
+    Study,
+    StudyResult,
+    form_equations,
+    simulate,
+)
 
 from .equations import compare
 from .linkage import compare_toolbox, hinged, small
@@ -66,6 +78,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
             else "A printed set differs from the derived one; see the metrics.",
             f"The premature set loses its stiffness at a spin of {metrics['premature_critical_spin']:.3g} rad/s.",
         ),
+        printed=printed_results(metrics),
     )
 
 
@@ -99,6 +112,26 @@ def draw(sims: dict[str, Simulation], errors: dict[str, np.ndarray]) -> Figure:
             Panel(lines=tuple(wrong), y_label="|error of q1|", unit="rad", log_y=True),
             Panel(lines=(Line(x=exact.t, y=exact["q2_dot"], label="two hinges"),), y_label="u2", unit="rad/s"),
         ),
+    )
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """The printed sets of equations against those derived in symbols."""
+    sets = (
+        ("nonlinear equations", "003 Eq 5.41", "nonlinear_is_printed"),
+        ("prematurely linearised equations", "003 Eq 5.42", "premature_is_printed"),
+        ("properly linearised equations", "003 Eq 5.43", "proper_is_printed"),
+        ("correction that makes the proper set of the premature one", "003 Eq 5.45", "premature_plus_correction_is_proper"),
+    )
+    return tuple(
+        Printed(
+            what=what,
+            source=source,
+            printed="a set of equations",
+            ours="the same, term by term" if metrics[key] else "another set",
+            verdict="agrees" if metrics[key] else "differs",
+        )
+        for what, source, key in sets
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from spacectl import ModelError, Study, StudyResult
+from spacectl import ModelError, Printed, Study, StudyResult
 
 from .level import compare_kinds
 from .line import move_along_line
@@ -54,6 +55,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={**level_runs, **line_runs},
         figures=(*level_figures, *line_figures, *first_figures),
         notes=notes,
+        printed=printed_results({**level, **line, **first}),
     )
 
 
@@ -72,6 +74,31 @@ def check(parameters: Parameters) -> None:
             )
     if not -0.9 < parameters.payload_error < 10.0:
         raise ModelError(f"parameter 'payload_error': got {parameters.payload_error:g}, expected between -0.9 and 10")
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """Printed equations against ours, and the test of section 3.6.3."""
+    equations = [
+        Printed(
+            what=f"equation {number}",
+            source=f"003 Eq {number}",
+            printed="an equation",
+            ours=f"the same to {metrics[key]:.1e}",
+            verdict="agrees" if metrics[key] < 1e-9 else "differs",
+        )
+        for number, key in (("3.7", "eq_3_7_error"), ("3.8", "eq_3_8_error"), ("7.4", "eq_7_4_error"), ("7.5", "eq_7_5_error"))
+    ]
+    return (
+        *equations,
+        Printed(
+            what="test whether an actuator can keep a constraint",
+            source="003 section 3.6.3",
+            printed="T' must not vanish",
+            ours="sufficient, not necessary",
+            verdict="corrected",
+            remark="the elbow holds the first link although T' = 0 everywhere; J M^-1 B_c decides, and vanishes at cos q2 = -2/3",
+        ),
+    )
 
 
 STUDY = Study(

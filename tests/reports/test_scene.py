@@ -15,7 +15,9 @@ from spacectl import (
     Fixed,
     Free,
     JointTorque,
+    ModalBody,
     Part,
+    Plate,
     Position,
     Revolute,
     RigidBody,
@@ -23,6 +25,7 @@ from spacectl import (
     Simulation,
     System,
     Tether,
+    UniformGravity,
     form_equations,
     load_simulation,
     simulate,
@@ -30,6 +33,7 @@ from spacectl import (
 from spacectl.core.errors import ModelError
 from spacectl.reports.arrays import unpack, unpack_tracks
 from spacectl.reports.bodies import rigid_solid, skin_of
+from spacectl.reports.framing import find_cloud
 from spacectl.reports.loads import find_arrows, find_lines
 from spacectl.reports.motion import deflection, find_motion
 from spacectl.reports.scene import SHOWN, replay_of
@@ -155,6 +159,29 @@ def test_the_tube_of_a_beam_is_turned_outwards() -> None:
     assert volume == pytest.approx(6 / 2 * np.sin(np.pi / 3) * 0.05**2 * 4.0, rel=1e-9)
 
 
+def volume_of(skin: Any) -> float:
+    corners = skin.X[skin.owner] + skin.offset
+    a, b, c = (corners[skin.faces[:, k]] for k in range(3))
+    return float(np.sum(np.einsum("ij,ij->i", a, np.cross(b, c))) / 6.0)
+
+
+def test_a_plate_is_a_thin_box_turned_outwards() -> None:
+    panel = Plate(name="panel", length=3.0, width=2.0, thickness=0.01, mass=5.0, E=7e9, nu=0.3, modes=2)
+    skin = skin_of(panel, 0.5)
+    assert len(skin.X) == 17 * 17
+    # Two layers, 0.05 m to either side, without the narrow sides, which would bring the other two thirds of the flux
+    assert volume_of(skin) == pytest.approx(3.0 * 2.0 * 0.1 / 3.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_bodies_of_few_points_are_drawn_too(count: int) -> None:
+    X = np.random.default_rng(count).normal(size=(count, 3))
+    body = ModalBody(name="lump", points=X, masses=np.ones(count), stiffness=[4.0], shapes=np.ones((count, 3, 1)))
+    skin = skin_of(body, 0.1)
+    assert skin.faces.max() < len(skin.owner)
+    assert np.all(np.isfinite(skin.offset))
+
+
 def test_a_body_is_a_box_of_its_inertia_or_as_the_study_says() -> None:
     size = np.array([2.0, 1.0, 0.5])
     inertia = 10.0 / 12.0 * np.array([size[1] ** 2 + size[2] ** 2, size[0] ** 2 + size[2] ** 2, size[0] ** 2 + size[1] ** 2])
@@ -166,6 +193,23 @@ def test_a_body_is_a_box_of_its_inertia_or_as_the_study_says() -> None:
     shaped = rigid_solid(system.parts[0], system, {"bus": Shape(kind="cylinder", size=(1.0, 1.0, 9.0), at=(0, 0, 2.0))}, 1e-3)
     assert shaped is not None
     assert shaped.vertices[:, 2].max() == pytest.approx(6.5)
+
+
+@pytest.mark.parametrize("g", [(0.0, 0.0, 0.0), (-9.8, 0.0, 0.0), (0.0, 0.0, -9.8), (0.0, 3.0, 4.0)])
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+def test_the_camera_sees_every_body_all_the_time(g: tuple[float, ...], axis: str) -> None:
+    """Projected by a pinhole of k3d's angle, everything lies in the picture, whichever way is down."""
+    bar = RigidBody(name="bar", mass=2.0, inertia=(0.01, 0.2, 0.2), com=(0.5, 0.0, 0.0))
+    system = System(name="swing", environment=UniformGravity(g=g), parts=(Part(bar, joint=Revolute(name="pin", axis=axis)),))
+    sim = simulate(form_equations(system), x0={"pin": 0.3, "pin_dot": 1.0}, t_span=(0.0, 1.0), grid=9, driver="python")
+    replay = replay_of("run", sim, {})
+    place, target, up = np.array(replay["camera"]).reshape(3, 3)
+    ahead = (target - place) / np.linalg.norm(target - place)
+    right = np.cross(ahead, up) / np.linalg.norm(np.cross(ahead, up))
+    seen = find_cloud(find_motion(sim, most=9), np.zeros((9, 3))).reshape(-1, 3) - place
+    assert np.all(seen @ ahead > 0.0)
+    assert np.max(np.abs(seen @ np.cross(right, ahead)) / (seen @ ahead)) < np.tan(np.radians(30.0))
+    assert np.max(np.abs(seen @ right) / (seen @ ahead)) < 1.3 * np.tan(np.radians(30.0))
 
 
 def test_a_replay_is_plain_json_and_its_scene_is_built_by_k3d(flown: Simulation) -> None:

@@ -13,9 +13,9 @@ function unitOf(units) {
 function axisTitle(label, unit) { return label ? (unit ? `${label} [${unit}]` : label) : unit; }
 
 // A long name in two lines, so that it fits beside its panel.
-function folded(text) {
+function folded(text, length) {
   const words = text.split(" ");
-  if (text.length <= 26 || words.length < 2) return plain(text);
+  if (text.length <= length || words.length < 2) return plain(text);
   let first = "";
   while (words.length > 1 && first.length + words[0].length <= 0.5 * text.length + 2) first += (first ? " " : "") + words.shift();
   return first ? `${plain(first)}<br>${plain(words.join(" "))}` : plain(text);
@@ -54,15 +54,20 @@ function describe(figure, width) {
     margin: {l: 64, r: isNarrow ? 12 : 190, t: 26, b: 48}, hovermode: "x", dragmode: "zoom", shapes: [], annotations: [],
     showlegend: true, hoverlabel: {namelength: -1}, height: total + 74,
   };
-  if (isNarrow) layout.legend = {orientation: "h", y: -60 / total, yanchor: "top", x: 0};
-  const traces = [];
+  if (isNarrow) layout.legend = {orientation: "h", y: -56 / total, yanchor: "top", x: 0, font: {size: 11}};
+  const traces = [], shown = new Set();
+  // On a narrow page one legend below serves all panels, each look once.
+  const isShown = (name, look) => {
+    if (!name || (isNarrow && shown.has(name + look))) return false;
+    return Boolean(shown.add(name + look));
+  };
   let top = 1;
   figure.panels.forEach((panel, i) => {
     const n = i ? String(i + 1) : "", bottom = Math.max(0, top - heights[i] / total);
     const x = unitOf(panel.x_units), y = unitOf(panel.y_units), {range, edges} = rangeOf(panel, y.factor);
     const next = figure.panels[i + 1], isLast = !next || !sharesX(panel, next);
     const grid = {gridcolor: soft, zerolinecolor: soft, linecolor: soft, ticks: "outside", tickcolor: soft, automargin: true};
-    layout["yaxis" + n] = {...grid, domain: [bottom, top], anchor: "x" + n, title: {text: folded(axisTitle(panel.y_label, y.label)), standoff: 6},
+    layout["yaxis" + n] = {...grid, domain: [bottom, top], anchor: "x" + n, title: {text: folded(axisTitle(panel.y_label, y.label), isNarrow ? 20 : 26), standoff: 6},
       type: panel.log_y ? "log" : "linear", exponentformat: "power"};
     if (range) Object.assign(layout["yaxis" + n], {range, autorange: false});
     layout["xaxis" + n] = {...grid, anchor: "y" + n, type: panel.log_x ? "log" : "linear", showticklabels: isLast, exponentformat: "power",
@@ -76,7 +81,7 @@ function describe(figure, width) {
     for (const line of panel.lines) traces.push({
       x: scaled(line.data.x, x.factor), y: scaled(line.data.y, y.factor), name: plain(line.label), type: "scatter",
       mode: line.style === "markers" ? "markers" : "lines", line: {color: line.colour, dash: line.dash, width: 1.6},
-      marker: {color: line.colour, size: 5}, xaxis: "x" + n, yaxis: "y" + n, legend, showlegend: Boolean(line.label),
+      marker: {color: line.colour, size: 5}, xaxis: "x" + n, yaxis: "y" + n, legend, showlegend: isShown(line.label, line.colour + line.style),
     });
     for (const [edge, sign] of edges) {
       const at = y.factor * edge, far = sign > 0 ? Math.max(range[1], at) : Math.min(range[0], at);
@@ -86,10 +91,15 @@ function describe(figure, width) {
     }
     for (const band of panel.bands) traces.push({
       x: [null], y: [null], name: plain(band.text[plots.isSI ? 0 : 1]), type: "scatter", mode: "markers", legend, hoverinfo: "skip",
-      marker: {color: bad, opacity: 0.35, symbol: "square", size: 11}, xaxis: "x" + n, yaxis: "y" + n,
+      marker: {color: bad, opacity: 0.35, symbol: "square", size: 11}, xaxis: "x" + n, yaxis: "y" + n, showlegend: isShown(band.text[0], "band"),
     });
     top = bottom - gap / total;
   });
+  if (isNarrow) {
+    const rows = Math.ceil(shown.size / Math.max(1, Math.floor(width / 190)));
+    layout.margin.b += 14 + 19 * rows;
+    layout.height += 14 + 19 * rows;
+  }
   return {traces, layout};
 }
 
