@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import EquationsOfMotion, ModelError, Simulation, Study, StudyResult, simulate
+from spacectl import EquationsOfMotion, ModelError, Printed, Simulation, Study, StudyResult, simulate
 
 from .arm import ERRORS, LEVEL, LINE, Data, Maneuver, consistent_state, form_arm, push, tracking_law
 from .before import Diagnosis, diagnose
@@ -77,7 +77,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         if maneuver is LINE:
             figures.append(draw_noise(noisy))
     figures.append(draw_robustness(spoiled, parameters.number_error))
-    return StudyResult(metrics=metrics, simulations=kept, figures=tuple(figures), notes=notes(metrics, parameters))
+    return StudyResult(
+        metrics=metrics,
+        simulations=kept,
+        figures=tuple(figures),
+        notes=notes(metrics, parameters),
+        printed=printed_results(metrics),
+    )
 
 
 def fly(
@@ -165,6 +171,36 @@ def check(parameters: Parameters) -> None:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected less than {limit:g}")
     if not 0.0 <= parameters.tip_share <= 1.0:
         raise ModelError(f"parameter 'tip_share': got {parameters.tip_share:g}, expected a share from 0 to 1")
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """003 prints curves of both maneuvers and the law."""
+    kept = (
+        ("tip on the Y axis by the wrist alone", "003 Figures 7.3, 7.4", "line_max_error_open", "m"),
+        ("hand parallel to X by the wrist alone", "003 Figures 7.5, 7.6", "orientation_max_error_open", "rad"),
+    )
+    rows = [
+        Printed(
+            what=what,
+            source=source,
+            printed="kept",
+            ours=f"within {metrics[key]:.1e} {unit}",
+            verdict="agrees" if metrics[key] < 1e-6 else "differs",
+            remark="with the payload as a point at the tip; a uniform rod and a step do not work" if unit == "m" else "",
+        )
+        for what, source, key, unit in kept
+    ]
+    return (
+        *rows,
+        Printed(
+            what="torque in the second row",
+            source="003 Eq 7.11",
+            printed="tau_3",
+            ours="tau_2",
+            verdict="corrected",
+            remark="the wrist's torque keeps the constraint; the second row is the elbow's",
+        ),
+    )
 
 
 STUDY = Study(

@@ -11,6 +11,7 @@ import numpy as np
 
 from spacectl import (
     ModelError,
+    Printed,
     Simulation,
     Study,
     StudyResult,
@@ -113,7 +114,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     ]  # fmt: skip
     if lengths:
         figures.append(draw_scan(lengths))
-    return StudyResult(metrics=metrics, simulations=free, figures=tuple(figures), notes=notes(metrics, parameters))
+    return StudyResult(
+        metrics=metrics,
+        simulations=free,
+        figures=tuple(figures),
+        notes=notes(metrics, parameters),
+        printed=printed_results(metrics),
+    )
 
 
 def uncontrolled(data: Orbiter, parameters: Parameters) -> dict[str, Simulation]:
@@ -263,6 +270,28 @@ def check(parameters: Parameters) -> None:
         )
     if parameters.steps < 2:
         raise ModelError(f"parameter 'steps': got {parameters.steps}, expected 2 or more")
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """The conclusions of 003 section 9.1, as far as these flights can judge them."""
+    claims = (
+        ("several steps are better than one", "multi_step_is_better", "if station keeping has time to finish"),
+        ("an exponential rate is better than a constant one, in one step", "exponential_is_better_one_step", "from rest"),
+        ("an exponential rate is better than a constant one, in several steps", "exponential_is_better_multi_step", ""),
+        ("shorter is easier", "shorter_is_easier", ""),
+    )
+    return tuple(
+        Printed(
+            what=what,
+            source="003 sections 6.3.3, 9.1",
+            printed="yes",
+            ours="yes" if metrics[key] else "no",
+            verdict="agrees" if metrics[key] else "differs",
+            remark=remark,
+        )
+        for what, key, remark in claims
+        if metrics.get(key) is not None
+    )
 
 
 STUDY = Study(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Study, StudyResult, check_controllability, library
+from spacectl import ModelError, Printed, Study, StudyResult, check_controllability, library
 
 from .figures import draw_histories, draw_noise, draw_poles, draw_reach, draw_wrong
 from .laws import (
@@ -106,7 +106,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     for length, sim in noisy.items():
         metrics[f"noise_tether_rms_L{length}"] = np.sqrt(np.mean(Orbiter.libration(sim.x) ** 2))
     figures.append(draw_noise(noisy, data.rate))
-    return StudyResult(metrics=metrics, simulations=kept, figures=tuple(figures), notes=notes(metrics, parameters))
+    return StudyResult(
+        metrics=metrics,
+        simulations=kept,
+        figures=tuple(figures),
+        notes=notes(metrics, parameters),
+        printed=printed_results(metrics),
+    )
 
 
 def largest_motion(sim: Any) -> float:
@@ -168,6 +174,25 @@ def check(parameters: Parameters) -> None:
         )
     if not 0.0 <= parameters.number_error < 0.9:
         raise ModelError(f"parameter 'number_error': got {parameters.number_error:g}, expected 0 to 0.9")
+
+
+def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """003 prints three weights and two lengths, and says that all of them stabilise."""
+    rows = []
+    for length in (100, 1000):
+        for k in (1, 25, 50):
+            slowest = max(pole[0] for pole in metrics[f"poles_L{length}_k{k}"])
+            decay = metrics[f"libration_decay_L{length}_k{k}"]
+            rows.append(
+                Printed(
+                    what=f"LQR law, {length} m, k = {k}",
+                    source="003 section 6.3.2, Figures 6.11, 6.12",
+                    printed="asymptotically stable",
+                    ours=f"slowest pole {slowest:.2g} 1/s, swing falls to {100 * decay:.2g} %",
+                    verdict="agrees" if slowest < 0.0 and decay < 1.0 else "differs",
+                )
+            )
+    return tuple(rows)
 
 
 STUDY = Study(
