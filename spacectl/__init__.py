@@ -100,6 +100,7 @@ from spacectl.linear.norms import SystemNorm, h2_norm, h_infinity_norm
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point
 from spacectl.linear.reduce import Reduction, reduce_balanced, reduce_modal
 from spacectl.linear.tangent import displace_state, subtract_states
+from spacectl.maneuvers.replay import replay
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.beam import Beam
@@ -131,6 +132,11 @@ from spacectl.model.surface_mesh import SurfaceMesh
 from spacectl.model.surface_patch import SurfacePatch
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
+from spacectl.planners.collocation import Refinement, plan_collocation
+from spacectl.planners.keep_out import keep_out_box, keep_out_sphere
+from spacectl.planners.plan import Arc, Plan
+from spacectl.planners.problem import Condition, Phases, Problem
+from spacectl.planners.schemes import HermiteSimpson, Radau
 from spacectl.reports import write_report
 from spacectl.simulation import (
     Exit,
@@ -160,6 +166,7 @@ __all__ = [
     "Accessor",
     "AdequacyReport",
     "AngularVelocity",
+    "Arc",
     "Array",
     "Artificial",
     "ArtificialConstraintTracking",
@@ -177,6 +184,7 @@ __all__ = [
     "ClassicalMargins",
     "ClosedLoop",
     "ClosedState",
+    "Condition",
     "ConsistentState",
     "Constraint",
     "ConstraintForceTerms",
@@ -206,6 +214,7 @@ __all__ = [
     "Friction",
     "Guard",
     "HardeningSpring",
+    "HermiteSimpson",
     "Impact",
     "Impulse",
     "Instability",
@@ -233,17 +242,22 @@ __all__ = [
     "Outcome",
     "Panel",
     "Part",
+    "Phases",
+    "Plan",
     "Planar",
     "Plate",
     "PointOnPlane",
     "Position",
     "Printed",
     "Prismatic",
+    "Problem",
     "Profile",
     "Proportional",
     "QuaternionFree",
+    "Radau",
     "ReactionWheel",
     "Reduction",
+    "Refinement",
     "Requirement",
     "RestToRest",
     "Revolute",
@@ -321,6 +335,8 @@ __all__ = [
     "form_equations",
     "h2_norm",
     "h_infinity_norm",
+    "keep_out_box",
+    "keep_out_sphere",
     "library",
     "limit_rate",
     "linearize",
@@ -334,12 +350,14 @@ __all__ = [
     "modes",
     "parse_requirement",
     "perturbed_poles",
+    "plan_collocation",
     "prevent_windup",
     "quantize",
     "read_matrix_market",
     "read_nastran",
     "reduce_balanced",
     "reduce_modal",
+    "replay",
     "require_detectable",
     "require_stabilizable",
     "rigid_counterpart",

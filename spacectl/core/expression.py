@@ -96,6 +96,7 @@ class Recorder:
     ``s["elbow"]`` a coordinate or speed, ``s.t`` the time, ``s.number("length")`` one of the rule's own numbers,
     ``s.position("arm.tip")``, ``s.velocity(...)``, ``s.angular_velocity(...)`` (root axes, relative to the root),
     ``s.rotation("arm.tip")`` (matrix from frame to root axes), ``s.momentum()`` (angular about the root's origin, linear).
+    Planners also offer ``s.input("elbow")``, ``s.input_rate("elbow")``, ``s.output("camera.x")`` and ``s.energy()``.
     """
 
     def __init__(self) -> None:
@@ -137,6 +138,22 @@ class Recorder:
     def momentum(self) -> Any:
         """Momentum of the system: angular about the root's origin [N m s], linear [N s]."""
         return self._symbol("momentum", "", 6)
+
+    def input(self, name: str) -> Any:
+        """An input (in planners; constraints of a system have none)."""
+        return self._symbol("input", name)
+
+    def input_rate(self, name: str) -> Any:
+        """Rate of an input whose rate is limited (in planners)."""
+        return self._symbol("input_rate", name)
+
+    def output(self, name: str) -> Any:
+        """An output y of the equations (in planners)."""
+        return self._symbol("output", name)
+
+    def energy(self) -> Any:
+        """Kinetic plus potential energy [J] (in planners)."""
+        return self._symbol("energy", "")
 
 
 class NamedExpression:

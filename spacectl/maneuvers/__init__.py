@@ -1,0 +1,1 @@
+"""What needs planner, law and simulation together: plans flown again, near-minimum time, comparisons."""

@@ -1,0 +1,75 @@
+"""`replay`: fly a plan's inputs through the equations again, open loop, by an independent integration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.control_law import make_law
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.planners.plan import Plan
+from spacectl.simulation import Simulation, simulate
+
+__all__ = ["replay"]
+
+
+def replay(
+    eom: EquationsOfMotion, plan: Plan, *, rest: float = 0.0, grid: Any = None, p: Any = None, **options: Any
+) -> Simulation:
+    """Simulate a plan's inputs, without feedback, from its first state.
+
+    The integration stops at every jump or kink of the inputs, so it is exact to its tolerance, and what differs from the plan
+    is the plan's own error (or, with other parameters or other equations, what the plan does not know).
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant; states that the plan does not name start at rest, inputs that it does not name are zero.
+    plan : Plan
+        From any planner.
+    rest : float
+        Time after the end of the plan with inputs zero [s], to see what still vibrates.
+    grid : int or array, optional
+        Times to record; default 401 of them and all switches.
+    p : array or mapping, optional
+        Run-time parameters, for robustness.
+    **options
+        Further arguments of `simulate` (``rtol``, ``atol``, ``method``...).
+
+    Returns
+    -------
+    Simulation
+    """
+    require_equations(eom, "replay")
+    names = tuple(name for name in plan.u.labels.names if name in eom.inputs)
+    if not names:
+        raise ModelError(f"plan '{plan.name}' names inputs {plan.u.labels.names}; the equations have {eom.inputs}")
+    t = np.asarray(plan.u.t)
+    begin, end = float(t[0]), plan.final_time
+    law = make_law(
+        lambda s: [s.r[plan.u.labels.index(name)] * _before(s.t, end, rest) for name in names],
+        name=f"replay of {plan.name}",
+        states=eom.labels.x,
+        inputs=_labels(eom, names),
+        reference=plan.u,
+    )
+    first = dict(zip(plan.x.labels.names, np.asarray(plan.x.values)[0], strict=True))
+    x0 = eom.state(**{name: float(value) for name, value in first.items() if name in eom.states})
+    stops = [*t[1:-1], end] if rest > 0.0 else t[1:-1]
+    times = (
+        np.unique(np.concatenate([np.linspace(begin, end + rest, 401), plan.switch_times])) if grid is None else grid
+    )
+    settings = {"rtol": 1e-11, "atol": 1e-12, **options}
+    return simulate(eom, law, x0=x0, t_span=(begin, end + rest), grid=times, stops=stops, p=p, **settings)
+
+
+def _before(t: Any, end: float, rest: float) -> Any:
+    """1 until the end of the plan, 0 after it."""
+    return (t < end) if rest > 0.0 else 1.0
+
+
+def _labels(eom: EquationsOfMotion, names: tuple[str, ...]) -> Any:
+    labels = eom.labels.u
+    return type(labels)(names, tuple(labels.unit(name) for name in names), labels.kind)

@@ -1,0 +1,159 @@
+"""Which limit is active when: arcs of a solution, and the switching structure that polishing starts from.
+
+An input is at a limit, or between its limits: passing (a switch inside an interval), held there by a path condition or a
+bound of a state, or singular (its switching function vanishes). The switching function is the multiplier of the input's
+bounds per unit of time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacectl.planners.collocation_result import PhaseSolution
+
+__all__ = ["Stretch", "active_rows", "control_stretches", "pinned_states", "switching_functions"]
+
+_AT = 1e-2  # of the range: nearer to a limit counts as at the limit
+_WEAK = 1e-3  # of its largest value: a weaker switching function counts as zero
+_PASSING = 3  # intervals that a switch may be smeared over
+_GAUSS = (0.5 + 0.5 * np.polynomial.legendre.leggauss(5)[0], 0.5 * np.polynomial.legendre.leggauss(5)[1])
+_DIP = 0.05  # of one interval at the other limit: smaller dips are artefacts of the mesh
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """An input from `begin` to `end` (fractions of the phase): `side` is -1 or 1 at a limit, 0 between them."""
+
+    begin: float
+    end: float
+    side: int
+
+
+def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.ndarray:
+    """Switching function of each control at the points, (P, n_c), from the multipliers of all bounds."""
+    block = solution.block
+    own = multipliers[block.column : block.column + block.n - 1].reshape(block.P, block.model.n_z)
+    weights = np.where(block.quadrature > 0.0, block.quadrature, np.inf)[:, None] * max(solution.at.T, 1e-300)
+    return own[:, block.controls] / weights
+
+
+def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[list[Stretch]]:
+    """For each control (rates of smooth inputs, other inputs), what it does from begin to end of the phase."""
+    block = solution.block
+    switching = block.pieces(switching_functions(solution, multipliers))[:, 1:]
+    values = solution.controls(_GAUSS[0])
+    means = np.einsum("i,kiu->ku", _GAUSS[1], values)
+    out = []
+    for i, (low, high) in enumerate(block.control_limits):
+        if not (np.isfinite(low) and np.isfinite(high) and high > low):
+            out.append([Stretch(0.0, 1.0, 0)])
+            continue
+        level = (2.0 * means[:, i] - low - high) / (high - low)  # -1 at the lower limit, 1 at the upper
+        strength = np.abs(switching[:, :, i]).max(axis=1)
+        side = np.where(level > 1.0 - 2.0 * _AT, 1, np.where(level < 2.0 * _AT - 1.0, -1, 0))
+        side = np.where(strength < _WEAK * strength.max(initial=0.0), 0, side) if strength.any() else side
+        out.append(_stretches(block.mesh, level, side))
+    return out
+
+
+def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
+    """(first, last + 1, side) of equal neighbours."""
+    cuts = np.concatenate([[0], np.flatnonzero(np.diff(side)) + 1, [len(side)]])
+    return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
+def _stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray) -> list[Stretch]:
+    """Passing intervals become one switch (or two, at a dip) where the integral of the input is kept."""
+    runs = _runs(side)
+    out: list[Stretch] = []
+    for k, (first, last, sign) in enumerate(runs):
+        before = runs[k - 1][2] if k else 0
+        after = runs[k + 1][2] if k + 1 < len(runs) else 0
+        if sign or last - first > _PASSING or (not before and not after):
+            out.append(Stretch(float(mesh[first]), float(mesh[last]), sign))
+            continue
+        out += _passing(mesh, level, first, last, before, after)
+    return _merged(out)
+
+
+def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before: int, after: int) -> list[Stretch]:
+    begin, end = float(mesh[first]), float(mesh[last])
+    mean = float(np.diff(mesh)[first:last] @ level[first:last]) / (end - begin)
+    if before and after and before != after:
+        cut = begin + (end - begin) * (mean - after) / (before - after)
+        return [Stretch(begin, cut, before), Stretch(cut, end, after)]
+    sign = before or after
+    share = float(np.clip((1.0 - sign * mean) / 2.0, 0.0, 1.0))  # of the stretch at the other limit
+    if share * (last - first) < _DIP:
+        return [Stretch(begin, end, sign)]
+    width = share * (end - begin)
+    if not before:
+        return [Stretch(begin, begin + width, -sign), Stretch(begin + width, end, sign)]
+    if not after:
+        return [Stretch(begin, end - width, sign), Stretch(end - width, end, -sign)]
+    middle = (begin + end) / 2.0
+    cuts = (begin, middle - width / 2.0, middle + width / 2.0, end)
+    return [Stretch(cuts[0], cuts[1], sign), Stretch(cuts[1], cuts[2], -sign), Stretch(cuts[2], cuts[3], sign)]
+
+
+def _merged(stretches: list[Stretch]) -> list[Stretch]:
+    out: list[Stretch] = []
+    for item in stretches:
+        if item.end <= item.begin:
+            continue
+        if out and out[-1].side == item.side:
+            out[-1] = Stretch(out[-1].begin, item.end, item.side)
+        else:
+            out.append(item)
+    return out
+
+
+def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str, float]:
+    """Speeds and smooth inputs that stay at a bound between two fractions of the phase, by name in z, with that bound."""
+    block, problem = solution.block, solution.block.problem
+    middle = (begin + end) / 2.0
+    inside = np.abs(block.fractions - middle) < 0.45 * (end - begin)
+    candidates = {name: problem.bounds[name] for name in problem.eom.speeds if name in problem.bounds}
+    low, high = problem.input_limits()
+    candidates |= {
+        f"input {name}": (low[k], high[k]) for k, name in enumerate(problem.eom.inputs) if name in block.model.smooth
+    }
+    out = {}
+    for name, pair in candidates.items():
+        values = solution.at.Z[inside, block.model.names.index(name)]
+        span = pair[1] - pair[0] if np.isfinite(pair[1] - pair[0]) else max(np.abs(values).max(initial=0.0), 1e-12)
+        for bound in pair:
+            if values.size >= _PASSING and np.isfinite(bound) and np.mean(np.abs(values - bound) < 1e-3 * span) > 0.8:
+                out[name] = float(bound)
+    return out
+
+
+def active_rows(solution: PhaseSolution, tolerance: float = 1e-4) -> dict[str, np.ndarray]:
+    """Path conditions (inequalities), bounds of states and limits of smooth inputs that are active: a mask over the points."""
+    block, problem = solution.block, solution.block.problem
+    values = solution.at.F[:, block.places["F.path"]]
+    bounds = [(item.low, item.high) for item in problem.path for _ in range(item.rule.size)]
+    rows = [(name, values[:, i], bounds[i]) for i, name in enumerate(block.model.path_names)]
+    first = block.places["q"].start
+    rows += [
+        (name, solution.at.Z[:, first + problem.eom.labels.x.index(name)], pair)
+        for name, pair in problem.bounds.items()
+    ]
+    low, high = problem.input_limits()
+    for i, name in enumerate(block.model.smooth):
+        k = problem.eom.inputs.index(name)
+        rows.append((name, solution.at.Z[:, block.places["s"].start + i], (low[k], high[k])))
+    found: dict[str, np.ndarray] = {}
+    for name, history, (least, most) in rows:
+        if least == most:
+            continue
+        size = max(float(np.ptp(history)), 1e-3 * float(np.abs(history).max(initial=0.0)), 1e-12)
+        for mask, words in (
+            (history - least < tolerance * size, "lower"),
+            (most - history < tolerance * size, "upper"),
+        ):
+            if mask.any():
+                found[f"{name} at its {words} limit"] = mask
+    return found

@@ -1,0 +1,95 @@
+"""Switch times to full accuracy: arcs between switches become phases with free durations and inputs held at their limits.
+
+Inputs that are at no limit (singular, or held by a path condition) stay free in their arcs. High order and a mesh refined
+by its error estimate make the plan re-fly to the accuracy of the integration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spacectl.planners.collocation_arcs import control_stretches, pinned_states
+from spacectl.planners.collocation_nlp import Nlp, transcribe
+from spacectl.planners.collocation_result import PhaseSolution
+from spacectl.planners.problem import Problem
+from spacectl.planners.schemes import Scheme
+
+__all__ = ["ArcPhase", "arc_phases", "arcs_programme"]
+
+
+@dataclass(frozen=True, eq=False)
+class ArcPhase:
+    """An arc as a phase: its problem, the inputs it holds, where it lies, and which phase of the user it is part of."""
+
+    problem: Problem
+    held: dict[str, float]
+    begin: float
+    end: float
+    source: int
+    mesh: np.ndarray
+
+
+def arc_phases(
+    solutions: Sequence[PhaseSolution], multipliers: np.ndarray, *, shortest: float = 1e-4
+) -> list[ArcPhase]:
+    """Arcs of all phases, in order; switches nearer than `shortest` of the duration are one."""
+    out: list[ArcPhase] = []
+    for number, solution in enumerate(solutions):
+        out += _of_phase(solution, multipliers, number, shortest)
+    last = len(out) - 1
+    chained = []
+    for k, arc in enumerate(out):
+        is_begin = k == 0 or out[k - 1].source != arc.source
+        is_end = k == last or out[k + 1].source != arc.source
+        chained.append(replace(arc, problem=_part(arc.problem, is_begin=is_begin, is_end=is_end, is_first=k == 0)))
+    return chained
+
+
+def _part(problem: Problem, *, is_begin: bool, is_end: bool, is_first: bool) -> Problem:
+    """The problem of an arc: ends and end costs belong to the first and the last arc of a phase."""
+    changes: dict[str, object] = {"duration": (0.0, np.inf)}
+    if not is_first:
+        changes |= {"start": {}}
+    if not is_begin:
+        changes |= {"conditions_start": (), "inputs_start": {}}
+    if not is_end:
+        changes |= {"end": {}, "conditions_end": (), "cost_end": None, "inputs_end": {}}
+    return replace(problem, **changes)  # type: ignore[arg-type]
+
+
+def _of_phase(solution: PhaseSolution, multipliers: np.ndarray, number: int, shortest: float) -> list[ArcPhase]:
+    block = solution.block
+    problem = block.problem
+    stretches = control_stretches(solution, multipliers)
+    cuts = np.unique(np.concatenate([[item.begin for item in row] for row in stretches] + [[0.0, 1.0]]))
+    kept = [0.0]
+    for cut in cuts[1:-1]:
+        if cut - kept[-1] > shortest and 1.0 - cut > shortest:
+            kept.append(float(cut))
+    kept.append(1.0)
+    out = []
+    for a, b in zip(kept[:-1], kept[1:], strict=True):
+        middle = (a + b) / 2.0
+        sides = [next(s.side for s in row if s.begin <= middle <= s.end) for row in stretches]
+        held = {block.model.names[column]: float(block.control_limits[i, (sides[i] + 1) // 2])
+                for i, column in enumerate(block.controls) if sides[i]}  # fmt: skip
+        held |= pinned_states(solution, a, b)
+        inner = block.mesh[(block.mesh > a) & (block.mesh < b)]
+        count = max(2, int(np.ceil((len(inner) + 1) / 2)))
+        begin, end = (solution.begin + solution.at.T * value for value in (a, b))
+        out.append(ArcPhase(problem, held, begin, end, number, np.linspace(0.0, 1.0, count + 1)))
+    return out
+
+
+def arcs_programme(arcs: Sequence[ArcPhase], scheme: Scheme, damping: float) -> Nlp:
+    """The programme whose phases are the arcs."""
+    return transcribe(
+        [arc.problem for arc in arcs],
+        scheme,
+        [arc.mesh for arc in arcs],
+        held=[arc.held for arc in arcs],
+        damping=damping,
+    )
