@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError
 from spacectl.planners.collocation_phase import PhaseBlock
 from spacectl.planners.problem import FREE, Problem
 
-__all__ = ["check_start", "end_pairs", "phase_bounds", "start_pairs"]
+__all__ = ["check_start", "end_pairs", "phase_bounds", "row_bounds", "start_pairs"]
 
 _NEAR = 1e-2  # how far an end value that follows from the others may be off on a coarse mesh
 
@@ -39,16 +39,17 @@ def check_start(problem: Problem) -> None:
         )
 
 
-def end_pairs(problem: Problem) -> list[tuple[float, float]]:
-    """Bounds of each state at the end; fixed values that follow from others (unit quaternions, constraints) are loosened.
+def end_pairs(block: PhaseBlock) -> list[tuple[float, float]]:
+    """Bounds of each state at the end; fixed values that follow from others are loosened.
 
-    A discretised motion leaves the constraint set by the error of the mesh, so a state on that set is fixed by as many of
+    Unit quaternions, constraints of the system and path conditions that are held make some entries follow from others. A
+    discretised motion leaves the constraint set by the error of the mesh, so a state on that set is fixed by as many of
     its entries as it has degrees of freedom, chosen by pivoting; the others stay within one per cent.
     """
-    eom = problem.eom
+    problem, eom = block.problem, block.problem.eom
     pairs = [problem.end.get(name, FREE) for name in eom.states]
     fixed = np.array([i for i, (low, high) in enumerate(pairs) if low == high], dtype=int)
-    normals = _normals(problem, pairs)
+    normals = _normals(block, pairs)
     if not len(normals) or not len(fixed):
         return pairs
     tangent = np.eye(eom.n_x) - np.linalg.pinv(normals, rcond=1e-9) @ normals
@@ -61,9 +62,9 @@ def end_pairs(problem: Problem) -> list[tuple[float, float]]:
     return pairs
 
 
-def _normals(problem: Problem, pairs: list[tuple[float, float]]) -> np.ndarray:
-    """Gradients, at the end state, of what every state meets: unit quaternions and constraints of the system."""
-    eom = problem.eom
+def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
+    """Gradients, at the end state, of what every state meets: unit quaternions, constraints, held path conditions."""
+    problem, eom = block.problem, block.problem.eom
     x = np.array(
         [low if low == high else rest for (low, high), rest in zip(pairs, np.asarray(eom.x_rest), strict=True)]
     )
@@ -75,7 +76,55 @@ def _normals(problem: Problem, pairs: list[tuple[float, float]]) -> np.ndarray:
         t, q, v = 0.0, x[: eom.n_q], x[eom.n_q :]
         slopes = [eom.jacobian("residual", "g", letter, t, q, v, p=problem.p) for letter in ("q", "v")]
         rows += list(np.hstack(slopes))
+    if block.model.anchors:
+        X = np.zeros((1, block.model.n_X))
+        here = slice(block.places["q"].start, block.places["v"].stop)
+        X[0, here] = x
+        slopes_at = block.model.ends[0]
+        J = np.zeros((block.bound_ends[0].value.n_out, block.model.n_X))
+        J[slopes_at.rows, slopes_at.columns] = block.bound_ends[0].jacobian(X)[0]
+        rows += list(J[sum(item.rule.size for item in problem.conditions_start) :, here])
     return np.array(rows)
+
+
+def row_bounds(blocks: Sequence[PhaseBlock]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Lower and upper bounds of the rows of each phase.
+
+    A condition that is held from the phase before on needs no anchor at the start of the next.
+    """
+    before: set[tuple[str, int, int]] = set()
+    out = []
+    for block in blocks:
+        sides = [_row_side(block, side, before) for side in ("low", "high")]
+        out.append((sides[0], sides[1]))
+        before = set(block.model.anchors)
+    return out
+
+
+def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -> np.ndarray:
+    problem, rows = block.problem, np.zeros(block.m)
+    held = {name: order for name, order, _ in block.model.anchors}
+    values = {item.name: getattr(item, side) for item in problem.path}
+    free = -np.inf if side == "low" else np.inf
+    anchors = [
+        free if anchor in before else (values[anchor[0]] if anchor[1] == 0 else 0.0)
+        for anchor in block.model.anchors
+        for _ in range(anchor[2])
+    ]
+    groups = {
+        "path": [0.0 if item.name in held else getattr(item, side) for item in problem.path for _ in range(item.rule.size)],
+        "start": [*(getattr(item, side) for item in problem.conditions_start for _ in range(item.rule.size)), *anchors],
+        "end": [getattr(item, side) for item in problem.conditions_end for _ in range(item.rule.size)],
+    }
+    for key, numbers in groups.items():
+        first, count = block.row_groups[key]
+        if count:
+            rows[first - block.row : first - block.row + count] = np.resize(numbers, count)
+    if not block.scheme.is_collocated_at_start:  # inputs there follow those of the second point: an equation is one too many
+        first = block.row_groups["path"][0] - block.row
+        equations = [item.low == item.high for item in problem.path for _ in range(item.rule.size)]
+        rows[first : first + len(equations)][equations] = free
+    return rows
 
 
 def phase_bounds(
@@ -104,7 +153,7 @@ def phase_bounds(
             bound(places["s"].start + i, problem.inputs_start.get(name, FREE), 0)
     if is_first and model.has_clock:
         bound(0, (0.0, 0.0), 0)
-    for i, (first, last) in enumerate(zip(start_pairs(problem), end_pairs(problem), strict=True)):
+    for i, (first, last) in enumerate(zip(start_pairs(problem), end_pairs(block), strict=True)):
         if is_first:
             bound(places["q"].start + i, first, 0)
         bound(places["q"].start + i, last, -1)

@@ -36,6 +36,10 @@ def _in_phase(block: PhaseBlock, row: int) -> tuple[str, float]:
         return f"'{model.names[block.held[index]]}' at the start", 0.0
     conditions = block.problem.conditions_start if key == "start" else block.problem.conditions_end
     listed = [item.name for item in conditions for _ in range(item.rule.size)]
+    if key == "start" and index >= len(listed):
+        anchors = [(name, order) for name, order, size in model.anchors for _ in range(size)]
+        name, order = anchors[index - len(listed)]
+        return f"{'rate of ' if order else ''}path condition '{name}'", 0.0
     return f"{key} condition '{listed[index]}'", 0.0 if key == "start" else 1.0
 
 

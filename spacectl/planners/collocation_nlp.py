@@ -9,7 +9,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from spacectl.planners.collocation_bounds import phase_bounds
+from spacectl.planners.collocation_bounds import phase_bounds, row_bounds
 from spacectl.planners.collocation_phase import PhaseBlock, PhaseState
 from spacectl.planners.collocation_point import point_model
 from spacectl.planners.collocation_slopes import PhaseSlopes
@@ -157,27 +157,10 @@ def transcribe(
     bounds = [phase_bounds(block, is_first=k == 0, held=values[k]) for k, block in enumerate(blocks)]
     low, high = (np.concatenate([item[i] for item in bounds]) for i in (0, 1))
     row_low, row_high = (
-        np.concatenate([*(_row_bounds(block)[i] for block in blocks), np.zeros(len(links))]) for i in (0, 1)
+        np.concatenate([*(item[i] for item in row_bounds(blocks)), np.zeros(len(links))]) for i in (0, 1)
     )
     nlp = Nlp(tuple(blocks), low, high, row_low, row_high, links, np.ones(column), np.ones(row + len(links)))
     return nlp
-
-
-def _row_bounds(block: PhaseBlock) -> tuple[np.ndarray, np.ndarray]:
-    out = []
-    for side in ("low", "high"):
-        rows = np.zeros(block.m)
-        for key, items in (
-            ("path", block.problem.path),
-            ("start", block.problem.conditions_start),
-            ("end", block.problem.conditions_end),
-        ):
-            first, count = block.row_groups[key]
-            values = np.array([getattr(item, side) for item in items for _ in range(item.rule.size)])
-            if count:
-                rows[first - block.row : first - block.row + count] = np.resize(values, count)
-        out.append(rows)
-    return out[0], out[1]
 
 
 def _links(blocks: Sequence[PhaseBlock]) -> np.ndarray:

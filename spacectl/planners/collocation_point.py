@@ -82,7 +82,14 @@ class PointModel:
     slopes : Slopes
         Of F at a point.
     ends : tuple of Slopes
-        Of (start conditions) and (end conditions, end cost) as functions of X.
+        Of (start conditions, anchors) and (end conditions, end cost) as functions of X.
+    residual_names, path_names : tuple of str
+        Names of rows.
+    places : mapping
+        Where the pieces of z and F lie.
+    anchors : tuple of (name, order, size)
+        Held path conditions (equations) are differentiated until accelerations or inputs appear; their values and rates are
+        conditions of the start.
     """
 
     problem: Problem
@@ -95,6 +102,7 @@ class PointModel:
     residual_names: tuple[str, ...] = ()
     path_names: tuple[str, ...] = ()
     places: dict[str, slice] = field(default_factory=dict)
+    anchors: tuple[tuple[str, int, int], ...] = ()
 
     @property
     def n_z(self) -> int:
@@ -138,7 +146,8 @@ def _rules(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _point_key(problem: Problem) -> tuple[Any, ...]:
     """What the equations at a point depend on."""
-    return (problem.eom.structure_hash, tuple(problem.rate_limits), problem.cost_rate, _rules(problem.path))
+    held = tuple(item.low == item.high for item in problem.path)
+    return (problem.eom.structure_hash, tuple(problem.rate_limits), problem.cost_rate, _rules(problem.path), held)
 
 
 def _build(problem: Problem, clock: bool) -> PointModel:
@@ -156,7 +165,14 @@ def _build(problem: Problem, clock: bool) -> PointModel:
     q_dot, residual = _dynamics(eom, (t, q, v, a, u, lam, p))
     way = Quantities(eom, t, q, v, p, u, {name: s_dot[i] for i, name in enumerate(smooth)}, a)
     end = Quantities(eom, t, q, v, p)
-    path = _stack([way.of(item.rule, f"path condition '{item.name}'") for item in problem.path])
+    rates = _Rates(t, q, v, q_dot, a)
+    path_rows, anchors = [], []
+    for item in problem.path:
+        value = way.of(item.rule, f"path condition '{item.name}'")
+        held = _reduce(value, rates, (u, s_dot)) if item.low == item.high else [value]
+        path_rows.append(held[-1])
+        anchors += [(item, order, row) for order, row in enumerate(held[:-1])]
+    path = _stack(path_rows)
     cost = ca.SX(0) if problem.cost_rate is None else way.of(problem.cost_rate, "cost_rate")
     damping = sym("damping", eom.n_u)  # weights of squared inputs, run-time numbers behind p
     cost = cost + ca.dot(damping, u**2) if eom.n_u else cost
@@ -165,6 +181,7 @@ def _build(problem: Problem, clock: bool) -> PointModel:
         _stack([end.of(item.rule, f"condition '{item.name}'") for item in items])
         for items in (problem.conditions_start, problem.conditions_end)
     ]
+    ends[0] = ca.vertcat(ends[0], *[row for _, _, row in anchors])
     ends[1] = ca.vertcat(ends[1], ca.SX(0) if problem.cost_end is None else end.of(problem.cost_end, "cost_end"))
     has_clock = clock or any(ca.depends_on(item, t) for item in (F, *ends) if item.numel())
     X = ca.vertcat(*([t] if has_clock else []), q, v, s)
@@ -185,7 +202,36 @@ def _build(problem: Problem, clock: bool) -> PointModel:
         residual_names=(*(f"equation of {name}" for name in eom.speeds), *(f"constraint {name}" for name in eom.constraint_rows)),
         path_names=_row_names(problem.path),
         places=_places(sizes, has_clock),
+        anchors=tuple((item.name, order, int(row.shape[0])) for item, order, row in anchors),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Rates:
+    """What rates of expressions need."""
+
+    t: Any
+    q: Any
+    v: Any
+    q_dot: Any
+    a: Any
+
+    def of(self, value: Any) -> Any:
+        """Time derivative of an expression of (t, q, v)."""
+        moved = ca.jtimes(value, self.q, self.q_dot) + ca.jtimes(value, self.v, self.a)
+        return moved + ca.jacobian(value, self.t)
+
+
+def _reduce(value: Any, rates: _Rates, inputs: tuple[Any, ...]) -> list[Any]:
+    """An equation of positions with its first and second rates, of speeds with its first, of inputs alone.
+
+    Collocated on the level of positions, an equation is of index 3, and the programme as badly conditioned as the square
+    of the number of intervals.
+    """
+    out = [value]
+    while not any(ca.depends_on(out[-1], item) for item in (rates.a, *inputs) if item.numel()) and len(out) < 3:
+        out.append(rates.of(out[-1]))
+    return out
 
 
 def _row_names(conditions: tuple[Any, ...]) -> tuple[str, ...]:

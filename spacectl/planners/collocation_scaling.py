@@ -40,11 +40,23 @@ def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
     out[q] = np.where(sizes[q] > 1e-3, sizes[q], 1.0)
     pace = 4.0 / max(T, 1e-9)
     floor = np.median(out[q]) * pace if block.model.sizes["q"] else 1.0
-    out[v] = np.maximum(sizes[v], floor)
+    quickness = np.maximum(_frequencies(block, Z), pace)
+    out[v] = np.maximum(sizes[v], floor * quickness / pace)
     accelerations = slice(rates.start, rates.start + model.sizes["v"])
-    out[accelerations] = np.maximum(sizes[accelerations], out[v] * pace)
+    out[accelerations] = np.maximum(sizes[accelerations], out[v] * quickness)
     scales = np.append(np.tile(out, block.P), max(T, 1e-9))
     return scales
+
+
+def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
+    """Frequency of each speed with all others held, sqrt(K_ii / M_ii), where it has a stiffness [rad/s]."""
+    problem, eom = block.problem, block.problem.eom
+    if eom.n_q != eom.n_v:
+        return np.zeros(eom.n_v)
+    q = Z[block.P // 2, block.places["q"]]
+    stiffness = np.diag(eom.jacobian("bias", "h", "q", 0.0, q, np.zeros(eom.n_v), p=problem.p))
+    masses = np.diag(eom.mass_matrix(0.0, q, problem.p))
+    return np.sqrt(np.maximum(stiffness, 0.0) / np.where(masses > 0.0, masses, np.inf))
 
 
 def _set_rows(block: PhaseBlock, nlp: Nlp, largest: np.ndarray) -> None:
