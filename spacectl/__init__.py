@@ -100,7 +100,7 @@ from spacectl.linear.norms import SystemNorm, h2_norm, h_infinity_norm
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point
 from spacectl.linear.reduce import Reduction, reduce_balanced, reduce_modal
 from spacectl.linear.tangent import displace_state, subtract_states
-from spacectl.maneuvers.replay import replay
+from spacectl.maneuvers.replay import refly, replay
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.beam import Beam
@@ -357,6 +357,7 @@ __all__ = [
     "read_nastran",
     "reduce_balanced",
     "reduce_modal",
+    "refly",
     "replay",
     "require_detectable",
     "require_stabilizable",

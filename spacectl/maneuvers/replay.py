@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.control_law import make_law
 from spacectl.core.errors import ModelError
+from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.planners.plan import Plan
 from spacectl.simulation import Simulation, simulate
 
-__all__ = ["replay"]
+__all__ = ["refly", "replay"]
 
 
 def replay(
@@ -63,6 +65,34 @@ def replay(
     )
     settings = {"rtol": 1e-11, "atol": 1e-12, **options}
     return simulate(eom, law, x0=x0, t_span=(begin, end + rest), grid=times, stops=stops, p=p, **settings)
+
+
+def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None) -> Plan:
+    """A plan's inputs with the motion that these equations make of them: the best guess that a simpler model can give.
+
+    A plan for the rigid arm, flown by the flexible one, vibrates and misses its target a little;
+    ``plan_collocation(problem, guess=refly(eom, plan))`` then has to correct only that.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The equations to be planned for.
+    plan : Plan
+        From any planner, for any equations with the same inputs.
+    grid : int
+        Number of times.
+    p : array or mapping, optional
+        Run-time parameters.
+
+    Returns
+    -------
+    Plan
+        With the states of these equations and the inputs of `plan`.
+    """
+    sim = replay(eom, plan, grid=grid, p=p, rtol=1e-8, atol=1e-9)
+    rates = eom.along("x_dot", sim.t, sim.x, sim.u, p=None if p is None else eom.check_parameters(p))
+    x = Trajectory(t=sim.t, values=sim.x, rates=rates, labels=eom.labels.x)
+    return replace(plan, name=f"{plan.name}, flown again", x=x, notes={**plan.notes, "flown_by": eom.system.name})
 
 
 def _before(t: Any, end: float, rest: float) -> Any:

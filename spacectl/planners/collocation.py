@@ -32,8 +32,11 @@ from spacectl.planners.schemes import Radau, Scheme
 __all__ = ["Refinement", "plan_collocation"]
 
 _COARSE = 1e-3  # error of a mesh on which the switching structure is read
-_WARM = {"mu_strategy": "monotone", "mu_init": 1e-3, "bound_push": 1e-5, "bound_frac": 1e-5}
-_SHARP = {"mu_strategy": "monotone", "mu_init": 1e-6, "bound_push": 1e-9, "bound_frac": 1e-9, "tol": 1e-10}
+_WARM = {"mu_strategy": "monotone", "bound_push": 1e-5, "bound_frac": 1e-5}
+_BARRIER = (
+    1e-3,
+    200,
+)  # first barrier of a warm solve, and the number of points from which it falls: they share the cost
 _FADING = 0.1  # weight of squared inputs, against time, in the first solve from nothing
 
 
@@ -69,6 +72,9 @@ class _Run:
         """Scale, solve, count."""
         begin = time.perf_counter()
         scale_programme(nlp, x)
+        if options is _WARM:
+            share = min(1.0, _BARRIER[1] / sum(block.P for block in nlp.blocks))
+            options = {**options, "mu_init": _BARRIER[0] * share**4}
         found = solve_programme(nlp, x, {**options, **self.options})
         self.stats["iterations"] = self.stats.get("iterations", 0) + found.iterations
         self.stats["solves"] = self.stats.get("solves", 0) + 1

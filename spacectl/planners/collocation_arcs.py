@@ -154,6 +154,8 @@ def active_rows(solution: PhaseSolution, tolerance: float = 1e-4) -> dict[str, n
             (history - least < tolerance * size, "lower"),
             (most - history < tolerance * size, "upper"),
         ):
+            mask[0] &= mask[1]  # an arc that only begins or ends at a limit is not limited by it
+            mask[-1] &= mask[-2]
             if mask.any():
                 found[f"{name} at its {words} limit"] = mask
     return found

@@ -112,7 +112,9 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
         for _ in range(anchor[2])
     ]
     groups = {
-        "path": [0.0 if item.name in held else getattr(item, side) for item in problem.path for _ in range(item.rule.size)],
+        "path": [
+            0.0 if item.name in held else getattr(item, side) for item in problem.path for _ in range(item.rule.size)
+        ],
         "start": [*(getattr(item, side) for item in problem.conditions_start for _ in range(item.rule.size)), *anchors],
         "end": [getattr(item, side) for item in problem.conditions_end for _ in range(item.rule.size)],
     }
@@ -120,7 +122,9 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
         first, count = block.row_groups[key]
         if count:
             rows[first - block.row : first - block.row + count] = np.resize(numbers, count)
-    if not block.scheme.is_collocated_at_start:  # inputs there follow those of the second point: an equation is one too many
+    if (
+        not block.scheme.is_collocated_at_start
+    ):  # inputs there follow those of the second point: an equation is one too many
         first = block.row_groups["path"][0] - block.row
         equations = [item.low == item.high for item in problem.path for _ in range(item.rule.size)]
         rows[first : first + len(equations)][equations] = free

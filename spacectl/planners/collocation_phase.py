@@ -18,7 +18,7 @@ from spacectl.planners.collocation_point import PointModel, Slopes
 from spacectl.planners.problem import Problem
 from spacectl.planners.schemes import Scheme
 
-__all__ = ["PhaseBlock", "PhaseState"]
+__all__ = ["BoundSlopes", "PhaseBlock", "PhaseState"]
 
 
 class BoundSlopes:

@@ -93,8 +93,11 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
 
 
 _IPOPT = {
-    "print_level": 0, "sb": "yes", "tol": 1e-8, "max_iter": 1000, "mu_strategy": "adaptive", "bound_relax_factor": 0.0,
-    "nlp_scaling_method": "none", "mumps_mem_percent": 200, "acceptable_tol": 1e-6, "acceptable_iter": 15,
+    "print_level": 0, "sb": "yes", "tol": 1e-8, "max_iter": 500, "mu_strategy": "adaptive", "bound_relax_factor": 0.0,
+    "nlp_scaling_method": "none", "mumps_mem_percent": 200,
+    # feasible, complementary, and no longer getting better: enough for a long bang-bang plan
+    "acceptable_iter": 12, "acceptable_tol": 1e-2, "acceptable_constr_viol_tol": 1e-8, "acceptable_compl_inf_tol": 1e-5,
+    "acceptable_obj_change_tol": 1e-5,
 }  # fmt: skip
 
 
