@@ -18,7 +18,15 @@ __all__ = ["refly", "replay"]
 
 
 def replay(
-    eom: EquationsOfMotion, plan: Plan, *, rest: float = 0.0, grid: Any = None, p: Any = None, **options: Any
+    eom: EquationsOfMotion,
+    plan: Plan,
+    *,
+    rest: float = 0.0,
+    grid: Any = None,
+    p: Any = None,
+    rtol: float = 1e-11,
+    atol: float = 1e-12,
+    method: str = "dop853",
 ) -> Simulation:
     """Simulate a plan's inputs, without feedback, from its first state.
 
@@ -37,8 +45,8 @@ def replay(
         Times to record; default 401 of them and all switches.
     p : array or mapping, optional
         Run-time parameters, for robustness.
-    **options
-        Further arguments of `simulate` (``rtol``, ``atol``, ``method``...).
+    rtol, atol, method : float, float, str
+        As in `simulate`.
 
     Returns
     -------
@@ -63,8 +71,8 @@ def replay(
     times = (
         np.unique(np.concatenate([np.linspace(begin, end + rest, 401), plan.switch_times])) if grid is None else grid
     )
-    settings = {"rtol": 1e-11, "atol": 1e-12, **options}
-    return simulate(eom, law, x0=x0, t_span=(begin, end + rest), grid=times, stops=stops, p=p, **settings)
+    span = (begin, end + rest)
+    return simulate(eom, law, x0=x0, t_span=span, grid=times, stops=stops, p=p, rtol=rtol, atol=atol, method=method)
 
 
 def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None) -> Plan:
