@@ -1,0 +1,71 @@
+"""A capture latch closes on a docking ring with six legs: impulse, strokes, forces, and where the energy goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spacectl import ModelError, Study, StudyResult
+
+from .docking import form_docking, tell
+from .figures import draw_energy, draw_motion, draw_speeds
+from .model import Parameters
+
+
+def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
+    """Aligned docking with and without drives, a misaligned one, and a sweep over speeds."""
+    check(parameters)
+    progress(0.0, "forming the equations")
+    docking = form_docking(parameters, tier="vm" if quick else "auto")
+    grid = 121 if quick else 601
+    progress(0.2, "docking")
+    runs = {
+        "aligned": docking.dock(speed=parameters.speed, grid=grid),
+        "aligned, driven": docking.dock(speed=parameters.speed, is_driven=True, grid=grid),
+        "misaligned": docking.dock(speed=parameters.speed, is_aligned=False, grid=grid),
+    }
+    metrics: dict[str, Any] = {"energy_expected": 0.5 * parameters.reduced_mass * parameters.speed**2}
+    for name, sim in runs.items():
+        key = {"aligned": "", "aligned, driven": "driven_", "misaligned": "misaligned_"}[name]
+        metrics |= {f"{key}{item}": value for item, value in tell(docking, sim).items()}
+    progress(0.6, "speeds")
+    figures = [draw_motion(runs), draw_energy(docking, runs["aligned"])]
+    metrics["energy_exponent"] = None
+    if not quick:
+        speeds = np.array([0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 3.0]) * parameters.speed
+        found = {
+            name: [tell(docking, docking.dock(speed=float(speed), is_driven=flag, grid=201)) for speed in speeds]
+            for name, flag in (("springs and dampers", False), ("drives damp too", True))
+        }
+        absorbed = [item["energy_absorbed"] for item in found["springs and dampers"]]
+        metrics["energy_exponent"] = np.polyfit(np.log(speeds), np.log(absorbed), 1)[0]
+        figures.append(draw_speeds(speeds, found))
+    progress(0.95, "drawing")
+    kept = {name.replace(", ", "_"): sim for name, sim in runs.items()}
+    return StudyResult(metrics=metrics, simulations=kept, figures=tuple(figures))
+
+
+def check(parameters: Parameters) -> None:
+    """Raise `ModelError` for numbers without sense."""
+    for name in (
+        "chaser_mass",
+        "chaser_inertia",
+        "target_mass",
+        "target_inertia",
+        "stiffness",
+        "damping",
+        "speed",
+        "gap",
+        "duration",
+    ):
+        if not getattr(parameters, name) > 0.0:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
+
+
+STUDY = Study(
+    question="What does a docking ring on six legs feel when its latch closes on a target, and what absorbs the energy?",
+    parameters=Parameters(),
+    run=run,
+)
