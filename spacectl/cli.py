@@ -28,6 +28,7 @@ __all__ = ["app", "main", "run_command_line"]
 
 COMMANDS = (cli_studies, cli_gallery, cli_sweep, cli_new, cli_bench)  #: modules whose commands `app` knows by import
 
+
 @app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
@@ -47,9 +48,7 @@ def check_command(
     """Check a system file: form its equations and print names, units and sizes."""
     system = load_system(file)
     eom = form_equations(system)
-    say(
-        f"{system.name}: {len(system.tree)} bodies, {type(system.environment).__name__}, formulation {eom.formulation}"
-    )
+    say(f"{system.name}: {len(system.tree)} bodies, {type(system.environment).__name__}, formulation {eom.formulation}")
     named = {
         "coordinates q": eom.labels.q,
         "speeds v": eom.labels.v,

@@ -52,7 +52,9 @@ def new_model_command(name: Name, into: Into = Path(), debug: Debug = False) -> 
 
 def _check(name: str) -> None:
     if not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
-        raise ModelError(f"name '{name}': expected letters, digits and _, not beginning with a digit, such as 'docking'")
+        raise ModelError(
+            f"name '{name}': expected letters, digits and _, not beginning with a digit, such as 'docking'"
+        )
 
 
 def _filled(file: str, name: str) -> str:

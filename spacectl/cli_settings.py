@@ -83,7 +83,9 @@ def _read(file: Path, study: str) -> tuple[dict[str, Any], dict[str, str]]:
     except OSError as error:
         raise ModelError(f"parameter file '{file}': cannot be read ({error.strerror}); check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError(f"parameter file '{file}': not TOML ({error}); write [parameters] and then name = value") from error
+        raise ModelError(
+            f"parameter file '{file}': not TOML ({error}); write [parameters] and then name = value"
+        ) from error
     for key in content:
         if key not in KEYS:
             cure = "; put parameters below a line [parameters]" if not isinstance(content[key], dict) else ""

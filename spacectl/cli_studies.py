@@ -39,7 +39,9 @@ def list_command(as_json: Json = False, debug: Debug = False) -> None:
             study = load_study(file).study
             rows.append({"name": name, "question": study.question, "parameters": plain_parameters(study.parameters)})
         except Exception as error:  # a broken study must not hide the others
-            rows.append({"name": name, "question": f"(cannot be loaded: {' '.join(str(error).split())})", "parameters": None})
+            rows.append(
+                {"name": name, "question": f"(cannot be loaded: {' '.join(str(error).split())})", "parameters": None}
+            )
     if as_json:
         say_json(rows)
         return

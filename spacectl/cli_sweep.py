@@ -39,13 +39,17 @@ def sweep_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the table, figures and the report.")],
     over: Annotated[
         list[str],
-        typer.Option("--over", metavar="NAME=VALUES", help="Values 1,2,5 or begin:end:count; repeated: all combinations."),
+        typer.Option(
+            "--over", metavar="NAME=VALUES", help="Values 1,2,5 or begin:end:count; repeated: all combinations."
+        ),
     ],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change another parameter for all runs.")
     ] = None,
     metrics: Annotated[list[str] | None, typer.Option("--metric", help="Draw this metric; may be repeated.")] = None,
-    together: Annotated[bool, typer.Option("--together", help="Go through the lists in step instead of combining them.")] = False,
+    together: Annotated[
+        bool, typer.Option("--together", help="Go through the lists in step instead of combining them.")
+    ] = False,
     quick: Quick = False,
     as_json: Json = False,
     debug: Debug = False,
@@ -156,7 +160,9 @@ def _gather(rows: list[dict[str, Any]], axes: Mapping[str, Any], wanted: list[st
     collected = {key: [row["metrics"].get(key) for row in good] for key in first}
     notes = tuple(f"{_point_text(row['parameters'])}: {row['error']}" for row in rows if row["error"])
     figures = tuple(_draw(good, list(axes), key, loaded) for key in (wanted or numeric[:DRAWN]))
-    return StudyResult(metrics={**columns, **collected}, figures=tuple(figure for figure in figures if figure), notes=notes)
+    return StudyResult(
+        metrics={**columns, **collected}, figures=tuple(figure for figure in figures if figure), notes=notes
+    )
 
 
 def _point_text(point: Mapping[str, Any]) -> str:
@@ -181,7 +187,11 @@ def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: Load
         return None
     unit, x_unit = loaded.units.get(metric, ""), loaded.units.get(keys[0], "")
     panel = Panel(
-        lines=tuple(lines), y_label=metric.replace("_", " "), unit=unit, x_label=keys[0].replace("_", " "), x_unit=x_unit
+        lines=tuple(lines),
+        y_label=metric.replace("_", " "),
+        unit=unit,
+        x_label=keys[0].replace("_", " "),
+        x_unit=x_unit,
     )
     return Figure(name=metric, title=f"{metric.replace('_', ' ')} over {keys[0].replace('_', ' ')}", panels=(panel,))
 

@@ -82,9 +82,7 @@ class Requirement:
             return Verdict(
                 requirement=self, is_met=False, reason=f"the metric is {value!r}, which does not compare with it"
             )
-        return Verdict(
-            requirement=self, is_met=all(_RELATIONS[self.relation](entry, self.bound) for entry in entries)
-        )
+        return Verdict(requirement=self, is_met=all(_RELATIONS[self.relation](entry, self.bound) for entry in entries))
 
 
 def parse_requirement(text: str) -> Requirement:

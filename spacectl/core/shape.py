@@ -60,7 +60,9 @@ class Shape:
     def _check_mesh(self) -> None:
         vertices, faces = np.asarray(self.vertices, dtype=float), np.asarray(self.faces)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
-            raise ShapeError(f"shape: mesh has vertices {vertices.shape} and faces {faces.shape}, expected (n, 3), (m, 3)")
+            raise ShapeError(
+                f"shape: mesh has vertices {vertices.shape} and faces {faces.shape}, expected (n, 3), (m, 3)"
+            )
         if faces.size and not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise ModelError(f"shape: mesh names corner {faces.max()}, but there are {len(vertices)}; count from 0")
         object.__setattr__(self, "vertices", as_array(vertices, vertices.shape, "shape: vertices"))

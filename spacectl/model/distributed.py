@@ -31,8 +31,8 @@ class DistributedForce(Actuator):
     on : str
         The flexible body.
     density : float, Profile or array (n,)
-        For a `Beam` force per length [N/m] for unit input, along its length; for a `ModalBody` the force on each of its
-        points [N].
+        For a `Beam` force per length [N/m] for unit input, along its length; for a `Plate` force per area [N/m^2], one
+        number (or one for each of its points); for a `ModalBody` the force on each of its points [N].
     direction : vector or "x", "-y", ...
         Unit direction, the same everywhere.
     axes : {"body", "world"}
@@ -89,7 +89,7 @@ class DistributedForce(Actuator):
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedTorque(DistributedForce):
-    """Torque spread over a flexible body, `density` in N m/m for a `Beam`, N m at each point of a `ModalBody`."""
+    """Torque spread over a flexible body, `density` in N m/m for a `Beam`, N/m for a `Plate`, N m at points of a `ModalBody`."""
 
     def body_numbers(self, body: Any) -> dict[str, Number]:
         """The load's integrals over a body: total, and the turning of the slices to first order."""

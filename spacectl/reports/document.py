@@ -64,9 +64,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
         "notes": list(result.notes),
         "metrics": dict(result.metrics),
         "units": dict(record.units),
-        "requirements": [
-            dataclasses.asdict(item) for item in _distinct((*result.requirements, *record.requirements))
-        ],
+        "requirements": [dataclasses.asdict(item) for item in _distinct((*result.requirements, *record.requirements))],
         "printed": [dataclasses.asdict(item) for item in result.printed],
         "models": _models(systems),
         "equations": [equation_summary(name, eom) for name, eom in equations.items()],
@@ -76,7 +74,8 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
         "figures": [figure_to_data(figure) for figure in drawn],
         "replays": _replays(result),
         "simulations": [
-            {**row, "stats": [dataclasses.asdict(item) for item in row["stats"]]} for row in simulation_rows(result.simulations)
+            {**row, "stats": [dataclasses.asdict(item) for item in row["stats"]]}
+            for row in simulation_rows(result.simulations)
         ],
         "events": [dataclasses.asdict(row) for row in event_rows(result.simulations)],
         "parameters": [
@@ -163,7 +162,9 @@ def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
             if letter in data and data[letter].size:
                 values = data[letter].transpose("time", ...)
                 dimension = str(values.dims[1])
-                units = data[f"{dimension}_unit"].values if f"{dimension}_unit" in data.coords else [""] * values.shape[1]
+                units = (
+                    data[f"{dimension}_unit"].values if f"{dimension}_unit" in data.coords else [""] * values.shape[1]
+                )
                 titles += [f"{letter}: {key} [{unit}]" for key, unit in zip(data[dimension].values, units, strict=True)]
                 columns += list(values.values[rows].T)
         text = io.StringIO()

@@ -63,7 +63,9 @@ def _lines(panel: Panel) -> list[dict[str, Any]]:
 
 def _band(band: Band, unit: str) -> dict[str, Any]:
     shown, factor = shown_unit(unit)
-    edges = {key: float(value) if np.isfinite(value) else None for key, value in (("low", band.low), ("high", band.high))}
+    edges = {
+        key: float(value) if np.isfinite(value) else None for key, value in (("low", band.low), ("high", band.high))
+    }
     return {
         **edges,
         "label": band.label,

@@ -101,12 +101,16 @@ def read_document(folder: Path) -> dict[str, Any]:
         document = json.loads(gzip.decompress((folder / DOCUMENT).read_bytes()))
         known = document["format"] == FORMAT
     except FileNotFoundError as error:
-        raise ModelError(f"'{folder}': no result here ({DOCUMENT} is missing); run `spacectl run NAME --out {folder}`") from error
+        raise ModelError(
+            f"'{folder}': no result here ({DOCUMENT} is missing); run `spacectl run NAME --out {folder}`"
+        ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         told = f"{type(error).__name__}: {error}"
         raise ModelError(f"'{folder}': {DOCUMENT} cannot be read ({told}); run the study again") from error
     if not known:
-        raise ModelError(f"'{folder}': {DOCUMENT} has format {document['format']}, expected {FORMAT}; run the study again")
+        raise ModelError(
+            f"'{folder}': {DOCUMENT} has format {document['format']}, expected {FORMAT}; run the study again"
+        )
     return dict(document)
 
 

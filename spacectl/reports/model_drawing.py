@@ -42,7 +42,9 @@ def draw_model(system: System) -> dict[str, Any]:
         above = places.get(parent, places[""])
         rails.append(f"M{above[0]} {above[1]} V{y} H{x}" if x > above[0] else f"M{x} {above[1]} V{y}")
         places[part.name] = (x, y)
-        rows.append({"x": x, "y": y, "kind": _kind(part), "title": _title(part, system), "detail": _detail(part, system)})
+        rows.append(
+            {"x": x, "y": y, "kind": _kind(part), "title": _title(part, system), "detail": _detail(part, system)}
+        )
     width = max(row["x"] + 26 + max(BOLD * len(row["title"]), THIN * len(row["detail"])) for row in rows)
     return {
         "name": system.name,
@@ -132,7 +134,11 @@ def _input(actuator: Any) -> str:
     limit = ""
     if actuator.limit is not None:
         low, high = np.asarray(actuator.limit)
-        size = f"±{format_value(float(high))}" if low == -high else f"{format_value(float(low))} … {format_value(float(high))}"
+        size = (
+            f"±{format_value(float(high))}"
+            if low == -high
+            else f"{format_value(float(low))} … {format_value(float(high))}"
+        )
         limit = f" {size} {pretty_unit(actuator.unit)}"
     name = actuator.input_name if not getattr(actuator, "joint", "") else ""
     return " ".join(f"{kind} {name}".split()) + limit
@@ -159,7 +165,9 @@ def _notes(system: System, count: int) -> list[str]:
     notes = [f"and {count - SHOWN} more bodies"] if count > SHOWN else []
     for constraint in system.constraints:
         kind = type(getattr(constraint, "kind", None)).__name__.lower()
-        notes.append(f"constraint '{constraint.name}': {type(constraint).__name__}" + (f", {kind}" if kind != "nonetype" else ""))
+        notes.append(
+            f"constraint '{constraint.name}': {type(constraint).__name__}" + (f", {kind}" if kind != "nonetype" else "")
+        )
     brought = {part.name for part in system.tree if isinstance(part.body, LineRod)}
     kinds: dict[str, list[str]] = {}
     for element in system.elements:

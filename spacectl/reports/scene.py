@@ -53,7 +53,9 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape]) -> dict[s
         raise ModelError("the simulation has no equations")
     count = len(eom.system.tree)
     if count > PARTS or simulation.t.size < 2:
-        raise ModelError(f"{count} bodies and {simulation.t.size} times; a replay has up to {PARTS} bodies and two or more times")
+        raise ModelError(
+            f"{count} bodies and {simulation.t.size} times; a replay has up to {PARTS} bodies and two or more times"
+        )
     motion = find_motion(simulation, most=int(min(FRAMES, max(120, NUMBERS / (7 * count + 12)))))
     skins = _flexible(motion)
     factor = _stretch(motion, skins) if not eom.constraint_rows else 1.0

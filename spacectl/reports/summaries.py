@@ -88,7 +88,9 @@ def plan_figures(key: str, title: str, plan: Plan) -> list[Figure]:
         lines = [Line(x=s, y=s_dot, label="plan")]
         if half:
             lines.append(Line(x=np.array(marks[:half]), y=np.array(marks[half:]), label="switches", style="markers"))
-        panel = Panel(lines=tuple(lines), y_label="rate of the path variable", unit="1/s", x_label="path variable", x_unit="1")
+        panel = Panel(
+            lines=tuple(lines), y_label="rate of the path variable", unit="1/s", x_label="path variable", x_unit="1"
+        )
         figures.append(Figure(name=f"{key}_phase_plane", title=f"{title}: phase plane", panels=(panel,)))
     panels = tuple(_panel(plan.u, unit) for unit in dict.fromkeys(plan.u.labels.units))
     if panels:
@@ -104,7 +106,9 @@ def _panel(table: Trajectory, unit: str) -> Panel:
 
 
 def _names(labels: Any) -> str:
-    return _shortened([f"{name} [{pretty_unit(unit) or '1'}]" for name, unit in zip(labels.names, labels.units, strict=True)])
+    return _shortened(
+        [f"{name} [{pretty_unit(unit) or '1'}]" for name, unit in zip(labels.names, labels.units, strict=True)]
+    )
 
 
 def _shortened(names: list[str]) -> str:

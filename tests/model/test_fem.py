@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -221,6 +223,33 @@ def _nastran(fem: FemModel, folder) -> FemModel:
                     cards.append(f"*       {101 + i // 6:>16d}{i % 6 + 1:>16d}{value:>16s}")
     (folder / "boom.pch").write_text("\n".join(cards))
     return read_nastran(folder / "boom.bdf", folder / "boom.pch")
+
+
+def test_matrices_of_an_op2_file_come_through_pynastran(tmp_path, monkeypatch) -> None:
+    """With a stand-in for pyNastran's reader: names, order of rows (six a grid, ascending) and the errors are ours."""
+    fem = model(5)
+    _nastran(fem, tmp_path)
+
+    class Reader:
+        def __init__(self, debug=None) -> None:
+            self.matrices: dict = {}
+
+        def read_op2(self, name: str) -> None:
+            data = {"MAAX": fem.mass, "KAAX": fem.stiffness}
+            self.matrices = {key: SimpleNamespace(data=sparse.coo_matrix(A)) for key, A in data.items()}
+
+    module = ModuleType("pyNastran.op2.op2")
+    module.OP2 = Reader
+    for name in ("pyNastran", "pyNastran.op2"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "pyNastran.op2.op2", module)
+    back = read_nastran(tmp_path / "boom.bdf", tmp_path / "boom.op2")
+    assert abs(back.stiffness - fem.stiffness).max() == 0.0 and back.ids.tolist() == list(range(101, 107))
+    with pytest.raises(ModelError, match="no matrix 'KXX'"):
+        read_nastran(tmp_path / "boom.bdf", tmp_path / "boom.op2", stiffness="KXX")
+    monkeypatch.setitem(sys.modules, "pyNastran.op2.op2", None)
+    with pytest.raises(ModelError, match="not usable here"):
+        read_nastran(tmp_path / "boom.bdf", tmp_path / "boom.op2")
 
 
 def test_a_body_of_elements_survives_files(tmp_path) -> None:

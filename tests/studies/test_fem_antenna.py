@@ -48,4 +48,5 @@ def test_the_reduction_keeps_the_lowest_frequencies(metrics: dict) -> None:
 def test_the_loop_must_know_the_modes(metrics: dict) -> None:
     assert metrics["modal_is_stable"] and metrics["modal_modes_destabilised"] == 0
     assert not metrics["rigid_is_stable"] and metrics["rigid_modes_destabilised"] >= 1
-    assert metrics["beam_late_modal"] < 0.02 * np.radians(0.5) < metrics["beam_late_rigid"]
+    assert metrics["beam_late_modal"] < 0.02 * np.radians(0.5) and metrics["lost_at_modal"] is None
+    assert 0.0 < metrics["lost_at_rigid"] < 2.0
