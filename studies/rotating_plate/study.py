@@ -52,7 +52,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     check(parameters)
     progress(0.0, "constants")
     metrics, first = constants(parameters)
-    rates = first * np.linspace(0.0, parameters.fastest, 9 if quick else 21)
+    rates = first * np.linspace(0.0, parameters.fastest, 5 if quick else 21)
     progress(0.2, "frequencies over the rate")
     bodies = {
         "conventional": products(parameters, order="premature"),

@@ -22,7 +22,7 @@ def squares(joint, shortening: str = "energy", modes: int = 6) -> np.ndarray:
     """Squared frequencies of the plate whose edge moves as prescribed."""
     body = Plate(
         name="plate", length=1.0, width=1.0, thickness=0.01, mass=1.0, bending_stiffness=1.0, stretch_stiffness=STRETCH, nu=NU,
-        modes=modes, rotary=False, shortening=shortening,
+        modes=modes, rotary=False, shortening=shortening, terms=10,
     )  # fmt: skip
     eom = form_equations(System(name="moved", parts=(Part(body, joint=joint),)))
     A = linearize(eom, eom.state()).A
@@ -43,10 +43,10 @@ def test_a_rotating_plate_has_the_frequencies_of_elements(axis: str) -> None:
     fe, rate = elements(), 3.471
     load = (lambda x, y: (x, 0.0 * x)) if axis == "y" else (lambda x, y: (x, y))
     extra = fe.geometric(load) - (fe.mass if axis == "y" else 0.0)
-    found = squares(turning(rate, axis))
-    expected = fe.squares(6, rate**2 * extra)
-    np.testing.assert_allclose(np.sqrt(found), np.sqrt(expected), rtol=2e-3)  # six modes at rest, 64 elements
-    assert np.all(found > fe.squares(6))  # stiffer than at rest
+    found = squares(turning(rate, axis), modes=5)
+    expected = fe.squares(5, rate**2 * extra)
+    np.testing.assert_allclose(np.sqrt(found), np.sqrt(expected), rtol=2e-3)  # five modes at rest, 64 elements
+    assert np.all(found > fe.squares(5))  # stiffer than at rest
 
 
 @pytest.mark.slow
@@ -62,18 +62,25 @@ def test_fast_rotation_converges_with_more_modes() -> None:
 def test_acceleration_along_the_plate_softens_forwards_and_stiffens_backwards(acceleration: float) -> None:
     fe = elements()
     expected = fe.squares(6, -acceleration * fe.geometric(lambda x, y: (1.0 + 0.0 * x, 0.0 * x)))
-    found = squares(moving(acceleration, "x"))
-    np.testing.assert_allclose(found, expected, rtol=3e-3)
-    assert np.all((found < fe.squares(6)) == (acceleration > 0.0))
+    found = squares(moving(acceleration, "x"), modes=4)
+    np.testing.assert_allclose(found, expected[:4], rtol=5e-3)  # four modes at rest
+    assert np.all((found < fe.squares(4)) == (acceleration > 0.0))
 
 
 def test_acceleration_along_the_clamped_edge_couples_bending_and_twist() -> None:
-    """Both directions soften the first mode; line integrals (003 Eq 5.34) miss it, as they leave out shear."""
+    """The first mode softens whichever way the plate is accelerated: no effect of first order, by symmetry."""
     fe = elements()
     expected = fe.squares(6, -10.0 * fe.geometric(lambda x, y: (0.0 * x, 1.0 + 0.0 * x)))
-    found, back = (squares(moving(a, "y")) for a in (10.0, -10.0))
-    np.testing.assert_allclose(found, back, rtol=1e-8)  # by symmetry
+    found = squares(moving(10.0, "y"))
     np.testing.assert_allclose(found[:5], expected[:5], rtol=1.5e-2)  # six modes at rest; eight come to 1 %
     assert found[0] < 0.95 * fe.squares(1)[0]
+
+
+@pytest.mark.slow
+def test_line_integrals_miss_acceleration_along_the_clamped_edge() -> None:
+    """003 Eq 5.34 leaves out shear: nothing softens, forwards or backwards."""
+    at_rest = elements().squares(1)[0]
     by_lines = squares(moving(10.0, "y"), shortening="line")
-    assert abs(by_lines[0] / fe.squares(1)[0] - 1.0) < 1e-2
+    assert abs(by_lines[0] / at_rest - 1.0) < 1e-2
+    there, back = (squares(moving(a, "y")) for a in (10.0, -10.0))
+    np.testing.assert_allclose(there, back, rtol=1e-8)

@@ -67,7 +67,7 @@ def test_frequencies_at_rest_are_those_of_the_beam() -> None:
     assert np.max(np.abs(fine)) < 1.1e-4 and np.all(fine > 0.0)  # consistent mass: from above
 
 
-@pytest.mark.parametrize("axis", ["y", "z"])
+@pytest.mark.parametrize("axis", ["y", pytest.param("z", marks=pytest.mark.slow)])
 def test_rotation_stiffens_the_body_as_it_does_the_beam(axis: str) -> None:
     """Second-order shapes come from the matrices alone; their error falls with the square of the mesh."""
     expected = turning(beam(modes=2), 2.0, axis)
