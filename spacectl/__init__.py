@@ -51,7 +51,7 @@ from spacectl.core.accessor import Accessor
 from spacectl.core.array import Array
 from spacectl.core.control_law import CallableLaw, ControlLaw, make_law
 from spacectl.core.errors import ModelError, ShapeError, SolverError, SpacectlError
-from spacectl.core.figure import Band, Figure, Line, Panel
+from spacectl.core.figure import Band, Figure, Line, Panel, Region
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.printed import Printed
@@ -133,9 +133,19 @@ from spacectl.model.surface_patch import SurfacePatch
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
 from spacectl.planners.collocation import Refinement, plan_collocation
+from spacectl.planners.curves import ArcCurve, BlendCurve, LineCurve, SplineCurve
 from spacectl.planners.keep_out import keep_out_box, keep_out_sphere
+from spacectl.planners.limits import AccelerationLimits, FlexibleJointLimit, GraspLimit, SpeedLimits, TorqueLimits
+from spacectl.planners.path import ImplicitPath, JointPath, SlewPath, TaskPath
+from spacectl.planners.path_check import PathReport, check_path
+from spacectl.planners.path_choice import PathChoice, choose_path
+from spacectl.planners.path_solve import SolvedPath, solve_path
+from spacectl.planners.phase_figure import draw_phase_plane
+from spacectl.planners.phase_plane import PhasePlane, plan_phase_plane
+from spacectl.planners.phase_points import SwitchPoint
 from spacectl.planners.plan import Arc, Plan
 from spacectl.planners.problem import Condition, Phases, Problem
+from spacectl.planners.reachability import plan_reachability
 from spacectl.planners.schemes import HermiteSimpson, Radau
 from spacectl.reports import write_report
 from spacectl.simulation import (
@@ -163,10 +173,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Acceleration",
+    "AccelerationLimits",
     "Accessor",
     "AdequacyReport",
     "AngularVelocity",
     "Arc",
+    "ArcCurve",
     "Array",
     "Artificial",
     "ArtificialConstraintTracking",
@@ -174,6 +186,7 @@ __all__ = [
     "Band",
     "Baumgarte",
     "Beam",
+    "BlendCurve",
     "BodyForce",
     "BodyTorque",
     "CallableLaw",
@@ -208,22 +221,27 @@ __all__ = [
     "FemModel",
     "Figure",
     "Fixed",
+    "FlexibleJointLimit",
     "Frame",
     "Free",
     "FreeSpace",
     "Friction",
+    "GraspLimit",
     "Guard",
     "HardeningSpring",
     "HermiteSimpson",
     "Impact",
+    "ImplicitPath",
     "Impulse",
     "Instability",
     "JointForce",
+    "JointPath",
     "JointSpring",
     "JointTorque",
     "KalmanFilter",
     "Labels",
     "Line",
+    "LineCurve",
     "LinearModel",
     "LinearTrajectory",
     "LinearizationReport",
@@ -242,6 +260,9 @@ __all__ = [
     "Outcome",
     "Panel",
     "Part",
+    "PathChoice",
+    "PathReport",
+    "PhasePlane",
     "Phases",
     "Plan",
     "Planar",
@@ -258,6 +279,7 @@ __all__ = [
     "ReactionWheel",
     "Reduction",
     "Refinement",
+    "Region",
     "Requirement",
     "RestToRest",
     "Revolute",
@@ -267,11 +289,15 @@ __all__ = [
     "Shaper",
     "Simulation",
     "SimulationBatch",
+    "SlewPath",
+    "SolvedPath",
     "SolverError",
     "SpacectlError",
+    "SpeedLimits",
     "Spherical",
     "Spillover",
     "SpilloverMode",
+    "SplineCurve",
     "SpringDamper",
     "Stage",
     "StageProduct",
@@ -282,10 +308,13 @@ __all__ = [
     "StudyResult",
     "SurfaceMesh",
     "SurfacePatch",
+    "SwitchPoint",
     "System",
     "SystemNorm",
+    "TaskPath",
     "Tether",
     "Thruster",
+    "TorqueLimits",
     "TrackingReport",
     "Trajectory",
     "Transition",
@@ -306,7 +335,9 @@ __all__ = [
     "check_adequacy",
     "check_controllability",
     "check_observability",
+    "check_path",
     "check_spillover",
+    "choose_path",
     "classical_margins",
     "close_loops",
     "combine_shapers",
@@ -324,6 +355,7 @@ __all__ = [
     "diagnose_constraints",
     "disk_margins",
     "displace_state",
+    "draw_phase_plane",
     "draw_sensitivity",
     "effective_masses",
     "factor_mass",
@@ -351,6 +383,8 @@ __all__ = [
     "parse_requirement",
     "perturbed_poles",
     "plan_collocation",
+    "plan_phase_plane",
+    "plan_reachability",
     "prevent_windup",
     "quantize",
     "read_matrix_market",
@@ -373,6 +407,7 @@ __all__ = [
     "simulate_many",
     "simulate_stages",
     "smoothed_bang_bang",
+    "solve_path",
     "subtract_states",
     "suppress_vibration",
     "to_nonlinear_control",

@@ -11,7 +11,7 @@ from typing import Any
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 
-__all__ = ["Band", "Figure", "Line", "Panel"]
+__all__ = ["Band", "Figure", "Line", "Panel", "Region"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,33 @@ class Band:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Region:
+    """A shaded area between two curves over x, drawn behind the lines.
+
+    Parameters
+    ----------
+    x : array, shape (n,)
+        Increasing.
+    low, high : arrays, shape (n,)
+        Lower and upper edge; the view follows the lines, so an edge may lie far outside.
+    label : str
+        In the legend.
+    """
+
+    x: Any
+    low: Any
+    high: Any
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("x", "low", "high"):
+            object.__setattr__(self, name, as_array(getattr(self, name), None, f"region '{self.label}': {name}"))
+        shapes = (self.x.shape, self.low.shape, self.high.shape)
+        if len(set(shapes)) != 1 or len(shapes[0]) != 1:
+            raise ShapeError(f"region '{self.label}': x, low and high have shapes {shapes}; expected equal lengths")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Panel:
     """One pair of axes.
 
@@ -63,6 +90,8 @@ class Panel:
         Logarithmic axes.
     equal_axes : bool
         The same scale for x and y, for maps.
+    regions : tuple of Region
+        Shaded areas.
     """
 
     lines: tuple[Line, ...]
@@ -75,9 +104,11 @@ class Panel:
     log_x: bool = False
     log_y: bool = False
     equal_axes: bool = False
+    regions: tuple[Region, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lines", tuple(self.lines))
+        object.__setattr__(self, "regions", tuple(self.regions))
         object.__setattr__(self, "bands", tuple(self.bands))
 
 

@@ -22,6 +22,7 @@ from spacectl.model.library_constrained import (
 )
 from spacectl.model.library_docking import docking_probe, docking_ring
 from spacectl.model.library_loops import differential_wrist, five_bar, four_bar_chain, geared_chain, kept_chain
+from spacectl.model.library_retrieval import retrieval_arm
 from spacectl.model.library_tether import TetherOrbiter
 from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import AngularVelocity, Attitude, Position, Velocity
@@ -54,6 +55,7 @@ __all__ = [
     "planar_arm",
     "prescribed_arm",
     "redundant_four_bar",
+    "retrieval_arm",
     "rolling_disc",
     "skate",
     "slider_crank",
@@ -200,6 +202,7 @@ LIBRARY = {
     "orbiting_body": orbiting_body,
     "wheel_spacecraft": wheel_spacecraft,
     "free_flyer_arm": free_flyer_arm,
+    "retrieval_arm": retrieval_arm,
 }
 
 #: Every ready system with constraints by name; all meet them at rest.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.figure import Band, Figure, Line, Panel
+from spacectl.core.figure import Band, Figure, Line, Panel, Region
 from spacectl.reports.arrays import decimate, pack, unpack
 from spacectl.reports.figures import band_text, line_looks
 from spacectl.reports.units import pretty_unit, shown_unit
@@ -31,6 +31,7 @@ def figure_to_data(figure: Figure) -> dict[str, Any]:
                 "y_units": units[1],
                 "lines": _lines(panel),
                 "bands": [_band(band, panel.unit) for band in panel.bands],
+                "regions": [_region(region, panel) for region in panel.regions],
             }
         )
     return {"name": figure.name, "title": figure.title, "caption": figure.caption, "panels": panels}
@@ -48,7 +49,12 @@ def figure_from_data(data: Mapping[str, Any]) -> Figure:
             Band(low=_edge(band["low"], -np.inf), high=_edge(band["high"], np.inf), label=band["label"])
             for band in panel["bands"]
         ]
-        panels.append(Panel(lines=tuple(lines), bands=tuple(bands), **{key: panel[key] for key in PLAIN}))
+        regions = [
+            Region(x=unpack(item["x"]), low=unpack(item["low"]), high=unpack(item["high"]), label=item["label"])
+            for item in panel["regions"]
+        ]
+        plain = {key: panel[key] for key in PLAIN}
+        panels.append(Panel(lines=tuple(lines), bands=tuple(bands), regions=tuple(regions), **plain))
     return Figure(name=data["name"], title=data["title"], caption=data["caption"], panels=tuple(panels))
 
 
@@ -71,6 +77,18 @@ def _band(band: Band, unit: str) -> dict[str, Any]:
         "label": band.label,
         "text": [band_text(band, pretty_unit(unit), 1.0), band_text(band, shown, factor)],
     }
+
+
+def _region(region: Region, panel: Panel) -> dict[str, Any]:
+    """The area, cut off well outside the curves so that single precision and the page can hold it."""
+    values = np.concatenate([np.asarray(line.y, dtype=float) for line in panel.lines] or [np.zeros(1)])
+    reach = 3.0 * max(float(np.ptp(values)), 1e-12)
+    edges = [
+        np.clip(np.asarray(item), values.min() - reach, values.max() + reach) for item in (region.low, region.high)
+    ]
+    keep = np.unique(np.linspace(0, len(edges[0]) - 1, min(len(edges[0]), POINTS // 4)).astype(int))
+    x, low, high = (np.asarray(item)[keep] for item in (region.x, *edges))
+    return {"label": region.label, "x": pack(x), "low": pack(low), "high": pack(high)}
 
 
 def _edge(value: float | None, default: float) -> float:

@@ -19,7 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from spacectl.core.figure import Band, Figure, Line, Panel
+from spacectl.core.figure import Band, Figure, Line, Panel, Region
 from spacectl.reports.units import format_value, shown_unit
 
 __all__ = ["band_text", "draw_figure", "line_looks", "render_figure", "save_figure"]
@@ -116,6 +116,9 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
         drawn = axes.plot(x, y, color=colour, linestyle=dash, marker=marker)
         handles += drawn if line.label else []
         names += [line.label] if line.label else []
+    for region in panel.regions:
+        handles.append(_draw_region(axes, region, factor, x_factor))
+        names.append(region.label)
     for band in panel.bands:
         handles.append(_draw_band(axes, panel, band, factor))
         names.append(band_text(band, unit, factor))
@@ -140,15 +143,22 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
 
 
 def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
-    """Colour and dash of each line; a dashed or dotted ``"elbow reference"`` takes the colour of a solid ``"elbow"``."""
+    """Colour and dash of each line.
+
+    One without a label continues the line before, if that has its style; a dashed or dotted ``"elbow reference"`` takes the
+    colour of a solid ``"elbow"``.
+    """
     solid = {line.label: None for line in lines if line.style == "solid" and line.label}
     owners = [_owner(line, solid) for line in lines]
     colours: dict[Any, int] = {}
-    for i, owner in enumerate(owners):
-        colours.setdefault(owner or i, len(colours))
-    looks = []
+    keys: list[Any] = []
     for i, (line, owner) in enumerate(zip(lines, owners, strict=True)):
-        again, k = divmod(colours[owner or i], len(PALETTE))  # beyond the palette, colours return with another dash
+        is_more = i > 0 and not line.label and line.style == lines[i - 1].style  # continues the line before
+        keys.append(keys[i - 1] if is_more else owner or i)
+        colours.setdefault(keys[i], len(colours))
+    looks = []
+    for line, key in zip(lines, keys, strict=True):
+        again, k = divmod(colours[key], len(PALETTE))  # beyond the palette, colours return with another dash
         dash = DASHES[line.style] if line.style != "solid" or again == 0 else (0, (6, 1.5, *(1, 1.5) * again))
         looks.append((PALETTE[k], dash))
     return looks
@@ -181,6 +191,15 @@ def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
         axes.axhspan(edge, beyond, color=SHADE, alpha=0.10, lw=0.0, zorder=0.5)
         axes.axhline(edge, color=SHADE, lw=0.8, alpha=0.6, zorder=0.6)
     axes.set_ylim(view[0], view[1])
+    return Patch(facecolor=SHADE, alpha=0.18)
+
+
+def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> Patch:
+    """Shade the area, without widening the view."""
+    view = axes.dataLim.frozen()
+    edges = (factor * np.asarray(region.low), factor * np.asarray(region.high))
+    axes.fill_between(x_factor * np.asarray(region.x), *edges, color=SHADE, alpha=0.14, lw=0.0, zorder=0.5)
+    axes.dataLim.set(view)
     return Patch(facecolor=SHADE, alpha=0.18)
 
 

@@ -15,6 +15,7 @@ from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
 from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.model_laws import measure_model_laws
+from tests.benchmarks.path_timing import measure_path_timing
 from tests.benchmarks.report import Section, write_report
 from tests.benchmarks.startup import measure_first_call
 from tests.benchmarks.systems import mujoco, pin
@@ -33,6 +34,7 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
     "model_laws": measure_model_laws,
     "wrappers": measure_wrappers,
     "embedded": measure_embedded,
+    "path_timing": measure_path_timing,
 }
 
 

@@ -42,7 +42,8 @@ function rangeOf(panel, factor) {
     if (band.high !== null && band.high - high <= reach) { edges.push([band.high, 1]); top = Math.max(top, band.high + 2 * room); }
     if (band.low !== null && low - band.low <= reach) { edges.push([band.low, -1]); bottom = Math.min(bottom, band.low - 2 * room); }
   }
-  return {range: edges.length ? [factor * bottom, factor * top] : null, edges};
+  const isHeld = edges.length || panel.regions.length; // an area never widens the view
+  return {range: isHeld ? [factor * bottom, factor * top] : null, edges};
 }
 
 function describe(figure, width) {
@@ -89,6 +90,13 @@ function describe(figure, width) {
       layout.shapes.push({type: "rect", ...place, y0: at, y1: far + (far - at) * 50, fillcolor: bad, opacity: 0.12, line: {width: 0}});
       layout.shapes.push({type: "line", ...place, y0: at, y1: at, line: {color: bad, width: 1}, opacity: 0.7});
     }
+    for (const {label, data} of panel.regions) {
+      const at = k => `${x.factor * data.x[k]},${y.factor * data.high[k]}`, down = k => `${x.factor * data.x[k]},${y.factor * data.low[k]}`;
+      const places = data.x.map((_, k) => k), edge = [...places.map(at), ...places.reverse().map(down)];
+      layout.shapes.push({type: "path", xref: "x" + n, yref: "y" + n, layer: "below", path: `M${edge.join("L")}Z`, fillcolor: bad, opacity: 0.14, line: {width: 0}});
+      traces.push({x: [null], y: [null], name: plain(label), type: "scatter", mode: "markers", legend, hoverinfo: "skip",
+        marker: {color: bad, opacity: 0.35, symbol: "square", size: 11}, xaxis: "x" + n, yaxis: "y" + n});
+    }
     for (const band of panel.bands) traces.push({
       x: [null], y: [null], name: plain(band.text[plots.isSI ? 0 : 1]), type: "scatter", mode: "markers", legend, hoverinfo: "skip",
       marker: {color: bad, opacity: 0.35, symbol: "square", size: 11}, xaxis: "x" + n, yaxis: "y" + n, showlegend: isShown(band.text[0], "band"),
@@ -133,6 +141,8 @@ async function drawPlots(figures) {
     if (!first) continue;
     for (const panel of figure.panels) for (const line of panel.lines)
       line.data = {x: Array.from(floatsOf(line.x)), y: Array.from(floatsOf(line.y))};
+    for (const panel of figure.panels) for (const region of panel.regions)
+      region.data = {x: Array.from(floatsOf(region.x)), low: Array.from(floatsOf(region.low)), high: Array.from(floatsOf(region.high))};
     const key = first.equal_axes ? null : [first.x_label, first.x_unit, first.log_x].join("|");
     const item = {element, figure, key, width: 0};
     element.hidden = false;

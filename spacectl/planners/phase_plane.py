@@ -1,0 +1,257 @@
+"""Minimum time along a prescribed path by its phase plane (003 section 8.2.2), with every limit in one form.
+
+The path reduces the system to one variable s. Each limit leaves a range of s_ddot at every (s, s_dot); the quickest motion
+follows the largest or the smallest everywhere, and the highest curve in the plane that does so is constructed directly
+from the characteristic points of the velocity limit curve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.labels import Labels
+from spacectl.core.outcome import Outcome
+from spacectl.core.trajectory import Trajectory
+from spacectl.dynamics.equations import require_equations
+from spacectl.planners.limit_rows import LimitRows, form_rows
+from spacectl.planners.limits import as_limits
+from spacectl.planners.path import Path
+from spacectl.planners.path_dynamics import PathDynamics
+from spacectl.planners.path_solve import solve_path
+from spacectl.planners.phase_grid import Margin, PhaseGrid, form_grid
+from spacectl.planners.phase_points import SwitchPoint, find_points, insert_inertia_points
+from spacectl.planners.phase_profile import find_profile
+from spacectl.planners.phase_time import Law, find_law, find_switches
+from spacectl.planners.plan import Arc, Plan
+
+__all__ = ["PhasePlane", "plan_phase_plane"]
+
+Ends = tuple[float | None, float | None]
+
+TRIES = 10  #: plans made with growing margins before the path is called too rough for the grid
+ROUNDING = 1e-9  #: of a limit's half range: excess that is rounding (inputs are clipped)
+
+
+@dataclass(frozen=True, eq=False)
+class PhasePlane:
+    """The phase plane of a plan, for drawing and study.
+
+    Parameters
+    ----------
+    s, s_dot : arrays
+        The plan.
+    limit_s, limit_speed, least_speed : arrays
+        Velocity limit curve: largest and least feasible s_dot over s.
+    curves : tuple of (s, s_dot) arrays
+        The curves whose lower envelope the plan is.
+    points : tuple of SwitchPoint
+        Characteristic points of the limit curve.
+    switches : tuple of SwitchPoint
+        Where the plan changes from one arc to the next.
+    """
+
+    s: np.ndarray
+    s_dot: np.ndarray
+    limit_s: np.ndarray
+    limit_speed: np.ndarray
+    least_speed: np.ndarray
+    curves: tuple[tuple[np.ndarray, np.ndarray], ...]
+    points: tuple[SwitchPoint, ...]
+    switches: tuple[SwitchPoint, ...]
+
+
+def plan_phase_plane(
+    eom: Any,
+    path: Path,
+    *,
+    limits: Any = None,
+    begin_speed: float | None = 0.0,
+    end_speed: float | None = 0.0,
+    points: int = 1000,
+    margin: float | None = None,
+    p: Any = None,
+) -> Plan:
+    """The quickest motion along a path within limits, by the phase plane.
+
+    ``a s_ddot + b s_dot^2 + c s_dot + d`` of every limited quantity stays between its bounds; all four terms are exact, so
+    orbital Coriolis forces and viscous friction (c) are kept. The profile is second order in the grid: rows hold in
+    the middle of each cell, near points without inertia at its end, so that no chattering arises. The finished plan is
+    checked at five points of every cell; a small part of the limits is kept back so that none is exceeded.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        A rigid system that does not depend on time; actuators drive what the path moves.
+    path : Path
+        `JointPath`, `TaskPath`, `ImplicitPath` or `SlewPath`.
+    limits : Limit or tuple of Limit, optional
+        Default: the limits of the actuators.
+    begin_speed, end_speed : float or None
+        s_dot at the ends; None leaves it free.
+    points : int
+        Cells of the grid.
+    margin : float, optional
+        Part of every limit's half range that is kept back; default ``20 / points^2``, raised where the check asks for it.
+        With a number given, that number is used once and the excess is told in ``notes``.
+    p : array, optional
+        Run-time numbers; default the system's own.
+
+    Returns
+    -------
+    Plan
+        ``s`` (s, s_dot, s_ddot), states, inputs, arcs with what limits each; ``notes["phase_plane"]`` is the `PhasePlane`.
+
+    Raises
+    ------
+    SolverError
+        If the path is not feasible, the initial speed lies above the limit curve, a load cannot be held, or the end cannot
+        be reached: the message says where and which limit.
+
+    References
+    ----------
+    003 section 8.2.2; Bobrow, Dubowsky and Gibson 1985; Pfeiffer and Johanni 1987; Pham 2014.
+
+    Examples
+    --------
+    >>> from spacectl import JointTorque, LineCurve, JointPath, Part, Revolute, RigidBody, System, form_equations
+    >>> wheel = RigidBody(name="wheel", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    >>> system = System(name="wheel", parts=(Part(wheel, joint=Revolute(name="turn", axis="z")),),
+    ...                 actuators=(JointTorque(joint="turn", limit=2.0),))
+    >>> path = JointPath(curve=LineCurve(start=(0.0,), end=(1.0,)), coordinates=("turn",))
+    >>> plan = plan_phase_plane(form_equations(system), path)
+    >>> round(plan.final_time, 3), [round(t, 3) for t in plan.switch_times]  # 2 sqrt(inertia angle / torque)
+    (2.0, [1.0])
+    """
+    require_equations(eom, "plan_phase_plane")
+    check_arguments(path, begin_speed, end_speed, points, margin)
+    values = eom.p if p is None else eom.parameters.check(p)
+    rows = form_rows(PathDynamics(eom, solve_path(eom, path, values), values), as_limits(limits))
+    ends = (begin_speed, end_speed)
+    law, plane, kept, excess = _solve_within(rows, path, points, ends, margin)
+    how = {"scheme": "phase plane", "points": points, "margin": kept, "max_limit_violation": max(excess, 0.0)}
+    return make_plan(rows, path, law, {**how, "phase_plane": plane, "switches": plane.switches})
+
+
+def _solve_within(
+    rows: LimitRows, path: Path, points: int, ends: Ends, given: float | None
+) -> tuple[Law, PhasePlane, float, float]:
+    """The time law that exceeds no limit between the grid points either, its largest margin, and its largest excess."""
+    raw, inertia = insert_inertia_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
+    kept = 20.0 / points**2 if given is None else given
+    margin = Margin(raw.s[[0, -1]], np.full(2, kept))
+    for k in range(TRIES):
+        law, plane, grid = _solve(raw.tightened(margin), inertia, path, ends)
+        table = law.grid_excess(grid)  # a look that costs nothing ...
+        if np.max(table) <= ROUNDING or given is not None:
+            table = law.excess(rows)  # ... before the check
+        excess = float(np.max(table))
+        if excess <= ROUNDING or given is not None:
+            return law, plane, float(np.max(margin.values)), excess
+        margin = margin.raised(law.s, np.max(table, axis=1), 1.3 if k == 0 else 4.0)
+    worst, row = np.unravel_index(int(np.argmax(table)), table.shape)
+    raise SolverError(
+        f"path '{path.name}': {rows.names[row]} is exceeded by {excess:.1e} of its range at s = {law.s[worst]:.6g} between grid "
+        "points; use more points"
+    )
+
+
+def check_arguments(path: Any, begin: float | None, end: float | None, points: int, margin: float | None) -> None:
+    if not isinstance(path, Path):
+        raise ModelError(f"plan along a path: expected JointPath, TaskPath, ..., got {type(path).__name__}")
+    for name, value in (("begin_speed", begin), ("end_speed", end)):
+        if value is not None and not 0.0 <= value < np.inf:
+            raise ModelError(
+                f"path '{path.name}': {name} is {value!r}, expected s_dot of 0 or more, or None for a free one"
+            )
+    if not isinstance(points, int) or points < 10:
+        raise ModelError(f"path '{path.name}': points is {points!r}, expected a whole number of 10 or more")
+    if margin is not None and not 0.0 <= margin < 1.0:
+        raise ModelError(f"path '{path.name}': margin is {margin!r}, expected 0 or more and below 1")
+
+
+def _solve(
+    raw: PhaseGrid, inertia: list[tuple[float, int]], path: Path, ends: Ends
+) -> tuple[Law, PhasePlane, PhaseGrid]:
+    grid, found = find_points(raw, inertia)
+    try:
+        profile, (low, high, pair) = find_profile(grid, found, *ends)
+        law = find_law(profile, pair)
+    except SolverError as error:
+        raise SolverError(f"path '{path.name}': {error}", partial=_failed_plane(grid, found)) from error
+    spans = [(c, slice(c.first, c.last + 1)) for c in profile.curves if c.last > c.first]
+    curves = tuple((grid.s[span], np.sqrt(np.maximum(curve.x[span], 0.0))) for curve, span in spans)
+    switches = find_switches(law, found, grid.rows.names)
+    plane = PhasePlane(law.s, law.s_dot, grid.s, high, low, curves, tuple(found), switches)
+    return law, plane, grid
+
+
+def _failed_plane(grid: Any, found: list[SwitchPoint]) -> PhasePlane:
+    low, high, _, _ = grid.limit_curve
+    return PhasePlane(np.zeros(0), np.zeros(0), grid.s, high, low, (), tuple(found), ())
+
+
+def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> Plan:
+    """States and inputs of a time law; arcs are told apart by two knots one rounding apart."""
+    eom = rows.dynamics.eom
+    begin, end = law.node_accelerations()
+    at, cell, s_ddot = _knots(law, begin, end)
+    t, s, s_dot = _separate(law.t[at]), law.s[at], law.s_dot[at]
+    q, v, v_dot, q_dot, tau = _histories(rows, s, s_dot, s_ddot, law.piece[cell])
+    low, high = eom.limits(rows.dynamics.p)
+    labels = eom.labels
+    limits = [rows.names[law.row[a]] for a in law.starts]
+    bounds = [*law.t[law.starts], law.t[-1]]
+    arcs = tuple(
+        Arc(begin=float(b), end=float(e), limit=w) for b, e, w in zip(bounds[:-1], bounds[1:], limits, strict=True)
+    )
+    path_labels = Labels(("s", "s_dot", "s_ddot"), ("1", "1/s", "1/s^2"), "path variable")
+    return Plan(
+        name=path.name,
+        x=Trajectory(t=t, values=np.hstack([q, v]), rates=np.hstack([q_dot, v_dot]), labels=labels.x),
+        u=Trajectory(t=t, values=np.clip(tau, low, high), labels=labels.u, interpolation="linear"),
+        s=Trajectory(t=t, values=np.stack([s, s_dot, s_ddot], axis=1), labels=path_labels, interpolation="linear"),
+        arcs=arcs,
+        outcome=Outcome(message=f"{law.t[-1]:.6g} s along '{path.name}' with {len(arcs) - 1} switches"),
+        notes=notes,
+    )
+
+
+def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Node, cell and s_ddot of each knot; a jump of s_ddot has two."""
+    nodes: list[int] = []
+    cells: list[int] = []
+    s_ddot: list[float] = []
+    for a, b in zip(law.jumps, np.append(law.jumps[1:], len(begin)), strict=True):
+        nodes += [*range(a, b), b]
+        cells += [*range(a, b), b - 1]
+        s_ddot += [*begin[a:b], end[b - 1]]
+    return np.array(nodes), np.array(cells), np.array(s_ddot)
+
+
+def _separate(t: np.ndarray) -> np.ndarray:
+    """Times with equal neighbours moved one rounding apart."""
+    out = t.copy()
+    for k in np.flatnonzero(np.diff(out) <= 0.0):
+        out[k + 1] = np.nextafter(out[k], np.inf)
+    return out
+
+
+def _histories(
+    rows: LimitRows, s: np.ndarray, s_dot: np.ndarray, s_ddot: np.ndarray, piece: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """q, v, v_dot, q_dot and inputs at the knots."""
+    eom, n = rows.dynamics.eom, len(s)
+    out = tuple(np.empty((n, k)) for k in (eom.n_q, eom.n_v, eom.n_v, eom.n_q, eom.n_u))
+    for i in np.unique(piece):
+        mine = piece == i
+        motion = rows.dynamics.evaluate(s[mine], int(i))
+        y, u = s_dot[mine], s_ddot[mine]
+        values = (motion.points.q, motion.speeds(y), motion.accelerations(y, u), motion.points.dq * y[:, None],
+                  motion.inputs(y, u))  # fmt: skip
+        for target, value in zip(out, values, strict=True):
+            target[mine] = value
+    return out
