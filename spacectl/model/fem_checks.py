@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import splu
 
 from spacectl.core.errors import ModelError
 
@@ -29,31 +29,34 @@ def check_matrices(mass: sparse.csr_array, stiffness: sparse.csr_array) -> None:
                 f"FemModel: the {name} matrix is not symmetric (by {miss.max() / size:.1e} of its largest entry{where}); pass "
                 "(A + A') / 2 if that is rounding, fill in the other half if only one triangle was read"
             )
-        lowest = _lowest(A)
-        if lowest < -1e-7:
-            raise ModelError(
-                f"FemModel: the {name} matrix is indefinite (an eigenvalue of {lowest:.2g} after scaling its diagonal to 1); "
-                "expected none below 0"
-            )
+        found = _negative(A)
+        if found:
+            raise ModelError(f"FemModel: the {name} matrix is indefinite ({found}); expected no eigenvalue below 0")
 
 
-def _lowest(A: sparse.csr_array) -> float:
-    """Smallest eigenvalue of the matrix scaled to ones on its diagonal; negative diagonals count as they are."""
+def _negative(A: sparse.csr_array) -> str:
+    """What shows that a symmetric matrix, scaled to ones on its diagonal, has an eigenvalue below -1e-7; empty if none has."""
     diagonal = A.diagonal()
     if np.min(diagonal) < 0.0:
-        return float(np.min(diagonal) / np.max(np.abs(diagonal)))
+        return f"its diagonal has {np.min(diagonal):.3g} in row {int(np.argmin(diagonal))}"
     empty = diagonal == 0.0
     if np.any(empty) and abs(A[empty]).sum() > 0.0:
-        return -1.0  # a zero on the diagonal with something beside it
+        return "its diagonal is 0 in a row that is not"
     scale = sparse.diags_array(np.where(empty, 0.0, 1.0 / np.sqrt(np.where(empty, 1.0, diagonal))))
     scaled = scale @ A @ scale
     if A.shape[0] <= _DENSE:
-        return float(np.linalg.eigvalsh(scaled.toarray())[0])
-    start = np.sin(np.arange(A.shape[0]) + 1.0)  # any start that is the same each time
-    try:
-        return float(eigsh(scaled, k=1, which="SA", tol=1e-3, maxiter=400, v0=start, return_eigenvectors=False)[0])
-    except ArpackNoConvergence as error:
-        return float(np.min(error.eigenvalues, initial=0.0))
+        lowest = float(np.linalg.eigvalsh(scaled.toarray())[0])
+        return f"an eigenvalue of {lowest:.2g} after scaling its diagonal to 1" if lowest < -1e-7 else ""
+    return _negative_pivots(sparse.csc_matrix(scaled + 1e-7 * sparse.eye_array(A.shape[0])))
+
+
+def _negative_pivots(A: sparse.csc_matrix) -> str:
+    """Sylvester's law: without row exchanges, the signs of the pivots are those of the eigenvalues."""
+    factor = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    if not np.array_equal(factor.perm_r, factor.perm_c):
+        return "a pivot of its factorisation vanishes"
+    count = int(np.sum(factor.U.diagonal() < 0.0))
+    return f"{count} of its pivots are negative" if count else ""
 
 
 def check_rigid(model: Any) -> None:

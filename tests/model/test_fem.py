@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.io import mmwrite
-from scipy.linalg import eigh
+from scipy.linalg import block_diag, eigh
 
 from spacectl import (
     Beam,
@@ -324,6 +324,26 @@ def test_a_wrong_reduction_is_refused(changes: dict, words: tuple[str, ...]) -> 
 def test_one_node_without_rotations_is_no_frame() -> None:
     with pytest.raises(ModelError, match="at least three"):
         ModalBody.from_fem(bar_of_bricks(4), name="boom", root=0)
+
+
+def test_a_loose_part_is_found() -> None:
+    M, K, X = beam_matrices(10.0, 6, **DATA)
+    two = FemModel(mass=block_diag(M, M), stiffness=block_diag(K, K), nodes=np.vstack([X, X + [0.0, 3.0, 0.0]]))
+    for interface in ({}, {"tip": 6}):
+        with pytest.raises(ModelError, match="a part is loose"):
+            ModalBody.from_fem(two, name="two", root=0, interface=interface, modes=3)
+
+
+def test_a_large_indefinite_matrix_is_found_by_its_pivots() -> None:
+    """Beyond the size at which all eigenvalues are computed."""
+    M, K, X = beam_matrices(100.0, 200, **DATA)
+    FemModel(mass=M, stiffness=K, nodes=X)
+    for changes in (
+        {"stiffness": spoiled(K, 600, 600, -0.8 * K[600, 600])},
+        {"mass": spoiled(M, 600, 600, -0.95 * M[600, 600])},
+    ):
+        with pytest.raises(ModelError, match="1 of its pivots"):
+            FemModel(**{"mass": M, "stiffness": K, "nodes": X, **changes})
 
 
 def test_a_wrong_file_is_named(tmp_path) -> None:

@@ -179,6 +179,13 @@ def test_the_mesh_covers_the_plate_and_carries_its_shapes() -> None:
     )
 
 
+def test_a_pressure_does_work_on_the_shapes() -> None:
+    body = plate(shapes=(lambda x, y: x**2,), width=0.5, terms=8)
+    weights = body.load_weights(3.0)  # [N/m^2]
+    assert weights.sum() == pytest.approx(1.5, rel=1e-12)
+    assert weights @ body.material.Phi[:, 2, 0] == pytest.approx(3.0 * 0.5 / 3.0, rel=1e-12)
+
+
 def test_a_plate_survives_files(tmp_path) -> None:
     shaped = plate(
         name="shaped", terms=8, shapes=(lambda x, y: x**2 * (1.0 + y),), damping=(0.01,), frames=("corner_left",)
