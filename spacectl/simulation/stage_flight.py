@@ -75,7 +75,8 @@ class Flight:
                 if ended
                 else None
             )
-            self._keep(run, numbers, status, is_end=taken is None or not taken.to)
+            is_end = taken is None or not taken.to or not run.data.event_t < self.span[1]
+            self._keep(run, numbers, status, is_end=is_end)
             if taken is None:
                 return status, message
             t, x = run.data.event_t, self.eom.state(run.data.event_s[: self.eom.n_x])

@@ -56,7 +56,7 @@ def draw_energy(docking: Docking, sim: StagedSimulation) -> Figure:
     return Figure(
         name="energy",
         title="Where the energy of approach goes",
-        caption="The impulse takes a hundredth or two, because only the ring is stopped at once; the dampers take the rest.",
+        caption="The impulse takes less than a hundredth, because only the ring is stopped at once; the dampers take the rest.",
         panels=(
             Panel(
                 lines=tuple(Line(x=sim.t[kept], y=y[kept], label=label) for label, y in lines.items()),

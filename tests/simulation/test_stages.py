@@ -15,6 +15,7 @@ from spacectl import (
     Stage,
     combine_stages,
     form_equations,
+    library,
     linearize,
     load_simulation,
     make_consistent,
@@ -311,6 +312,30 @@ def test_independent_states_of_a_stage_can_be_chosen():
     np.testing.assert_allclose(whole[0][2:], 1.0 / 5.0, rtol=1e-14)  # both masses move as one of 5 kg
     with pytest.raises(ModelError, match="tie together"):
         linearize(SLIDERS, point, stage=("hook",), independent=names)
+
+
+def test_transition_at_the_very_end_leaves_a_whole_history():
+    go = Exit(guard=Guard(name="go", expression=lambda s: s.t - 2.0, direction=1), to="b")
+    stages = [Stage(name="a", exits=(go,)), Stage(name="b")]
+    sim = simulate_stages(SLIDERS, stages, x0=SLIDERS.state(left_x_dot=1.0), t_span=(0.0, 2.0), grid=5)
+    assert sim.outcome.is_success and sim.t.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert sim["left_x"][-1] == pytest.approx(2.0)
+
+
+def test_system_without_constraints_changes_its_law_by_stage():
+    """An arm is accelerated by one law and slowed down by the other; no constraint, nothing to switch."""
+    eom = form_equations(library.planar_arm(lengths=(1.0,)))
+    half = Exit(guard=Guard(name="half way", expression=lambda s: s["joint1"] - 0.5, direction=1), to="slow")
+    still = Exit(guard=Guard(name="at rest", expression=lambda s: s["joint1_dot"], direction=-1))
+    stages = [
+        Stage(name="fast", u={"joint1": 1.0}, exits=(half,)),
+        Stage(name="slow", u={"joint1": -1.0}, exits=(still,)),
+    ]
+    sim = simulate_stages(eom, stages, t_span=(0.0, 10.0))
+    assert [item.guard for item in sim.transitions] == ["half way", "at rest"]
+    assert sim["joint1"][-1] == pytest.approx(1.0, abs=1e-9)  # bang-bang: as far again
+    assert sim.t[-1] == pytest.approx(2.0 * np.sqrt(2.0 * 0.5 * eom.mass_matrix(0.0, [0.0])[0, 0]), abs=1e-9)
+    assert sim.lam.shape == (sim.t.size, 0)
 
 
 @pytest.mark.parametrize(
