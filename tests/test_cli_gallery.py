@@ -32,7 +32,9 @@ def studies(toy_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     good.write_text(text.replace('notes=("The peer is not installed.",),', PRINTED))
     bad.write_text(bad.read_text().replace('trouble: str = "none"', 'trouble: str = "solver"'))
     monkeypatch.chdir(folder.parent)
-    monkeypatch.setattr(cli_gallery, "list_studies", lambda: {name: folder / name / "study.py" for name in ("bad", "good")})
+    monkeypatch.setattr(
+        cli_gallery, "list_studies", lambda: {name: folder / name / "study.py" for name in ("bad", "good")}
+    )
     return folder
 
 
@@ -42,7 +44,14 @@ def test_a_failure_is_named_and_the_others_go_on(studies: Path, capsys: pytest.C
     assert "[1/2] bad: FAILED: SolverError: the step became too small" in said
     assert "[2/2] good: done" in said
     page = Path("all/index.html").read_text(encoding="utf-8")
-    for text in ("the step became too small", "ringing time &lt;b&gt;", "000 p. 1", "agrees", "corrected", "data:image/png"):
+    for text in (
+        "the step became too small",
+        "ringing time &lt;b&gt;",
+        "000 p. 1",
+        "agrees",
+        "corrected",
+        "data:image/png",
+    ):
         assert text in page
     assert 'href="good/report.html"' in page
     assert "<script" not in page

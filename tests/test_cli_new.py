@@ -39,7 +39,9 @@ def test_a_new_study_runs_and_its_metrics_have_units(
 def test_a_new_model_runs_and_its_file_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["new", "model", "arm", "--into", str(tmp_path)]) == 0
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "arm.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "arm.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "arm.html").stat().st_size > 1_000_000
     assert run_command_line(["check", str(tmp_path / "arm.toml")]) == 0

@@ -22,7 +22,9 @@ def test_values_are_lists_or_ranges() -> None:
             parse_values("a", text)
 
 
-def test_a_sweep_writes_a_table_and_a_report(toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_writes_a_table_and_a_report(
+    toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     command = ["sweep", str(toy_study), "--out", str(out), "--over", "damping=0.5,0,1", "--quick", "--json"]
     assert run_command_line(command) == 1, "one value has no sense"
@@ -39,7 +41,9 @@ def test_a_sweep_writes_a_table_and_a_report(toy_study: Path, tmp_path: Path, ca
     assert json.loads((out / "metrics.json").read_text())["damping"] == [0.5, 1.0]
 
 
-def test_parameters_are_combined_or_taken_together(toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_are_combined_or_taken_together(
+    toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     both = ["--over", "damping=1,2", "--over", "trouble=none,warning", "--json", "--metric", "ringing_time"]
     assert run_command_line(["sweep", str(toy_study), "--out", str(tmp_path / "a"), *both]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 4

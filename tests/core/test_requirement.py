@@ -39,7 +39,9 @@ def test_a_wrong_name_is_told_with_the_nearest_one() -> None:
     assert "not available" in parse_requirement("peer <= 1").judge(METRICS).reason
 
 
-@pytest.mark.parametrize("text", ["peak", "peak =< 3", "<= 3", "peak <=", "peak <= nan", "state <= ok", "is_stable > true"])
+@pytest.mark.parametrize(
+    "text", ["peak", "peak =< 3", "<= 3", "peak <=", "peak <= nan", "state <= ok", "is_stable > true"]
+)
 def test_other_forms_are_refused(text: str) -> None:
     with pytest.raises(ModelError, match="requirement"):
         parse_requirement(text)

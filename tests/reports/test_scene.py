@@ -58,7 +58,9 @@ def flexible_arm() -> System:
 @pytest.fixture(scope="module")
 def flown() -> Simulation:
     eom = form_equations(flexible_arm())
-    return simulate(eom, x0={"shoulder_dot": 0.4}, u=[5.0, -2.0], t_span=(0.0, 2.0), grid=41, driver="python", rtol=1e-6)
+    return simulate(
+        eom, x0={"shoulder_dot": 0.4}, u=[5.0, -2.0], t_span=(0.0, 2.0), grid=41, driver="python", rtol=1e-6
+    )
 
 
 def test_a_frame_on_a_bent_beam_is_where_the_sensor_sees_it(flown: Simulation) -> None:
@@ -184,13 +186,17 @@ def test_bodies_of_few_points_are_drawn_too(count: int) -> None:
 
 def test_a_body_is_a_box_of_its_inertia_or_as_the_study_says() -> None:
     size = np.array([2.0, 1.0, 0.5])
-    inertia = 10.0 / 12.0 * np.array([size[1] ** 2 + size[2] ** 2, size[0] ** 2 + size[2] ** 2, size[0] ** 2 + size[1] ** 2])
+    inertia = (
+        10.0 / 12.0 * np.array([size[1] ** 2 + size[2] ** 2, size[0] ** 2 + size[2] ** 2, size[0] ** 2 + size[1] ** 2])
+    )
     body = RigidBody(name="bus", mass=10.0, inertia=inertia, com=(0.0, 0.0, 0.0))
     system = System(name="one", parts=(Part(body),))
     found = rigid_solid(system.parts[0], system, {}, 1e-3)
     assert found is not None
     assert np.allclose(np.ptp(found.vertices, axis=0), size)
-    shaped = rigid_solid(system.parts[0], system, {"bus": Shape(kind="cylinder", size=(1.0, 1.0, 9.0), at=(0, 0, 2.0))}, 1e-3)
+    shaped = rigid_solid(
+        system.parts[0], system, {"bus": Shape(kind="cylinder", size=(1.0, 1.0, 9.0), at=(0, 0, 2.0))}, 1e-3
+    )
     assert shaped is not None
     assert shaped.vertices[:, 2].max() == pytest.approx(6.5)
 

@@ -40,7 +40,10 @@ def test_a_plan_shows_its_arcs_and_its_phase_plane() -> None:
         x=Trajectory(t=t, values=np.column_stack([s, s_dot]), labels=Labels(("a", "a_dot"), ("rad", "rad/s"), "state")),
         u=Trajectory(t=t, values=np.where(t < 1.0, 1.0, -1.0)[:, None], labels=Labels(("a",), ("N m",), "input")),
         s=Trajectory(t=t, values=np.column_stack([s, s_dot]), labels=Labels(("s", "s_dot"), ("1", "1/s"), "value")),
-        arcs=(Arc(begin=0.0, end=1.0, limit="a at its upper limit"), Arc(begin=1.0, end=2.0, limit="a at its lower limit")),
+        arcs=(
+            Arc(begin=0.0, end=1.0, limit="a at its upper limit"),
+            Arc(begin=1.0, end=2.0, limit="a at its lower limit"),
+        ),
     )
     told = plan_summary("slew", plan)
     assert [arc[2] for arc in told["arcs"]] == ["a at its upper limit", "a at its lower limit"]
