@@ -163,12 +163,12 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
     values: dict[str, np.ndarray] = {}
     loose: set[str] = set()  # all entries are data
     for k, i in enumerate(aggregate.links):
-        values |= {f"link{k}.{key}": value for key, value in _link_values(frames, frames.links.items[i]).items()}
+        values |= {f"#link{k}.{key}": value for key, value in _link_values(frames, frames.links.items[i]).items()}
     environment = frames.numbers.group("environment") if frames.has_gravity else {}
-    values |= {f"environment.{key}": np.asarray(value) for key, value in environment.items()}
-    owners = [(f"constraint{k}", item.name) for k, item in enumerate(aggregate.constraints)]
-    owners += [(f"element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
-    owners += [(f"input{k}", a.input_name) for k, a in enumerate(frames.actuators(aggregate))]
+    values |= {f"#environment.{key}": np.asarray(value) for key, value in environment.items()}
+    owners = [(f"#constraint{k}", item.name) for k, item in enumerate(aggregate.constraints)]
+    owners += [(f"#element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
+    owners += [(f"#input{k}", a.input_name) for k, a in enumerate(frames.actuators(aggregate))]
     for role, owner in owners:
         own = {f"{role}.{key}": np.asarray(value, dtype=float) for key, value in frames.numbers.group(owner).items()}
         values |= own
@@ -185,8 +185,8 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
 
 
 def _is_frame(aggregate: Aggregate, role: str) -> bool:
-    return role.startswith("constraint") and isinstance(
-        aggregate.constraints[int(role.removeprefix("constraint"))], FrameConstraint
+    return role.startswith("#constraint") and isinstance(
+        aggregate.constraints[int(role.removeprefix("#constraint"))], FrameConstraint
     )
 
 
@@ -275,4 +275,4 @@ def _without_names(frames: Frames, aggregate: Aggregate, text: str) -> str:
     base = aggregate.base[0]
     names |= {name: f"@base{m}" for m, name in enumerate(frames.bodies.get(base, ()) if base != ROOT else ())}
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"(?<![\w@])({pattern})(?!\w)", lambda found: names[found.group(1)], text)
+    return re.sub(rf"(?<![\w@#])({pattern})(?!\w)", lambda found: names[found.group(1)], text)

@@ -31,7 +31,7 @@ class LocalRows(ConstraintTerms):
         frames = own.frames
         names: dict[str, Any] = {}
         for k, item in enumerate(own.aggregate.constraints):
-            names |= {f"{item.name}.{key}": value for key, value in own.group(f"constraint{k}").items()}
+            names |= {f"{item.name}.{key}": value for key, value in own.group(f"#constraint{k}").items()}
         tree = SimpleNamespace(
             coordinates=_labels(frames.tree.coordinates, own, "q"), speeds=_labels(frames.tree.speeds, own, "v")
         )

@@ -60,7 +60,7 @@ class AggregateTerms:
         found, n_q, n_v = [], 0, 0
         for k, i in enumerate(self.aggregate.links):
             link = self.frames.links.items[i]
-            node, n = link.node, self.group(f"link{k}")
+            node, n = link.node, self.group(f"#link{k}")
             sizes = (node.eta, node.eta_dot) if link.kind == "modal" else (node.q, node.v)
             q, v = (slice(at, at + own.stop - own.start) for at, own in zip((n_q, n_v), sizes, strict=True))
             own = {"eta": q, "eta_dot": v} if link.kind == "modal" else {"q": q, "v": v}
@@ -200,7 +200,7 @@ class AggregateTerms:
 
     def _loads(self) -> tuple[list[Any], dict[int, Any]]:
         """Wrenches on the links and forces on modes: gravity as a load, elasticity, body actuators."""
-        environment, n = self.frames.system.environment, self.group("environment")
+        environment, n = self.frames.system.environment, self.group("#environment")
         loads, modal = [], {}
         for i, (link, motion) in enumerate(zip(self.links, self.motions, strict=True)):
             total, members = zeros(6, self.q), link.members
@@ -227,7 +227,7 @@ class AggregateTerms:
     def _unit_wrench(self, k: int, actuator: Any) -> tuple[int, Any, Any]:
         """Link, wrench about its frame and modal forces of a body actuator at unit input."""
         i, X, attachment = self.located(actuator.on)
-        link, n = self.links[i], self.group(f"input{k}")
+        link, n = self.links[i], self.group(f"#input{k}")
         along = n["direction"]
         if actuator.axes == "world":
             along = (self.base @ self.placements[i] @ X).R.T @ along
@@ -258,7 +258,7 @@ class AggregateTerms:
                 q, v = find_component(f"element '{element.name}'", component, node.part)
                 places.append((None if q is None else node.q.start + q, node.v.start + v))
             q_at, v_at = [None if i is None else self.q[i] for i, _ in places], [self.v[j] for _, j in places]
-            for (_, at), effort in zip(places, element.efforts(q_at, v_at, self.group(f"element{k}")), strict=True):
+            for (_, at), effort in zip(places, element.efforts(q_at, v_at, self.group(f"#element{k}")), strict=True):
                 total[at] += effort
         return total
 
@@ -269,7 +269,7 @@ class AggregateTerms:
         for k, actuator in enumerate(self.pushing):
             if isinstance(actuator, JointTorque):
                 at = names.index(actuator.joint)
-                effort = self._closing_effort(self.aggregate.constraints[at], self.group(f"constraint{at}"), actuator)
+                effort = self._closing_effort(self.aggregate.constraints[at], self.group(f"#constraint{at}"), actuator)
                 total += effort * self.u[k]
         return total
 

@@ -53,8 +53,20 @@ def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
     """What the constraints are like where the run stopped, by name."""
     if not eom.constraint_rows:
         return ""
+    if "aggregates" in eom.numeric:
+        return _loop_faults(data, eom)
     report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u)
     return f"; the constraints at t = {data.t:.9g} s: {report.message}, leverage {report.adequacy:.1e}"
+
+
+def _loop_faults(data: LoopData, eom: EquationsOfMotion) -> str:
+    """Which embedded loop is nearest to a singular closure where the run stopped."""
+    twin = eom.numeric["aggregates"](eom.p)
+    weakest = twin.weakest_loop(data.t, data.s[: eom.n_q], data.s[eom.n_q : eom.n_x])
+    if weakest is None:
+        return ""
+    loops = f"{twin.model.describe(weakest[0])} is nearest to a singular closure"
+    return f"; of the loops at t = {data.t:.9g} s, {loops} (smallest singular value {weakest[1]:.1e})"
 
 
 def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:

@@ -21,6 +21,7 @@ from spacectl import (
     form_equations,
     library,
     make_consistent,
+    simulate,
 )
 from spacectl.dynamics.aggregate_solve import partition
 from spacectl.dynamics.aggregates import find_aggregates
@@ -54,6 +55,13 @@ def test_a_singular_closure_is_named() -> None:
     assert np.all(np.isnan(eom.compiled().x_dot(folded, np.ones(1))))
     near = make_consistent(eom, eom.state(crank_pin=-1.5, coupler_pin=1.5, rocker_pin=-1.5), hold=("crank_pin",)).x
     assert np.all(np.isfinite(eom.x_dot(0.0, near, [1.0])))
+
+
+def test_a_run_from_a_singular_closure_names_the_loop() -> None:
+    eom = form_equations(parallelogram(), formulation="embedded")
+    folded = eom.state(crank_pin=-0.5 * np.pi, coupler_pin=0.5 * np.pi, rocker_pin=-0.5 * np.pi)
+    with pytest.raises(SolverError, match=r"not finite.*loop 'pin_x', 'pin_y' \(joints .*singular closure.*0\.0e\+00"):
+        simulate(eom, x0=folded, u=[1.0], t_span=(0.0, 0.1))
 
 
 def test_a_loop_that_cannot_close_is_named_with_the_closest_configuration() -> None:
