@@ -96,10 +96,10 @@ def test_a_curved_shell_of_triangles_meets_ritz() -> None:
     )  # flat triangles, 14 along each edge: (h / size)^2
 
 
-def turning(part, rate: float) -> np.ndarray:
+def turning(part, rate: float, check: bool = True) -> np.ndarray:
     hub = Revolute(name="hub", axis="y", prescribed=lambda s: rate * s.t)
     eom = form_equations(System(name="spin", parts=(Part(part, joint=hub),)))
-    A = linearize(eom, eom.state()).A
+    A = linearize(eom, eom.state(), check=check).A
     return np.sort(np.linalg.eigvals(A).imag)[len(A) // 2 :]
 
 
@@ -115,7 +115,7 @@ def test_a_rotating_shell_of_triangles_meets_ritz() -> None:
     patch = SurfacePatch(position=lambda s, t: np.subtract(position(s, t), middle), s=(0.0, 1.0), t=(0.0, 1.0))
     ritz = ModalBody.from_surface(patch, name="blade", modes=4, terms=10, **steel)
     rate = 0.5 * ritz.frequencies[0]
-    gains = [(turning(part, rate) ** 2 - turning(part, 1e-3) ** 2) / rate**2 for part in (ritz, body)]
+    gains = [(turning(part, rate, False) ** 2 - turning(part, 1e-3, False) ** 2) / rate**2 for part in (ritz, body)]
     np.testing.assert_allclose(gains[1], gains[0], rtol=0.03, atol=0.03)  # 20 flat triangles along each edge
 
 
