@@ -23,8 +23,8 @@ from spacectl.planners.path import Path
 from spacectl.planners.path_dynamics import PathDynamics
 from spacectl.planners.path_solve import solve_path
 from spacectl.planners.phase_grid import Margin, PhaseGrid, form_grid
-from spacectl.planners.phase_points import SwitchPoint, find_points, insert_inertia_points
-from spacectl.planners.phase_profile import find_profile
+from spacectl.planners.phase_points import SwitchPoint, find_points, insert_inertia_points, insert_tangent_points
+from spacectl.planners.phase_profile import Profile, find_profile
 from spacectl.planners.phase_time import Law, find_law, find_switches
 from spacectl.planners.plan import Arc, Plan
 
@@ -141,16 +141,17 @@ def _solve_within(
 ) -> tuple[Law, PhasePlane, float, float]:
     """The time law that exceeds no limit between the grid points either, its largest margin, and its largest excess."""
     raw, inertia = insert_inertia_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
+    raw = insert_tangent_points(raw)
     kept = 20.0 / points**2 if given is None else given
     margin = Margin(raw.s[[0, -1]], np.full(2, kept))
     for k in range(TRIES):
-        law, plane, grid = _solve(raw.tightened(margin), inertia, path, ends)
-        table = law.grid_excess(grid)  # a look that costs nothing ...
+        profile, found, law = _solve(raw.tightened(margin), inertia, path, ends)
+        table = law.grid_excess(profile.grid)  # a look that costs nothing ...
         if np.max(table) <= ROUNDING or given is not None:
-            table = law.excess(rows)  # ... before the check
+            table = np.maximum(table, law.excess(rows))  # ... before the check
         excess = float(np.max(table))
         if excess <= ROUNDING or given is not None:
-            return law, plane, float(np.max(margin.values)), excess
+            return law, _plane(profile, found, law), float(np.max(margin.values)), excess
         margin = margin.raised(law.s, np.max(table, axis=1), 1.3 if k == 0 else 4.0)
     worst, row = np.unravel_index(int(np.argmax(table)), table.shape)
     raise SolverError(
@@ -174,24 +175,26 @@ def check_arguments(path: Any, begin: float | None, end: float | None, points: i
 
 
 def _solve(
-    raw: PhaseGrid, inertia: list[tuple[float, int]], path: Path, ends: Ends
-) -> tuple[Law, PhasePlane, PhaseGrid]:
-    grid, found = find_points(raw, inertia)
+    grid: PhaseGrid, inertia: list[tuple[float, int]], path: Path, ends: Ends
+) -> tuple[Profile, list[SwitchPoint], Law]:
+    """Characteristic points, the highest profile and its time law on a grid."""
     try:
-        profile, (low, high, pair) = find_profile(grid, found, *ends)
-        law = find_law(profile, pair)
+        found = find_points(grid, inertia)
+        profile = find_profile(grid, found, *ends)
+        return profile, found, find_law(profile)
     except SolverError as error:
-        raise SolverError(f"path '{path.name}': {error}", partial=_failed_plane(grid, found)) from error
+        low, high, _, _ = grid.limit_curve
+        failed = PhasePlane(np.zeros(0), np.zeros(0), grid.s, high, low, (), (), ())
+        raise SolverError(f"path '{path.name}': {error}", partial=failed) from error
+
+
+def _plane(profile: Profile, found: list[SwitchPoint], law: Law) -> PhasePlane:
+    grid = profile.grid
+    low, high, _, _ = grid.limit_curve
     spans = [(c, slice(c.first, c.last + 1)) for c in profile.curves if c.last > c.first]
     curves = tuple((grid.s[span], np.sqrt(np.maximum(curve.x[span], 0.0))) for curve, span in spans)
     switches = find_switches(law, found, grid.rows.names)
-    plane = PhasePlane(law.s, law.s_dot, grid.s, high, low, curves, tuple(found), switches)
-    return law, plane, grid
-
-
-def _failed_plane(grid: Any, found: list[SwitchPoint]) -> PhasePlane:
-    low, high, _, _ = grid.limit_curve
-    return PhasePlane(np.zeros(0), np.zeros(0), grid.s, high, low, (), tuple(found), ())
+    return PhasePlane(law.s, law.s_dot, grid.s, high, low, curves, tuple(found), switches)
 
 
 def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> Plan:

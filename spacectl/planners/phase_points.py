@@ -13,7 +13,7 @@ import numpy as np
 from spacectl.planners.limit_rows import LimitRows
 from spacectl.planners.phase_grid import PhaseGrid, find_limit_curve
 
-__all__ = ["SwitchPoint", "find_points", "insert_inertia_points"]
+__all__ = ["SwitchPoint", "find_points", "insert_inertia_points", "insert_tangent_points"]
 
 
 @dataclass(frozen=True)
@@ -74,36 +74,42 @@ def _may_bound(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> np.ndarr
     return speed <= 1.5 * np.maximum(high[cells], high[cells + 1])
 
 
-def find_points(grid: PhaseGrid, inertia: list[tuple[float, int]]) -> tuple[PhaseGrid, list[SwitchPoint]]:
-    """Characteristic points, and the grid with nodes at them."""
+def find_points(grid: PhaseGrid, inertia: list[tuple[float, int]]) -> list[SwitchPoint]:
+    """Characteristic points at the nodes of a grid."""
     _, high, _, pair = grid.limit_curve
     found = []
     for s, row in inertia:
         k = int(np.argmin(np.abs(grid.s - s)))
         if pair[k, 0] == row == pair[k, 1]:
             found.append(SwitchPoint(s, float(high[k]), "zero inertia", grid.rows.names[row]))
-    tangent, grid = _tangent(grid, high, pair)
-    return grid, [*found, *tangent, *_discontinuities(grid)]
+    cells, part = _tangent_cells(grid)
+    for k in cells + (part > 0.5):
+        found.append(SwitchPoint(float(grid.s[k]), float(high[k]), "tangent", _names(grid, pair[k])))
+    return [*found, *_discontinuities(grid)]
 
 
 def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """s where row r's first coefficient vanishes in each cell, and the rows there: the Illinois rule, all at once."""
-    a, b = grid.s[cells].copy(), grid.s[cells + 1].copy()
-    fa, fb = grid.node[cells, rows, 0].copy(), grid.node[cells + 1, rows, 0].copy()
-    piece = grid.piece[cells]
-    size = np.maximum(np.abs(fa), np.abs(fb))
-    for _ in range(8):
-        width = fb - fa
-        c = np.where(width != 0.0, b - fb * (b - a) / np.where(width != 0.0, width, 1.0), 0.5 * (a + b))
-        table = _rows_at(grid.rows, c, piece)
-        fc = table[np.arange(len(c)), rows, 0]
-        if np.all(np.abs(fc) <= 1e-7 * size):
-            break
-        is_left = fa * fc > 0.0
-        fb = np.where(is_left, 0.5 * fb, fc)
-        fa = np.where(is_left, fc, 0.5 * fa)
-        a, b = np.where(is_left, c, a), np.where(is_left, b, c)
-    return c, piece, table
+    """s where row r's first coefficient vanishes in each cell, and the rows there.
+
+    The root of the parabola through both ends and the middle, of third order in the cell, then one secant step.
+    """
+    s0, s1 = grid.s[cells], grid.s[cells + 1]
+    f0, fm, f1 = grid.node[cells, rows, 0], grid.middle[cells, rows, 0], grid.node[cells + 1, rows, 0]
+    bend, slope = 2.0 * (f0 - 2.0 * fm + f1), 4.0 * fm - 3.0 * f0 - f1  # f0 + slope part + bend part^2
+    root = np.sqrt(np.maximum(slope**2 - 4.0 * bend * f0, 0.0))
+    low = -0.5 * (slope + np.where(slope >= 0.0, root, -root))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.stack([low / bend, f0 / low, f0 / (f0 - f1)])
+    inside = np.isfinite(parts) & (parts >= 0.0) & (parts <= 1.0)
+    part = parts[np.argmax(inside, axis=0), np.arange(len(cells))]
+    s, piece = s0 + np.clip(part, 0.0, 1.0) * (s1 - s0), grid.piece[cells]
+    table = _rows_at(grid.rows, s, piece)
+    rest, steep = table[np.arange(len(s)), rows, 0], (f1 - f0) / (s1 - s0)
+    step = np.where(steep != 0.0, -rest / np.where(steep != 0.0, steep, 1.0), 0.0)
+    if np.any(np.abs(step) > 1e-7 * (s1 - s0)):
+        s = np.clip(s + step, s0, s1)
+        table = _rows_at(grid.rows, s, piece)
+    return s, piece, table
 
 
 def _rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
@@ -113,30 +119,24 @@ def _rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
     return out
 
 
-def _tight(grid: PhaseGrid, s: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Rows with the grid's margin."""
-    tight = table.copy()
-    tight[:, :, 3] += 0.0 if grid.margin is None else grid.margin(s)[:, None]
-    return tight
+def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
+    """The grid with nodes where the field of the only acceleration is tangent to the limit curve."""
+    cells, part = _tangent_cells(grid)
+    if len(cells) == 0:
+        return grid
+    at = grid.s[cells] + part * (grid.s[cells + 1] - grid.s[cells])
+    piece = grid.piece[cells]
+    return grid.insert(at, piece, _rows_at(grid.rows, at, piece))
 
 
-def _tangent(grid: PhaseGrid, high: np.ndarray, pair: np.ndarray) -> tuple[list[SwitchPoint], PhaseGrid]:
-    """Points where the slope of the only acceleration, ``2 s_ddot``, changes from above to below that of the curve."""
+def _tangent_cells(grid: PhaseGrid) -> tuple[np.ndarray, np.ndarray]:
+    """Cells where ``2 s_ddot`` changes from above to below the slope of the limit curve, and the part where it does."""
+    _, high, _, pair = grid.limit_curve
     x = np.where(high < 1e100, high, np.nan) ** 2
     kappa = _field(grid, high, pair) - _slope(grid, x)
     with np.errstate(invalid="ignore"):
-        change = (kappa[:-1] > 0.0) & (kappa[1:] <= 0.0) & (np.diff(grid.s) > 0.0)
-    cells = np.flatnonzero(change)
-    if len(cells) == 0:
-        return [], grid
-    part = kappa[cells] / (kappa[cells] - kappa[cells + 1])
-    at = grid.s[cells] + part * (grid.s[cells + 1] - grid.s[cells])
-    piece = grid.piece[cells]
-    table = _rows_at(grid.rows, at, piece)
-    speeds, pairs = find_limit_curve(_tight(grid, at, table))[1::2]
-    names = [_names(grid, p) for p in pairs]
-    found = [SwitchPoint(float(s), float(v), "tangent", name) for s, v, name in zip(at, speeds, names, strict=True)]
-    return found, grid.insert(at, piece, table)
+        cells = np.flatnonzero((kappa[:-1] > 0.0) & (kappa[1:] <= 0.0) & (np.diff(grid.s) > 0.0))
+    return cells, kappa[cells] / (kappa[cells] - kappa[cells + 1])
 
 
 def _names(grid: PhaseGrid, pair: np.ndarray) -> str:

@@ -66,10 +66,8 @@ def _row_name(grid: PhaseGrid, row: int) -> str:
     return grid.rows.names[row] if row >= 0 else "no limit that can be named"
 
 
-def find_profile(
-    grid: PhaseGrid, points: list[SwitchPoint], begin: float | None, end: float | None
-) -> tuple[Profile, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The highest feasible profile, and the limit curve (low, high, pairs) it stays below.
+def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None, end: float | None) -> Profile:
+    """The highest feasible profile.
 
     Parameters
     ----------
@@ -106,7 +104,7 @@ def find_profile(
         )
     _repair(profile)
     _require_above(grid, profile.x, low, pair_low)
-    return profile, (low, high, pair_high)
+    return profile
 
 
 def _end(grid: PhaseGrid, speed: float | None, k: int, low: np.ndarray, high: np.ndarray, pair: np.ndarray) -> float:

@@ -94,8 +94,7 @@ class Law:
             (grid.node[k + 1], grid.s[k + 1], y[1:], end),
         )
         table = np.max([combine(rows, v, u) - _margin(grid, s)[:, None] for rows, s, v, u in places], axis=0)
-        whole = np.append(np.diff(k) > 0, True) & np.append(True, np.diff(k) > 0)
-        table[~whole] = -np.inf
+        table[~self._whole()] = -np.inf
         return table
 
     def between(self, parts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,33 +105,34 @@ class Law:
         s = self.s[:-1][cells] + dt * part * (y0 + 0.5 * part * (y1 - y0))
         return s, y0 + part * (y1 - y0), (1.0 - part) * begin + part * end
 
-    def excess(self, rows: LimitRows, parts: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)) -> np.ndarray:
-        """Largest excess over each limit in each cell, as part of its half range, at several points: (n - 1, m)."""
+    def excess(self, rows: LimitRows) -> np.ndarray:
+        """Largest excess over each limit at quarters of each cell's time, as part of its half range: (n - 1, m).
+
+        Ends and middles of whole cells are left to `grid_excess`; parts of cells that were cut are checked there too.
+        """
         out = np.full((len(self.piece), len(rows.names)), -np.inf)
-        inner = np.array([part for part in parts if 0.0 < part < 1.0])
-        ends = [part for part in parts if part in (0.0, 1.0)]
+        is_seen = np.zeros(len(self.piece), dtype=bool) if self.cell is None else self._whole()
+        looks = ((np.array([0.25, 0.75]), is_seen), (np.linspace(0.0, 1.0, 5), ~is_seen))
         for i in np.unique(self.piece):
-            cells = np.flatnonzero(self.piece == i)
-            if ends:  # the rows of a node serve the cells at both sides
-                nodes = np.append(cells, cells[-1] + 1)
-                at_nodes = rows.evaluate(self.s[nodes], int(i))[1]
-            for part in ends:
-                _, y, u = (item[0] for item in self.between(np.array([part]), cells))
-                shift = int(part)
-                table = combine(at_nodes[shift : len(cells) + shift], y, u)
-                out[cells] = np.maximum(out[cells], table)
-            if len(inner):
-                s, y, u = (item.reshape(-1) for item in self.between(inner, cells))
-                table = combine(rows.evaluate(s, int(i))[1], y, u)
-                out[cells] = np.maximum(out[cells], np.max(table.reshape(len(inner), len(cells), -1), axis=0))
+            for parts, mask in looks:
+                cells = np.flatnonzero((self.piece == i) & mask)
+                if len(cells):
+                    s, y, u = (item.reshape(-1) for item in self.between(parts, cells))
+                    table = combine(rows.evaluate(s, int(i))[1], y, u)
+                    out[cells] = np.max(table.reshape(len(parts), len(cells), -1), axis=0)
         return out
+
+    def _whole(self) -> np.ndarray:
+        """Cells that are cells of the grid."""
+        assert self.cell is not None
+        return np.append(np.diff(self.cell) > 0, True) & np.append(True, np.diff(self.cell) > 0)
 
 
 def _margin(grid: PhaseGrid, s: np.ndarray) -> np.ndarray:
     return np.zeros(len(s)) if grid.margin is None else np.asarray(grid.margin(s))
 
 
-def find_law(profile: Profile, pair: np.ndarray) -> Law:
+def find_law(profile: Profile) -> Law:
     """Nodes, crossings of curves, times and arcs of a profile.
 
     Raises
@@ -140,7 +140,7 @@ def find_law(profile: Profile, pair: np.ndarray) -> Law:
     SolverError
         If the motion would stand still on the way.
     """
-    s, x, cell, centre, kind, row = find_cells(profile, pair)
+    s, x, cell, centre, kind, row = find_cells(profile, profile.grid.limit_curve[3])
     piece = profile.grid.piece[cell]
     speed = np.sqrt(np.maximum(x, 0.0))
     total = speed[:-1] + speed[1:]
