@@ -11,6 +11,7 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.close_loops import close_member, least_change, move_speeds, own_weights
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.switching import stage_numbers
 from spacectl.model.frame_constraints import FrameConstraint
 
 __all__ = ["ConsistentState", "make_consistent"]
@@ -49,6 +50,7 @@ def make_consistent(
     hold: tuple[str, ...] = (),
     tolerance: float = 1e-12,
     p: Any = None,
+    stage: Any = None,
 ) -> ConsistentState:
     """Project a state on the constraints: least change of coordinates, then of speeds, weighted by their inertia.
 
@@ -68,6 +70,8 @@ def make_consistent(
         On the residual, relative to the size of the coordinates (at least 1).
     p : array, optional
         Run-time parameters.
+    stage : Stage or tuple of str, optional
+        Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
 
     Raises
     ------
@@ -75,6 +79,7 @@ def make_consistent(
         If no state near the start meets the constraints; the message names the rows that stay open.
     """
     require_equations(eom, "make_consistent")
+    p = p if stage is None else stage_numbers(eom, stage, p)
     for name in hold:
         if name not in eom.states:
             raise ModelError(f"make_consistent: hold names an {unknown_name('state', name, eom.states)}")

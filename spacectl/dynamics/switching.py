@@ -19,6 +19,7 @@ from spacectl.dynamics.constraint_terms import ConstraintTerms
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import LazyFunctions
 from spacectl.model.constraints import AnyConstraint
+from spacectl.model.frame_constraints import FrameConstraint
 
 __all__ = ["active_numbers", "constraints_of", "is_switchable", "rows_of", "stage_numbers", "switch_equations"]
 
@@ -50,15 +51,25 @@ def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solve
     )
     rows = [k for k, item in enumerate(items) for _ in range(item.n_rows)]
     held = [k for k, item in enumerate(constraints.rows) if item.position is not None for _ in item.names]
-    build = _Switched(eom.functions, len(old), len(names), rows, held)
+    frames = [k for k, item in enumerate(items) if isinstance(item, FrameConstraint)]
+    build = _Switched(eom.functions, len(old), len(names), rows, held, frames)
     return replace(eom, parameters=parameters, functions=LazyFunctions(build.all(solved)))
 
 
 class _Switched:
     """Functions of the longer vector p, with rows of constraints multiplied by their numbers."""
 
-    def __init__(self, functions: Mapping[str, ca.Function], n_p: int, n_more: int, rows: list[int], held: list[int]):
-        self.functions, self.n_p, self.n_more, self.rows, self.held = functions, n_p, n_more, rows, held
+    def __init__(
+        self,
+        functions: Mapping[str, ca.Function],
+        n_p: int,
+        n_more: int,
+        rows: list[int],
+        held: list[int],
+        frames: list[int],
+    ):
+        self.functions, self.n_p, self.n_more = functions, n_p, n_more
+        self.rows, self.held, self.frames = rows, held, frames
 
     def all(self, solved: Solved) -> dict[str, Callable[[], ca.Function]]:
         """Builders of all functions."""
@@ -71,6 +82,7 @@ class _Switched:
         for name, kinds in masks.items():
             built[name] = lambda name=name, kinds=kinds: self._masked(name, kinds)  # type: ignore[misc]
         built["gaps"] = lambda: self._widened("constraints", lambda key, value, _: value, ("position", "speed"))
+        built["sides"] = lambda: self._widened("sides", self._sides)
         built["residual"] = lambda: self._residual(built["constraints"]())
         built["x_dot"] = lambda: solved(built["terms"](), "x_dot")
         built["v_dot"] = lambda: solved(built["terms"](), "v_dot")
@@ -107,6 +119,11 @@ class _Switched:
             return factors * value if kind in ("column", "held") else ca.diag(factors) @ value
 
         return self._widened(name, change)
+
+    def _sides(self, key: str, value: Any, active: Any) -> Any:
+        """Sides of constraints that do not act are as meant."""
+        factors = ca.vertcat(*[active[k] for k in self.frames]) if self.frames else value
+        return 1.0 + factors * (value - 1.0)
 
     def _residual(self, constraints: ca.Function) -> ca.Function:
         symbols = [ca.SX.sym(key, *constraints.size_in(i)) for i, key in enumerate(constraints.name_in())]

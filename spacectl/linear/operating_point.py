@@ -17,6 +17,7 @@ from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.switching import stage_numbers
 from spacectl.linear.linearize import linear_terms
 from spacectl.linear.tangent import error_labels, tangent_map
 from spacectl.model.flexible import FlexibleBody
@@ -59,6 +60,7 @@ def find_operating_point(
     t: float = 0.0,
     tolerance: float = 1e-10,
     p: Any = None,
+    stage: Any = None,
     check: bool = True,
 ) -> OperatingPoint:
     """A point with v_dot = 0.
@@ -81,6 +83,8 @@ def find_operating_point(
         Allowed v_dot relative to the largest acceleration that a term of the equations would make alone.
     p : array, optional
         Run-time parameters.
+    stage : Stage or tuple of str, optional
+        Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
     check : bool
         Whether an infeasible problem raises; otherwise the best point is returned with its status.
 
@@ -94,6 +98,7 @@ def find_operating_point(
         If something cannot balance; the message names the speeds, and what remains.
     """
     require_equations(eom, "find_operating_point")
+    p = p if stage is None else stage_numbers(eom, stage, p)
     labels = error_labels(eom)
     n = eom.n_v
     names = labels.names[:n]

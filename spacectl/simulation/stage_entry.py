@@ -10,7 +10,8 @@ import numpy as np
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.switching import rows_of
+from spacectl.dynamics.switching import constraints_of, rows_of
+from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.simulation.run import Run
 from spacectl.simulation.stage_result import Transition
 from spacectl.simulation.stages import Exit, Impact, Stage
@@ -97,6 +98,14 @@ def close_gaps(
         raise SolverError(
             f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: constraints contradict each other, {worst} stays "
             f"open by {wide[worst]:.3g}"
+        )
+    sides = eom.call("sides", t, state[:n_q], p=p)[0].reshape(-1)
+    framed = [item.name for item in constraints_of(eom) if isinstance(item, FrameConstraint)]
+    turned = [name for name, side in zip(framed, sides, strict=True) if not side > 0.0]
+    if turned:
+        raise SolverError(
+            f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {', '.join(turned)} would close turned by 180 "
+            "degrees"
         )
     return state
 

@@ -14,6 +14,7 @@ from spacectl import (
     SolverError,
     Stage,
     combine_stages,
+    find_operating_point,
     form_equations,
     library,
     linearize,
@@ -161,6 +162,11 @@ def test_open_latch_is_refused_or_closed_as_the_tolerance_says():
     stages = [Stage(name="loose", exits=(go,)), Stage(name="held", active=("latch",))]
     with pytest.raises(SolverError, match="'held' cannot follow 'loose' at t = 0.5 s: latch.x is open by 0.005"):
         simulate_stages(BODIES, stages, x0=x0, t_span=(0.0, 1.0))
+    turned = BODIES.state(
+        **{"b.x": 1.8, "b.y": 0.2, "b.z": 0.3, "b.qw": 0.0, "b.qx": 1.0}
+    )  # about x: rows are met, axes not
+    with pytest.raises(SolverError, match="latch would close turned by 180 degrees"):
+        simulate_stages(BODIES, stages, x0=turned, t_span=(0.0, 1.0))
     sim = simulate_stages(BODIES, stages, x0=x0, t_span=(0.0, 1.0), gap_tolerance=0.01, grid=3)
     (caught,) = sim.transitions
     centres = [BODIES.center_of_mass(0.0, np.asarray(state)[:14]) for state in (caught.x_before, caught.x_after)]
@@ -312,6 +318,21 @@ def test_independent_states_of_a_stage_can_be_chosen():
     np.testing.assert_allclose(whole[0][2:], 1.0 / 5.0, rtol=1e-14)  # both masses move as one of 5 kg
     with pytest.raises(ModelError, match="tie together"):
         linearize(SLIDERS, point, stage=("hook",), independent=names)
+
+
+def test_states_and_points_are_made_for_a_stage():
+    """Two rods: apart they are held up by nothing, pinned together they stand; the latch of two bodies may be turned when off."""
+    pinned = make_consistent(RODS, RODS.state(one=0.7, two=2.4), stage=("pin_x", "pin_y"))
+    own = make_consistent(form_equations(RODS.system), RODS.state(one=0.7, two=2.4))
+    np.testing.assert_allclose(pinned.x, own.x, atol=1e-12)
+    alone = make_consistent(RODS, RODS.state(one=0.7, two=2.4), stage=())
+    np.testing.assert_array_equal(alone.x[:2], [0.7, 2.4])
+    turned = BODIES.state(**{"b.qw": 0.0, "b.qx": 1.0})
+    np.testing.assert_array_equal(make_consistent(BODIES, turned, stage=()).x, turned)
+    with pytest.raises(SolverError, match="turned by 180 degrees|no state near"):
+        make_consistent(BODIES, turned, stage=("latch",))
+    standing = find_operating_point(RODS, guess=pinned.x, stage=("pin_x", "pin_y"))
+    assert np.max(np.abs(standing.residual)) < 1e-9
 
 
 def test_transition_at_the_very_end_leaves_a_whole_history():
