@@ -77,6 +77,7 @@ from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.embedded_mass import EmbeddedMass, factor_mass
 from spacectl.dynamics.options import Baumgarte
 from spacectl.dynamics.tree_correction import TreeCorrection, correct_tree
+from spacectl.dynamics.workspace import close_positions
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along
 from spacectl.linear.campbell import campbell
@@ -340,6 +341,7 @@ __all__ = [
     "choose_path",
     "classical_margins",
     "close_loops",
+    "close_positions",
     "combine_shapers",
     "combine_stages",
     "constraint_force_terms",

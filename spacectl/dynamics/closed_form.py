@@ -16,13 +16,13 @@ import numpy as np
 from spacectl.dynamics.constraint_terms import ConstraintTerms
 from spacectl.dynamics.kinematics import frame_in_body
 from spacectl.dynamics.legs import Leg, find_leg, leg_kind
-from spacectl.dynamics.partition import PartitionPlan
+from spacectl.dynamics.partition import LoopPlan, PartitionPlan
 from spacectl.dynamics.terms import Terms
 from spacectl.dynamics.tree import ROOT
 from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.spatial.motion import Placement
 
-__all__ = ["closed_form", "find_legs", "name_legs"]
+__all__ = ["advance", "closed_form", "find_legs", "loop_rows", "name_legs"]
 
 MARGIN = 1e-6  #: below which two solutions of a leg are too close to tell them apart: Newton's method decides there
 _CLOSED = 1e-11  # [m, 1], what a form may leave open where it is tried: rounding through a margin of 1e-6
@@ -100,25 +100,59 @@ def closed_form(terms: Terms, constraints: ConstraintTerms, legs: list[Leg | Non
     )
 
 
+def loop_rows(terms: Terms, constraints: ConstraintTerms, loop: LoopPlan, rows: list[int]) -> ca.Function:
+    """(t, q, p) -> (g, C_d) of the chosen position rows of one loop: what Newton's method needs (002 Eq 9)."""
+    pieces = []
+    for item in constraints.rows:
+        if item.constraint.name in loop.constraints and item.position is not None:
+            member = item.constraint
+            if isinstance(member, FrameConstraint):
+                X_JF = _frame(terms, member, "a", "b")
+                pieces.append(member.rows(X_JF, terms.numbers.group(member.name)))
+            else:
+                pieces.append(item.position)
+    g = ca.vertcat(*pieces)[rows]
+    C = ca.jacobian(ca.jtimes(g, terms.q, terms.q_dot), terms.v)[:, list(loop.wished)]
+    return ca.Function("rows", [terms.t, terms.q, terms.p], [ca.densify(g), ca.densify(C)], ["t", "q", "p"], ["g", "C"])
+
+
+def advance(terms: Terms) -> ca.Function:
+    """(q, v) -> q + W v."""
+    moved = terms.q + ca.jacobian(terms.q_dot, terms.v) @ terms.v
+    return ca.Function("advance", [terms.q, terms.v, terms.p], [ca.densify(moved)], ["q", "v", "p"], ["moved"])
+
+
 def _reached(terms: Terms, leg: Leg, q: Any) -> Placement:
     """What the leg must reach, seen from the body that carries it."""
-    tree, other = terms.tree, "b" if leg.end == "a" else "a"
-    n = terms.numbers.group(leg.constraint.name)
-    body, X_BT, _ = frame_in_body(tree, getattr(leg.constraint, other), terms.q, terms.v, terms.numbers)
-    X_BT = X_BT @ Placement(n[f"rotation_{other}"], n[f"at_{other}"])
-    root = tree.nodes[leg.nodes[0]].parent
-    ups, downs = _path(terms, root), _path(terms, body)
-    while ups and downs and ups[0] == downs[0]:
-        ups, downs = ups[1:], downs[1:]
-    X = Placement.identity(terms.q)
-    for i in downs:
-        X = X @ terms.steps[i].X_PB
-    X_up = Placement.identity(terms.q)
-    for i in ups:
-        X_up = X_up @ terms.steps[i].X_PB
-    X = X_up.inverse() @ X @ X_BT if ups else X @ X_BT
+    other = "b" if leg.end == "a" else "a"
+    X = _seen(terms, terms.tree.nodes[leg.nodes[0]].parent, Placement.identity(q), *_end(terms, leg.constraint, other))
     R, place = ca.substitute([ca.densify(X.R), ca.densify(X.p)], [terms.q], [q])
     return Placement(R, place)
+
+
+def _frame(terms: Terms, constraint: FrameConstraint, one: str, two: str) -> Placement:
+    """The frame on one end of a constraint seen from that on the other."""
+    return _seen(terms, *_end(terms, constraint, one), *_end(terms, constraint, two))
+
+
+def _end(terms: Terms, constraint: FrameConstraint, end: str) -> tuple[int, Placement]:
+    """Body and place there of a constraint's frame."""
+    n = terms.numbers.group(constraint.name)
+    body, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), terms.q, terms.v, terms.numbers)
+    return body, X_BE @ Placement(n[f"rotation_{end}"], n[f"at_{end}"])
+
+
+def _seen(terms: Terms, one: int, X_one: Placement, two: int, X_two: Placement) -> Placement:
+    """A frame on body `two` seen from a frame on body `one`, by the shortest way through the tree."""
+    ups, downs = _path(terms, one), _path(terms, two)
+    while ups and downs and ups[0] == downs[0]:
+        ups, downs = ups[1:], downs[1:]
+    X_up = X_down = Placement.identity(terms.q)
+    for i in ups:
+        X_up = X_up @ terms.steps[i].X_PB
+    for i in downs:
+        X_down = X_down @ terms.steps[i].X_PB
+    return (X_up @ X_one).inverse() @ X_down @ X_two
 
 
 def _path(terms: Terms, body: int) -> list[int]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import qr
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.constrained import RANK, Solution, speed_scales
@@ -23,7 +24,7 @@ from spacectl.model.constraints import AnyConstraint
 from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.model.validate import find_speed
 
-__all__ = ["LoopPlan", "PartitionPlan", "plan_partition", "sample_states"]
+__all__ = ["LoopPlan", "PartitionPlan", "plan_partition", "position_rows", "sample_states"]
 
 _NEAR_BEST = 0.1  # of the best pivot: of speeds this good, the one farthest out in the tree depends
 _SHARED, _DRIVEN, _MODAL, _KEPT = (
@@ -228,6 +229,18 @@ def _wished(J: np.ndarray, rows: tuple[int, ...], weight: np.ndarray, scale: np.
         for other in open_rows:
             R[other] -= R[other, j] / R[i, j] * R[i]
     return tuple(chosen)
+
+
+def position_rows(terms: Terms, plan: PartitionPlan, rows: Any, q: np.ndarray) -> list[list[int]]:
+    """For each loop, which of its own position rows close it: as many independent ones as it has dependent speeds."""
+    p = np.asarray(terms.system.parameters(vary=terms.vary).values)
+    held = np.asarray(rows(0.0, q, np.zeros(terms.v.shape[0]), p)[3].full())
+    found = []
+    for loop in plan.loops:
+        C = held[list(loop.positions)][:, list(loop.wished)]
+        order = qr(C.T, mode="economic", pivoting=True)[2] if C.size else np.zeros(0, dtype=int)
+        found.append(sorted(int(i) for i in order[: len(loop.wished)]))
+    return found
 
 
 def sample_states(terms: Terms, rows: Any, p: np.ndarray, count: int = 3) -> list[np.ndarray]:

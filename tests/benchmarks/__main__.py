@@ -13,6 +13,7 @@ from tests.benchmarks.embedded import measure_embedded
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
 from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
+from tests.benchmarks.loops import measure_loops
 from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.model_laws import measure_model_laws
 from tests.benchmarks.path_timing import measure_path_timing
@@ -31,6 +32,7 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
     "sampled_loop": measure_sampled_loop,
     "campaign": measure_campaign,
     "laws": measure_laws,
+    "loops": measure_loops,
     "model_laws": measure_model_laws,
     "wrappers": measure_wrappers,
     "embedded": measure_embedded,

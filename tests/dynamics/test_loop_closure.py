@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacectl import ModelError, SolverError, close_loops, form_equations, library, make_consistent
+from spacectl import (
+    ModelError,
+    ShapeError,
+    SolverError,
+    close_loops,
+    close_positions,
+    form_equations,
+    library,
+    make_consistent,
+)
 from tests.dynamics.leg_systems import PLANAR, SPATIAL, leg_system, planar_system
 
 
@@ -51,6 +60,41 @@ def test_closed_forms_equal_newton_over_the_workspace(kind: str) -> None:
             np.asarray(form.x), turned * np.asarray(newton.x) if turned < 0 else newton.x, atol=1e-12
         )
         assert form.residual < 1e-14 * 10  # a few roundings of metres and radians, at speed level too
+
+
+@pytest.mark.parametrize("kind", ["R2-P1-R3", "R1-R3-R2", pytest.param("R2-C2-R2", marks=pytest.mark.slow)])
+def test_native_closed_forms_equal_native_newton(kind: str) -> None:
+    """Two thousand places of the plate within 0.1 m and 0.2 rad, all in one call."""
+    eom = equations(kind)
+    rng, start = np.random.default_rng(7), eom.state()[: eom.n_q]
+    q = np.tile(start, (2000, 1))
+    plate = slice(0, 7)  # quaternion and place
+    q[:, plate] += 0.1 * rng.uniform(-1.0, 1.0, (2000, 7))
+    q[:, :4] /= np.linalg.norm(q[:, :4], axis=1, keepdims=True)
+    form, newton = (close_positions(eom, q, method=method) for method in ("closed form", "newton"))
+    assert np.all(np.isfinite(form)) and np.all(np.isfinite(newton))
+    np.testing.assert_allclose(form, newton, atol=1e-12)
+    np.testing.assert_array_equal(form[:, plate], q[:, plate])
+    np.testing.assert_allclose(
+        form[5], np.asarray(close_loops(eom, np.r_[q[5], np.zeros(eom.n_v)]).x)[: eom.n_q], atol=1e-12
+    )
+
+
+def test_positions_out_of_reach_are_not_numbers() -> None:
+    eom = form_equations(library.four_bar(), formulation="partitioned")
+    q = np.array([[0.1, 0.0, 0.0], [0.1, 3.0, 0.0]])
+    assert np.all(np.isfinite(close_positions(eom, q)))
+    far = replace(
+        library.four_bar(), constraints=tuple(replace(c, at_a=(9.0, 0.0, 0.0)) for c in library.four_bar().constraints)
+    )
+    for method in ("closed form", "newton"):
+        assert np.all(np.isnan(close_positions(eom, q, method=method, p=eom.parameters_of(far))))
+    with pytest.raises(ShapeError, match="shape"):
+        close_positions(eom, np.zeros((2, 5)))
+    with pytest.raises(ModelError, match="method"):
+        close_positions(eom, q, method="guess")
+    with pytest.raises(ModelError, match="no closed form for loops 'end'"):
+        close_positions(equations("R2-R2-R2"), equations("R2-R2-R2").state()[None, :-10], method="closed form")
 
 
 def test_the_leg_of_three_universal_joints_is_closed_by_newton() -> None:

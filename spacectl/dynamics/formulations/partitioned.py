@@ -6,15 +6,16 @@ dependent accelerations by the others, and inertia and forces are reduced loop a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.closed_form import closed_form, find_legs, name_legs
+from spacectl.dynamics.closed_form import advance, closed_form, find_legs, loop_rows, name_legs
 from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.options import Options
-from spacectl.dynamics.partition import plan_partition
+from spacectl.dynamics.partition import plan_partition, position_rows
 from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
 
@@ -42,7 +43,11 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
         rows = functions["constraints"]
         plan, states = plan_partition(terms, constraints, options.independent, rows, functions["mass_matrix"])
         legs = find_legs(terms, constraints, plan, rows, states)
-        forms = {"closed_form": lambda: closed_form(terms, constraints, legs)} if any(legs) else {}
-        return name_legs(terms, constraints, plan, legs), forms
+        more: dict[str, Any] = {"advance": lambda: advance(terms)}
+        for k, (loop, used) in enumerate(zip(plan.loops, position_rows(terms, plan, rows, states[0]), strict=True)):
+            more[f"loop{k}"] = partial(loop_rows, terms, constraints, loop, used)
+        if any(legs):
+            more["closed_form"] = lambda: closed_form(terms, constraints, legs)
+        return name_legs(terms, constraints, plan, legs), more
 
     return form_constrained(system, options=options, rebuild=rebuild, formulation="partitioned", road=road)

@@ -1,0 +1,61 @@
+"""`close_positions`: many positions of a mechanism with loops closed in one native call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.dynamics.closure import require_plan
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.native.positions import compile_positions
+from spacectl.dynamics.native.tree_kernel import tree_library
+
+__all__ = ["close_positions"]
+
+
+def close_positions(
+    eom: EquationsOfMotion, q: Any, *, t: float = 0.0, method: str = "auto", p: Any = None
+) -> np.ndarray:
+    """Close many positions at once, in native code: for workspaces, and to start many simulations.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        By ``formulation="partitioned"``.
+    q : array, shape (n, n_q)
+        Coordinates; dependent ones tell the branch, and where Newton's method starts.
+    t : float
+        Time [s].
+    method : {"auto", "closed form", "newton"}
+        ``"auto"``: closed forms if every loop has one, else Newton's method.
+    p : array, optional
+        Run-time parameters.
+
+    Returns
+    -------
+    array, shape (n, n_q)
+        With closed loops; a position that cannot be closed is not a number. `close_loops` says why.
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler.
+    """
+    plan = require_plan(eom, "close_positions")
+    if method not in ("auto", "closed form", "newton"):
+        raise ModelError(f"close_positions: method is {method!r}, expected 'auto', 'closed form' or 'newton'")
+    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in plan.loops if not loop.has_form]
+    if method == "closed form" and open_legs:
+        raise ModelError(f"close_positions: no closed form for loops {', '.join(open_legs)}; use method='newton'")
+    given = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
+    if given.ndim != 2 or given.shape[1] != eom.n_q:
+        raise ShapeError(f"close_positions: q has shape {given.shape}, expected (n, {eom.n_q})")
+    numbers = eom.p if p is None else eom.parameters.check(p)
+    chosen = ("newton" if open_legs else "closed form") if method == "auto" else method
+    native, out = compile_positions(eom, chosen, numbers), np.empty_like(given)
+    places = (given.ctypes.data, given.ctypes.data, numbers.ctypes.data, out.ctypes.data)
+    batch = tree_library().sc_batch
+    batch(native.entry, len(given), eom.n_q, 0, t, *places, native.iw.ctypes.data, native.w.ctypes.data)
+    return out
