@@ -16,7 +16,7 @@ from spacectl.dynamics.constrained import RANK, Solution, require_agreement, sol
 
 __all__ = ["CHANGE", "EliminatedLoop", "LoopRows", "eliminate", "expand", "solve_sequential"]
 
-CHANGE = 0.01  #: of the largest pivot that a wished one must have; below, the independent coordinates change
+CHANGE = 0.1  #: of the largest pivot that a wished one must have; below, the independent coordinates change
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,16 @@ from spacectl.model.system import System
 
 FORMULATIONS = ("kane", "multipliers", "udwadia_phohomsiri", "artificial", "partitioned", "embedded")
 COLUMNS = (*FORMULATIONS, "multipliers, bodies", "udwadia_phohomsiri, bodies", "articulated")
-NATURAL = [name for name, make in library.CONSTRAINED.items() if all(c.is_natural for c in make().constraints)]
+SYSTEMS = {
+    **library.CONSTRAINED,
+    "docking_probe": lambda: library.docking_probe(legs=1, stiffness=0.0, damping=0.0),  # nested loops, without springs
+}
+NATURAL = [name for name, make in SYSTEMS.items() if all(c.is_natural for c in make().constraints)]
 SERVE_MOTORS = ("artificial", "embedded")
 MOTORS = "kept by motors, which do not push along the gradient of what they keep"
 DEPENDENT = "plane loop in space: three directions are held twice, so the forces are not unique"
 REASONS = {
-    **{(name, column): MOTORS for name in library.CONSTRAINED if name not in NATURAL for column in COLUMNS},
+    **{(name, column): MOTORS for name in SYSTEMS if name not in NATURAL for column in COLUMNS},
     **{("redundant_four_bar", column): DEPENDENT for column in COLUMNS if column.startswith("multipliers")},
     **{(name, "articulated"): "a loop has no tip from which to recur" for name in NATURAL},
     ("rolling_disc", "articulated"): "rolling ties speeds, which a tree's joints leave free",
@@ -57,7 +61,7 @@ LETTERS = {reason: "abcdefg"[k] for k, reason in enumerate(dict.fromkeys(REASONS
 @cache
 def case(name: str, seed: int = 0) -> tuple[System, Any, np.ndarray, np.ndarray]:
     """A system, its equations by the default road, and a random state and input that meet the constraints."""
-    system = library.CONSTRAINED[name]()
+    system = SYSTEMS[name]()
     eom = form_equations(system)
     rng = np.random.default_rng(seed)
     x = np.asarray(make_consistent(eom, eom.state(eom.state() + 0.2 * rng.standard_normal(eom.n_x)), t=0.3).x)
@@ -114,7 +118,7 @@ def _original(system: System, name: str) -> str:
     )
 
 
-@pytest.mark.parametrize("name", library.CONSTRAINED)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_formulations_agree(name: str, record_property: Any) -> None:
     filled, row = 0, []
     for column in COLUMNS:
@@ -127,11 +131,11 @@ def test_formulations_agree(name: str, record_property: Any) -> None:
         row.append(f"{cell(name, column):.0e}")
         filled += 1
     assert filled >= (3 if name in NATURAL else 1)
-    if name == next(iter(library.CONSTRAINED)):
+    if name == next(iter(SYSTEMS)):
         record_property("summary", "Accelerations and reactions of constrained systems, largest relative difference:")
         record_property("summary", " | ".join([f"{'':18s}", *(f"{column:>12s}" for column in HEADS)]))
     record_property("summary", " | ".join([f"{name:18s}", *(f"{text:>12s}" for text in row)]))
-    if name == list(library.CONSTRAINED)[-1]:
+    if name == list(SYSTEMS)[-1]:
         for reason, letter in LETTERS.items():
             record_property("summary", f"  ({letter}) {reason}")
 

@@ -2,7 +2,7 @@
 #ifndef SC_ELIMINATION_H
 #define SC_ELIMINATION_H
 
-#define SC_CHANGE 0.01 /* as CHANGE in dynamics/elimination.py */
+#define SC_CHANGE 0.1 /* as CHANGE in dynamics/elimination.py */
 
 typedef struct { /* the loops, in the order in which they close */
     int n, m, n_loops;

@@ -1,0 +1,182 @@
+"""Motions of the five mechanisms against their references, and error over time of the processor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spacectl import Figure, Line, Panel
+
+from .cases import Result, energies, energy_drift
+from .references import ANDREWS_END, crank_angle, governor_lift, pendulum_place
+
+__all__ = ["draw"]
+
+FLOOR = 1e-16
+
+
+def draw(results: list[Result]) -> tuple[Figure, ...]:
+    """All figures."""
+    by_name: dict[str, Result] = {}
+    for item in results:
+        if item.formulation == "partitioned" or item.benchmark not in by_name:
+            by_name[item.benchmark] = item
+    return (
+        work(results),
+        chains(by_name),
+        squeezer(by_name["Andrews"]),
+        bricard_energy(by_name["Bricard"]),
+        rest(by_name),
+    )
+
+
+def work(results: list[Result]) -> Figure:
+    """Error over time of the processor, one marker a run."""
+    panels = []
+    for name in dict.fromkeys(item.benchmark for item in results):
+        own = [item for item in results if item.benchmark == name]
+        span = [min(item.seconds for item in own), max(item.seconds for item in own)]
+        lines = (
+            *(
+                Line(
+                    x=[item.seconds], y=[item.error + FLOOR], label=f"{item.formulation}, {item.tier}", style="markers"
+                )
+                for item in own
+            ),
+            Line(x=span, y=[1e-3, 1e-3], label="allowed", style="dotted"),
+        )
+        panels.append(
+            Panel(
+                lines=lines,
+                y_label=name,
+                unit="J" if name == "Bricard" else "1",
+                x_label="processor time",
+                log_x=True,
+                log_y=True,
+            )
+        )
+    return Figure(
+        name="work",
+        title="Error by each benchmark's own measure over processor time",
+        caption="vm: each formulation's own solver, called from Python; native: compiled, one kernel for all but partitioned. "
+        "Integration errors decide: formulations differ in time, hardly in accuracy.",
+        panels=tuple(panels),
+    )
+
+
+def chains(by_name: dict[str, Result]) -> Figure:
+    """Angles and errors of the four-bar chains; singular positions are crossed at multiples of 180 degrees."""
+    panels, errors, drifts = [], [], []
+    for name, item in by_name.items():
+        if not name.startswith("four-bar"):
+            continue
+        n, t = int(name.rsplit(" ", 1)[1]), np.asarray(item.sim.t)
+        angle = np.pi / 2 + np.asarray(item.sim.x)[:, item.eom.states.index("a0")]
+        exact, energy = crank_angle(t, n), energies(item.eom, item.sim)
+        if not panels:
+            panels.append(
+                Panel(
+                    lines=(
+                        Line(x=t, y=angle, label="first crank"),
+                        Line(x=t, y=exact, label="one pendulum", style="dotted"),
+                        Line(**crossings(t, angle), label="singular positions", style="markers"),
+                    ),
+                    y_label=f"angle, N = {n}",
+                    unit="rad",
+                )
+            )
+        errors.append(Line(x=t[1:], y=np.abs(angle - exact)[1:] + FLOOR, label=name))
+        drifts.append(Line(x=t[1:], y=np.abs(energy - energy[0])[1:] + FLOOR, label=name))
+    panels.append(Panel(lines=tuple(errors), y_label="error of angle", unit="1", log_y=True))
+    panels.append(Panel(lines=tuple(drifts), y_label="energy drift", unit="J", log_y=True))
+    return Figure(
+        name="four_bars",
+        title="Chains of parallelograms through their singular positions (partitioned)",
+        caption="With all links on one line there are N + 1 freedoms for an instant; no branch changes.",
+        panels=tuple(panels),
+    )
+
+
+def crossings(t: np.ndarray, angle: np.ndarray) -> dict[str, np.ndarray]:
+    """Where the cranks pass the horizontal."""
+    turns = np.floor(angle / np.pi)
+    at = np.flatnonzero(np.diff(turns))
+    return {"x": t[at], "y": np.maximum(turns[at], turns[at + 1]) * np.pi}
+
+
+def squeezer(item: Result) -> Figure:
+    """The seven angles of Andrews' mechanism; the test set's values at the end."""
+    t = np.asarray(item.sim.t)
+
+    def lines(names: tuple[str, ...]) -> tuple[Line, ...]:
+        found = []
+        for name in names:
+            found.append(Line(x=t, y=np.asarray(item.sim.x)[:, item.eom.states.index(name)], label=name))
+            found.append(Line(x=[t[-1]], y=[ANDREWS_END[name]], style="markers"))
+        return tuple(found)
+
+    return Figure(
+        name="andrews",
+        title="Andrews' squeezing mechanism, angles (markers: test set at 0.03 s)",
+        caption=f"Largest relative difference at the end {item.error:.1e}.",
+        panels=(
+            Panel(lines=lines(("beta", "theta")), y_label="motor, link", unit="1"),
+            Panel(lines=lines(("gamma", "phi", "delta", "omega", "epsilon")), y_label="other angles", unit="rad"),
+        ),
+    )
+
+
+def bricard_energy(item: Result) -> Figure:
+    """Hinges of Bricard's mechanism and its energy."""
+    t, x = np.asarray(item.sim.t), np.asarray(item.sim.x)
+    energy = energies(item.eom, item.sim)
+    names = ("hinge1", "hinge2")
+    return Figure(
+        name="bricard",
+        title="Bricard's mechanism: five rows of rank four",
+        caption=f"Hinges move in two groups of three; the energy stays within {energy_drift(item.eom, item.sim):.1e} J.",
+        panels=(
+            Panel(
+                lines=tuple(Line(x=t, y=x[:, item.eom.states.index(name)], label=name) for name in names),
+                y_label="angle",
+                unit="rad",
+            ),
+            Panel(
+                lines=(Line(x=t[1:], y=np.abs(energy - energy[0])[1:] + FLOOR),),
+                y_label="energy drift",
+                unit="J",
+                log_y=True,
+            ),
+        ),
+    )
+
+
+def rest(by_name: dict[str, Result]) -> Figure:
+    """Pendulum and governor against their references."""
+    swing, item = by_name["pendulum"], by_name["governor"]
+    t, s = np.asarray(swing.sim.t), np.asarray(item.sim.t)
+    place = pendulum_place(t)
+    x = np.asarray(swing.sim.x)
+    own = x[:, swing.eom.states.index("point.x")] - 1.0 if "point.x" in swing.eom.states else -np.cos(x[:, 0])
+    lift = "lift" if "lift" in item.eom.states else "lift.z"
+    height = np.asarray(item.sim.x)[:, item.eom.states.index(lift)] + 0.5
+    return Figure(
+        name="pendulum_and_governor",
+        title="Simple pendulum in absolute coordinates, and slider of the stiff governor",
+        caption="Markers: elliptic functions, and reduced equations integrated apart. Stiff springs and dampers demand an "
+        "implicit method for the governor.",
+        panels=(
+            Panel(
+                lines=(Line(x=t, y=own, label="x"), Line(x=t[::5], y=place[::5, 0], label="exact", style="markers")),
+                y_label="pendulum",
+                unit="m",
+            ),
+            Panel(
+                lines=(
+                    Line(x=s, y=height, label="slider"),
+                    Line(x=s[::5], y=governor_lift(s)[::5], label="reduced equations", style="markers"),
+                ),
+                y_label="governor",
+                unit="m",
+            ),
+        ),
+    )
