@@ -27,7 +27,8 @@ def compile_positions(eom: Any, method: str, p: Any) -> NativeFunction:
         library, n_prepared = _form_library(eom.functions["closed_form"])
     else:
         rows = tuple(eom.functions[f"loop{k}"] for k in range(len(plan.loops)))
-        library, n_prepared = _newton_library(eom.functions["advance"], rows, tuple(loop.wished for loop in plan.loops))
+        wished = tuple(loop.wished for loop in plan.loops)
+        library, n_prepared = _newton_library(eom.functions["advance"], rows, wished, tuple(eom.quaternions))
     return prepare_native(library, n_prepared, p, [1, eom.n_q, 0, len(np.asarray(p))], [eom.n_q])
 
 
@@ -51,7 +52,10 @@ void evaluate_prepare(const double *p, double *w) {{ forms_prepare(p, w); }}
 
 @lru_cache(maxsize=16)
 def _newton_library(
-    advance: ca.Function, rows: tuple[ca.Function, ...], wished: tuple[tuple[int, ...], ...]
+    advance: ca.Function,
+    rows: tuple[ca.Function, ...],
+    wished: tuple[tuple[int, ...], ...],
+    quaternions: tuple[int, ...],
 ) -> tuple[ctypes.CDLL, int]:
     n_q, n_v = advance.numel_in(0), advance.numel_in(1)
     text, prepare, calls, at = "", "", "", 0
@@ -82,6 +86,7 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
     const double *given[] = {{arg[0], q, arg[3]}}, *moving[] = {{q, v, arg[3]}};
     double *moved[] = {{next}};
 {calls}
+{"".join(_UNIT.format(at=at_q) for at_q in quaternions)}
     return 0;
 }}
 void evaluate_prepare(const double *p, double *w) {{
@@ -89,6 +94,14 @@ void evaluate_prepare(const double *p, double *w) {{
 """
     return load_tuned({"expression.c": kernel + text + source}, name="newton"), at
 
+
+_UNIT = """
+    {{
+        double size = 0.0;
+        for (int i = 0; i < 4; i++) size += q[{at} + i] * q[{at} + i];
+        for (int i = 0; i < 4; i++) q[{at} + i] /= sqrt(size);
+    }}
+"""
 
 _LOOP = """
     {{
