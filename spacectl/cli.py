@@ -72,11 +72,12 @@ def run_command_line(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    kept = "finished studies are kept, run it again to go on" if arguments[:1] == ["gallery"] else "nothing was written"
     try:
         code = int(app(args=arguments, standalone_mode=False, prog_name="spacectl") or OK)
-        return code if code != INTERRUPTED else _fail("interrupted; nothing was written", INTERRUPTED)
+        return code if code != INTERRUPTED else _fail(f"interrupted; {kept}", INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing was written", INTERRUPTED)
+        return _fail(f"interrupted; {kept}", INTERRUPTED)
     except ModelError as error:
         return _fail(_one_line(error), WRONG, "--debug" in arguments)
     except SolverError as error:

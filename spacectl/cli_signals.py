@@ -1,15 +1,23 @@
-"""Turns the terminate signal into the clean-up of Ctrl-C, so that a stopped run leaves nothing behind."""
+"""Turns the terminate signal into the clean-up of Ctrl-C, so that a stopped run leaves nothing behind.
+
+Python drops an exception that is raised while it runs a destructor or the callback of a weak reference, also a
+`KeyboardInterrupt`; a run would then go on as if nobody had asked. Such an interrupt is repeated a moment later.
+"""
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 __all__ = ["terminate_as_interrupt"]
+
+_AGAIN = 0.05  # [s] until a dropped interrupt is repeated
 
 
 @contextmanager
@@ -33,8 +41,26 @@ def terminate_as_interrupt() -> Iterator[list[int]]:
         received.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    def repeat(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            told(dropped)
+            return
+        timer = threading.Timer(_AGAIN, _interrupt)
+        timer.daemon = True
+        timer.start()
+
+    before, told = signal.signal(signal.SIGTERM, stop), sys.unraisablehook
+    sys.unraisablehook = repeat
     try:
         yield received
     finally:
+        sys.unraisablehook = told
         signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
+
+
+def _interrupt() -> None:
+    """As Ctrl-C: a real signal where there are some, since it also ends a sleep."""
+    if os.name == "posix":
+        os.kill(os.getpid(), signal.SIGINT)
+    else:
+        _thread.interrupt_main()

@@ -221,3 +221,20 @@ def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
     assert said == "spacectl: interrupted; nothing was written\n"
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob(".out*"))
+
+
+def test_an_interrupt_inside_a_destructor_is_not_lost(tmp_path: Path) -> None:
+    """Python drops what a destructor raises; without a repetition the run would sleep its full minute."""
+    study = tmp_path / "wait.py"
+    study.write_text(
+        "import os, signal, time\nfrom dataclasses import dataclass\nfrom spacectl.core.study import Study\n\n"
+        "@dataclass(frozen=True)\nclass P:\n    seconds: float = 60.0\n\n"
+        "class Late:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGTERM)\n        time.sleep(0.01)\n\n"
+        "def run(p, *, quick, progress):\n    late = Late()\n    del late\n    time.sleep(p.seconds)\n\n"
+        "STUDY = Study(question='?', parameters=P(), run=run)\n"
+    )
+    command = [sys.executable, "-c", "from spacectl.cli import main; main()", "run", "wait.py", "--out", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stderr) == (143, "spacectl: interrupted; nothing was written\n")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".py"] in ([], ["__pycache__"])

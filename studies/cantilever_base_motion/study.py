@@ -212,6 +212,11 @@ def notes(metrics: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
+def last_digit(value: float) -> float:
+    """Half of a printed number's last digit, relative to it."""
+    return 0.5 * 10.0 ** -len(f"{value}".partition(".")[2]) / abs(value)
+
+
 def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
     wrong = {
@@ -224,7 +229,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             source="003 section 5.5.1",
             printed=metrics[f"{name}_printed"],
             ours=metrics[name],
-            within=0.0005 / abs(metrics[f"{name}_printed"]),
+            within=last_digit(metrics[f"{name}_printed"]),
             verdict="corrected" if name in wrong else "",
             remark=wrong.get(name, ""),
         )
