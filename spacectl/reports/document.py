@@ -46,10 +46,13 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
     figures : tuple of Figure
         To show; default: those of the result with those of its plans.
     """
-    drawn = (figures or result.figures) + tuple(
+    shown = figures or result.figures
+    has_plane = any("phase_plane" in figure.name for figure in shown)  # the study draws it, with its limit curves
+    drawn = shown + tuple(
         figure
         for i, (name, plan) in enumerate(result.plans.items())
         for figure in plan_figures(f"plan{i + 1}", name, plan)
+        if not (has_plane and "phase_plane" in figure.name)
     )
     equations = _equations(result)
     laws = {**_laws(result), **result.laws}

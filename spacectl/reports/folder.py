@@ -86,7 +86,7 @@ def write_study_folder(
 def write_document(path: Path, document: Mapping[str, Any]) -> None:
     """Keep what a page shows."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+    write_text(path, gzip.compress(text.encode("utf-8"), mtime=0))
 
 
 def read_document(folder: Path) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def read_document(folder: Path) -> dict[str, Any]:
 def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> dict[str, Any]:
     """Draw the page of a result folder again, with more requirements if given; returns what it shows.
 
-    The record of the folder is brought up to date last, so that an interruption leaves a whole page.
+    Each file is replaced at once, the record of the folder last, so that an interruption leaves a whole page.
     """
     document = read_document(folder)
     asked = [dataclasses.asdict(item) for item in requirements]
@@ -149,7 +149,7 @@ def _plain(value: Any) -> Any:
 
 
 def _write_json(path: Path, data: Any) -> None:
-    path.write_text(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:

@@ -14,6 +14,8 @@ from spacectl.reports.motion import Motion
 
 __all__ = ["Arrow", "LineTrack", "find_arrows", "find_lines"]
 
+FAINT = 1e-6  # peak over the largest of its kind up to which an input is rounding, not an arrow
+
 
 @dataclass(frozen=True)
 class LineTrack:
@@ -58,7 +60,7 @@ def find_lines(motion: Motion) -> list[LineTrack]:
 
 
 def find_arrows(motion: Motion) -> list[Arrow]:
-    """An arrow for each input that has a place: joint and body actuators, thrusters, reaction wheels."""
+    """An arrow for each input that acts and has a place: joint and body actuators, thrusters, reaction wheels."""
     found = []
     for actuator in motion.system.actuators:
         name = actuator.input_name
@@ -69,7 +71,8 @@ def find_arrows(motion: Motion) -> list[Arrow]:
             kind = "force" if actuator.unit == "N" else "torque"
             origin, direction = where
             found.append(Arrow(name, kind, actuator.unit, origin, direction * motion.u[name][:, None]))
-    return [arrow for arrow in found if arrow.peak > 0.0]
+    largest = {kind: max((arrow.peak for arrow in found if arrow.kind == kind), default=0.0) for kind in ("force", "torque")}
+    return [arrow for arrow in found if arrow.peak > FAINT * largest[arrow.kind]]
 
 
 def _where(motion: Motion, actuator: Any) -> tuple[np.ndarray, np.ndarray] | None:

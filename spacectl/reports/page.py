@@ -95,7 +95,7 @@ def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
     return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
 
 
-def write_text(path: Path, text: str) -> Path:
+def write_text(path: Path, text: str | bytes) -> Path:
     """Write a file at once: readers see the old one or the new one, never half of it.
 
     Raises
@@ -106,8 +106,8 @@ def write_text(path: Path, text: str) -> Path:
     try:
         handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
             mask = os.umask(0)
             os.umask(mask)
             os.chmod(aside, 0o666 & ~mask)

@@ -22,7 +22,7 @@ from spacectl.core.study import StudyResult
 from spacectl.dynamics import form_equations
 from spacectl.model.library import pendulum
 from spacectl.reports.atomic import check_replaceable, complete_folder
-from spacectl.reports.folder import write_study_folder
+from spacectl.reports.folder import rebuild_report, write_study_folder
 from spacectl.reports.leftovers import OLD, process_mark
 from spacectl.reports.page import StudyRecord
 from spacectl.simulation import Guard, load_simulation, simulate
@@ -162,3 +162,18 @@ def test_leftovers_of_killed_runs_go_and_everything_else_stays(tmp_path: Path) -
     with complete_folder(tmp_path / "out") as work:
         (work / "whole").write_text("written")
     assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "out"])
+
+
+def test_an_interruption_while_a_page_is_drawn_again_leaves_the_old_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_study_folder(result_of(2.0), tmp_path / "out", record=RECORD)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        rebuild_report(folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
