@@ -101,7 +101,11 @@ from spacectl.linear.norms import SystemNorm, h2_norm, h_infinity_norm
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point
 from spacectl.linear.reduce import Reduction, reduce_balanced, reduce_modal
 from spacectl.linear.tangent import displace_state, subtract_states
+from spacectl.maneuvers.compare import ManeuverComparison, ManeuverRow, compare_maneuvers, compare_near_minimum_time
+from spacectl.maneuvers.measure import Flight, measure_flight
+from spacectl.maneuvers.near_minimum_time import Maneuver, fly_plan, plan_near_minimum_time
 from spacectl.maneuvers.replay import refly, replay
+from spacectl.maneuvers.shaped import shape_motion, shape_plan
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.beam import Beam
@@ -223,6 +227,7 @@ __all__ = [
     "Figure",
     "Fixed",
     "FlexibleJointLimit",
+    "Flight",
     "Frame",
     "Free",
     "FreeSpace",
@@ -250,6 +255,9 @@ __all__ = [
     "LqgLaw",
     "LqrLaw",
     "LqrTrajectoryLaw",
+    "Maneuver",
+    "ManeuverComparison",
+    "ManeuverRow",
     "ModalBody",
     "ModelError",
     "Modes",
@@ -344,6 +352,8 @@ __all__ = [
     "close_positions",
     "combine_shapers",
     "combine_stages",
+    "compare_maneuvers",
+    "compare_near_minimum_time",
     "constraint_force_terms",
     "correct_tree",
     "correction_terms",
@@ -366,6 +376,7 @@ __all__ = [
     "find_impulse",
     "find_operating_point",
     "find_tension",
+    "fly_plan",
     "form_equations",
     "h2_norm",
     "h_infinity_norm",
@@ -381,10 +392,12 @@ __all__ = [
     "load_system",
     "make_consistent",
     "make_law",
+    "measure_flight",
     "modes",
     "parse_requirement",
     "perturbed_poles",
     "plan_collocation",
+    "plan_near_minimum_time",
     "plan_phase_plane",
     "plan_reachability",
     "prevent_windup",
@@ -404,6 +417,8 @@ __all__ = [
     "save_system",
     "shape_command",
     "shape_modes",
+    "shape_motion",
+    "shape_plan",
     "shape_trajectory",
     "simulate",
     "simulate_many",

@@ -1,0 +1,231 @@
+"""Near-minimum-time maneuvers of flexible systems along a path (003 section 8.2): plan, law and flight in one call.
+
+The rigid counterpart gives the quickest motion along the path; the flexible plant then flies it, and its vibration is
+suppressed after the maneuver, during it, or not excited by a shaped timing. `fly_plan` does the same for any other plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from spacectl.controllers.lqr import design_lqr
+from spacectl.core.control_law import ControlLaw
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.form import form_equations
+from spacectl.linear.linearize import linearize
+from spacectl.linear.operating_point import OperatingPoint, find_operating_point
+from spacectl.maneuvers.measure import Flight, flexible_bodies, measure_flight, motion_energy
+from spacectl.maneuvers.settling import plan_states, settle_after
+from spacectl.maneuvers.settling_along import settle_along
+from spacectl.maneuvers.shaped import shape_plan
+from spacectl.maneuvers.weights import energy_weights, input_weights
+from spacectl.model.counterpart import rigid_counterpart
+from spacectl.planners.limits import TorqueLimits
+from spacectl.planners.path import Path
+from spacectl.planners.phase_plane import plan_phase_plane
+from spacectl.planners.plan import Plan
+from spacectl.simulation.closed_loop import simulate
+from spacectl.simulation.result import Simulation
+
+__all__ = ["Maneuver", "fly_plan", "plan_near_minimum_time"]
+
+Strategy = Literal["after", "during", "shaped"]
+Feedback = Literal["after", "during"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Maneuver:
+    """A plan, the law that flies it, and the flight on the flexible plant.
+
+    Parameters
+    ----------
+    name : str
+        Shown in tables.
+    plan : Plan
+        Inputs and states as planned (of the rigid counterpart, or of the plant itself).
+    law : ControlLaw
+        Plan and feedback.
+    target : OperatingPoint
+        Where it should end, at rest.
+    simulation : Simulation
+        The flight.
+    flight : Flight
+        Its figures.
+    neighbourhood : float
+        Largest distance of the flight from the plan over the length of the plan, in the coordinates that are not modal:
+        first order, as 003 section 8.2.3.2 asks, means well below one (a tenth, say).
+    weights : mapping
+        Q and R of the feedback.
+    """
+
+    name: str
+    plan: Plan
+    law: ControlLaw
+    target: OperatingPoint
+    simulation: Simulation
+    flight: Flight
+    neighbourhood: float
+    weights: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_first_order(self) -> bool:
+        """Whether the flexible motion stays within a tenth of the planned one (003 section 8.2.3.2)."""
+        return self.neighbourhood <= 0.1
+
+
+def plan_near_minimum_time(
+    eom: EquationsOfMotion,
+    path: Path,
+    *,
+    strategy: Strategy = "after",
+    fraction: float | None = None,
+    limits: Any = (),
+    Q: Any = None,
+    R: Any = None,
+    shaper: Any = "ZVD",
+    settle_time: float = 30.0,
+    grid: int = 1001,
+    name: str = "",
+) -> Maneuver:
+    """The quickest motion of the rigid counterpart along a path, flown by the flexible plant with its vibration suppressed.
+
+    ``"after"`` flies the time-optimal inputs open loop and settles by LQR about the target (003 section 8.2.3.2).
+    ``"during"`` plans with a fraction alpha of the limits and flies with a time-varying LQR (section 8.2.3.1, with a terminal
+    weight and restarts at the switches) about the motion that the plan gives a plant of well damped modes, then settles.
+    ``"shaped"`` convolves the timing s(t) with an input shaper for the modes at the target, such that the shaped torques
+    stay within the limits, and settles as ``"after"``.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The flexible plant.
+    path : Path
+        What its rigid counterpart follows.
+    strategy : {"after", "during", "shaped"}
+        As above.
+    fraction : float, optional
+        Part alpha of the limits that the plan uses; default 1, for ``"during"`` 0.8.
+    limits : sequence of Limit
+        Further limits of the plan (speeds, accelerations, loads).
+    Q, R : as in `design_lqr`, optional
+        Weights of the error states and inputs; by default Q is the energy of the error (kinetic, strain, and of a spring that
+        would take half the plan for a period) over a hundredth of the plan's largest kinetic energy, R that of inputs over
+        their limits (for ``"during"``, over what the plan leaves of them).
+    shaper : {"ZV", "ZVD", "EI"} or Shaper
+        For ``"shaped"``.
+    settle_time : float
+        How long the flight goes on after the plan [s].
+    grid : int
+        Recorded times of the flight.
+    name : str
+        Shown in tables; default the strategy.
+
+    Returns
+    -------
+    Maneuver
+
+    References
+    ----------
+    003 section 8.2; Bobrow, Dubowsky and Gibson, Int. J. Robotics Research 4 (1985) 3.
+    """
+    if strategy not in ("after", "during", "shaped"):
+        raise ModelError(f"plan_near_minimum_time: strategy is {strategy!r}, expected 'after', 'during' or 'shaped'")
+    rigid = form_equations(rigid_counterpart(eom.system))
+    alpha = fraction if fraction is not None else {"after": 1.0, "during": 0.8, "shaped": 1.0}[strategy]
+    if strategy == "shaped":
+        plan = shape_plan(eom, rigid, path, shaper, limits=tuple(limits), fraction=alpha)
+    else:
+        plan = plan_phase_plane(rigid, path, limits=(TorqueLimits(fraction=alpha), *limits))
+    feedback: Feedback = "during" if strategy == "during" else "after"
+    return fly_plan(
+        eom, plan, feedback=feedback, Q=Q, R=R, settle_time=settle_time, grid=grid, name=name or strategy
+    )  # fmt: skip
+
+
+def fly_plan(
+    eom: EquationsOfMotion,
+    plan: Plan,
+    *,
+    feedback: Feedback = "after",
+    Q: Any = None,
+    R: Any = None,
+    settle_time: float = 30.0,
+    grid: int = 1001,
+    name: str = "",
+) -> Maneuver:
+    """Fly a plan on a plant and settle at its end: a plan of the plant itself, or of its rigid counterpart.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    plan : Plan
+        Its states are among the plant's; those that it leaves out (modes) start and end at rest.
+    feedback : {"after", "during"}
+        LQR about the target from the end of the plan on, or time-varying LQR along the whole plan.
+    Q, R, settle_time, grid, name
+        As in `plan_near_minimum_time`.
+    """
+    x_begin, x_end = (plan_states(eom, plan, np.array([time]))[0] for time in (0.0, plan.final_time))
+    target = _target(eom, x_end)
+    end, share = plan.final_time, _reserve(eom, plan) if feedback == "during" else 1.0
+    Q = energy_weights(eom, np.asarray(target.x), 4.0 * np.pi / end, _plan_energy(eom, plan)) if Q is None else Q
+    R = input_weights(eom, share) if R is None else R
+    regulator = design_lqr(linearize(eom, target), Q=Q, R=R, name="settling")
+    law = settle_along(eom, plan, regulator, Q, R) if feedback == "during" else settle_after(plan.u, regulator)
+    sim = simulate(
+        eom, law, x0=x_begin, t_span=(0.0, end + settle_time), grid=_grid(end, settle_time, grid),
+        stops=(*plan.switch_times, end), rtol=1e-9, atol=1e-10,
+    )  # fmt: skip
+    return Maneuver(
+        name=name or plan.name,
+        plan=plan,
+        law=law,
+        target=target,
+        simulation=sim,
+        flight=measure_flight(eom, sim, target.x, end),
+        neighbourhood=_neighbourhood(eom, sim, plan),
+        weights={"Q": Q, "R": R},
+    )
+
+
+def _reserve(eom: EquationsOfMotion, plan: Plan) -> float:
+    """Part of the limits that the plan leaves, at least a twentieth."""
+    _, high = eom.limits()
+    u = np.abs(np.asarray(plan.u.values)) / high[list(eom.labels.u.indices(plan.u.labels.names))]
+    return max(0.05, 1.0 - float(np.max(u)))
+
+
+def _plan_energy(eom: EquationsOfMotion, plan: Plan) -> float:
+    """A hundredth of the largest kinetic energy along the plan [J]."""
+    t = np.linspace(0.0, plan.final_time, 101)
+    x = plan_states(eom, plan, t)
+    return 0.01 * float(np.max(motion_energy(eom, t, x, x[-1])))
+
+
+def _target(eom: EquationsOfMotion, x_end: np.ndarray) -> OperatingPoint:
+    """Balance at the end of the plan, modes found."""
+    modal = {eom.states[k] for places in flexible_bodies(eom).values() for k in places}
+    held = {name: float(x_end[eom.states.index(name)]) for name in eom.coordinates if name not in modal}
+    return find_operating_point(eom, q=held, guess=np.concatenate([x_end[: eom.n_q], np.zeros(eom.n_v)]))
+
+
+def _grid(end: float, settle_time: float, count: int) -> np.ndarray:
+    return np.unique(np.append(np.linspace(0.0, end + settle_time, count), end))
+
+
+def _neighbourhood(eom: EquationsOfMotion, sim: Simulation, plan: Plan) -> float:
+    """Largest distance of the flight from the plan over the length of the plan, in the coordinates that are not modal."""
+    during = np.asarray(sim.t) <= plan.final_time
+    x = np.asarray(sim.x)[during]
+    planned = plan_states(eom, plan, np.asarray(sim.t)[during])
+    modal = {k for places in flexible_bodies(eom).values() for k in places}
+    kept = [k for k in range(eom.n_q) if k not in modal]
+    away, gone = ((a - b)[:, kept] for a, b in ((x, planned), (planned, planned[:1])))
+    far, long = (float(np.max(np.linalg.norm(d, axis=1), initial=0.0)) for d in (away, gone))
+    return far / max(long, 1e-300)
