@@ -66,7 +66,7 @@ def measure_path_timing(effort: Effort) -> Section:
     for seed in range(1 if effort.is_tiny else PATHS):
         points = via_points(seed)
         ours = our_plan(eom, points, 1000).final_time
-        theirs = toppra_time(model, points, 1500 if effort.is_tiny else 6000, is_fine=True)
+        theirs = toppra_time(model, points, 4000 if effort.is_tiny else 6000, is_fine=True)
         what = f"path {seed}: final time {ours:.4f} s against toppra's on a fine grid, relative difference"
         section.figures.append(Figure(what=what, value=abs(ours / theirs - 1.0), goal=AGREEMENT))
         times = interleave(

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from spacectl.core.figure import Band, Figure, Line, Panel
-from spacectl.reports.figures import draw_figure, render_figure, save_figure
+from spacectl.core.figure import Band, Figure, Line, Panel, Region
+from spacectl.reports.figure_data import figure_from_data, figure_to_data
+from spacectl.reports.figures import draw_figure, line_looks, render_figure, save_figure
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
 
 T = np.linspace(0.0, 1.0, 11)
@@ -109,3 +110,27 @@ def test_units_are_written_as_people_write_them() -> None:
 )
 def test_values_are_written_as_people_write_them(value: object, text: str) -> None:
     assert format_value(value) == text
+
+
+def test_an_area_is_shaded_without_widening_the_view() -> None:
+    x = np.linspace(0.0, 1.0, 5)
+    line, area = Line(x=x, y=x, label="plan"), Region(x=x, low=x + 1.0, high=np.full(5, 50.0), label="not feasible")
+    axes = [draw_figure(Figure(name="f", title="", panels=(Panel(lines=(line,), y_label="y", regions=r),))).axes[0]
+            for r in ((), (area,))]  # fmt: skip
+    assert axes[0].get_ylim() == axes[1].get_ylim() and axes[0].get_xlim() == axes[1].get_xlim()
+    assert len(axes[1].collections) == 1 and "not feasible" in {t.get_text() for t in axes[1].get_legend().get_texts()}
+
+
+def test_a_line_without_a_label_continues_the_one_before() -> None:
+    x = np.linspace(0.0, 1.0, 3)
+    lines = (Line(x=x, y=x, label="a"), Line(x=x, y=x, label="b", style="dotted"), Line(x=x, y=-x, style="dotted"))
+    colours = [colour for colour, _ in line_looks(lines)]
+    assert colours[1] == colours[2] != colours[0]
+
+
+def test_areas_survive_the_data_of_a_page() -> None:
+    x = np.linspace(0.0, 1.0, 5)
+    area = Region(x=x, low=x, high=x + 1.0, label="area")
+    panel = Panel(lines=(Line(x=x, y=x, label="plan"),), y_label="y", regions=(area,))
+    back = figure_from_data(figure_to_data(Figure(name="f", title="t", panels=(panel,)))).panels[0].regions[0]
+    assert back.label == "area" and np.allclose(back.low, x, atol=1e-6) and np.allclose(back.high, x + 1.0, atol=1e-6)
