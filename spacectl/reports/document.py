@@ -192,6 +192,6 @@ def _provenance_rows(provenance: Mapping[str, Any]) -> list[Row]:
     for key, value in provenance.items():
         if key == "versions":
             rows.append(Row("versions", ", ".join(f"{name} {number}" for name, number in value.items())))
-        elif key not in ("files", "made_by", "question"):
+        elif key not in ("files", "made_by", "question") and value != {}:
             rows.append(Row.of(key, value))
     return rows

@@ -9,6 +9,8 @@ import numpy as np
 
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.trajectory import Trajectory
+from spacectl.planners.phase_figure import draw_phase_plane
+from spacectl.planners.phase_plane import PhasePlane
 from spacectl.planners.plan import Plan
 from spacectl.reports.units import format_value, pretty_unit
 
@@ -81,7 +83,9 @@ def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
 def plan_figures(key: str, title: str, plan: Plan) -> list[Figure]:
     """The phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
     figures = []
-    if plan.s is not None and {"s", "s_dot"} <= set(plan.s.labels.names):
+    if isinstance(plan.notes.get("phase_plane"), PhasePlane):
+        figures.append(draw_phase_plane(plan, name=f"{key}_phase_plane", title=f"{title}: phase plane"))
+    elif plan.s is not None and {"s", "s_dot"} <= set(plan.s.labels.names):
         s, s_dot = (np.asarray(plan.s.values)[:, plan.s.labels.index(name)] for name in ("s", "s_dot"))
         marks = [np.interp(time, np.asarray(plan.s.t), values) for values in (s, s_dot) for time in plan.switch_times]
         half = len(plan.switch_times)
@@ -153,6 +157,9 @@ def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
 
 
 def _is_short(value: Any) -> bool:
+    """Whether a note is a few numbers or words, not an object or a table."""
+    if not isinstance(value, (str, int, float, list, tuple, Mapping, np.ndarray, type(None))):
+        return False
     if isinstance(value, Mapping):
         return len(value) <= 12 and all(_is_short(item) for item in value.values())
     array = _matrix(value)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
-from spacectl import Labels, Trajectory, design_lqr, find_operating_point, form_equations, linearize
+from spacectl import (
+    Labels,
+    TorqueLimits,
+    Trajectory,
+    design_lqr,
+    find_operating_point,
+    form_equations,
+    linearize,
+    plan_phase_plane,
+)
 from spacectl.model.library import pendulum
 from spacectl.planners.plan import Arc, Plan
+from spacectl.reports.figure_data import figure_to_data
 from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
+from tests.planners.path_systems import turn, wheel
 
 
 def test_equations_and_linear_model_of_a_pendulum() -> None:
@@ -51,3 +64,12 @@ def test_a_plan_shows_its_arcs_and_its_phase_plane() -> None:
     switches = phase.panels[0].lines[1]
     assert (float(switches.x[0]), float(switches.y[0])) == (0.5, 1.0)
     assert inputs.panels[0].unit == "N m"
+
+
+def test_a_plan_with_a_phase_plane_brings_its_own_figure() -> None:
+    plan = plan_phase_plane(wheel(), turn(4.0), limits=TorqueLimits(fraction=0.64))
+    phase, _ = plan_figures("plan1", "turn", plan)
+    assert phase.name == "plan1_phase_plane"
+    assert phase.panels[0].regions, "what no motion may enter is shaded"
+    assert all("PhasePlane" not in text for _, text in plan_summary("turn", plan)["notes"])
+    json.dumps([plan_summary("turn", plan), figure_to_data(phase)], allow_nan=False)
