@@ -137,10 +137,11 @@ from spacectl.model.surface_mesh import SurfaceMesh
 from spacectl.model.surface_patch import SurfacePatch
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
-from spacectl.planners.collocation import Refinement, plan_collocation
+from spacectl.planners.collocation import plan_collocation
 from spacectl.planners.curves import ArcCurve, BlendCurve, LineCurve, SplineCurve
 from spacectl.planners.keep_out import keep_out_box, keep_out_sphere
 from spacectl.planners.limits import AccelerationLimits, FlexibleJointLimit, GraspLimit, SpeedLimits, TorqueLimits
+from spacectl.planners.mesh import Refinement
 from spacectl.planners.path import ImplicitPath, JointPath, SlewPath, TaskPath
 from spacectl.planners.path_check import PathReport, check_path
 from spacectl.planners.path_choice import PathChoice, choose_path

@@ -13,7 +13,15 @@ import numpy as np
 
 from spacectl.planners.collocation_result import PhaseSolution
 
-__all__ = ["Stretch", "active_rows", "control_stretches", "pinned_states", "switching_functions"]
+__all__ = [
+    "Stretch",
+    "active_rows",
+    "control_levels",
+    "control_stretches",
+    "pinned_states",
+    "switching_functions",
+    "without_middle",
+]
 
 _AT = 1e-2  # of the range: nearer to a limit counts as at the limit
 _WEAK = 1e-3  # of its largest value: a weaker switching function counts as zero
@@ -39,18 +47,24 @@ def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.
     return own[:, block.controls] / weights
 
 
+def control_levels(solution: PhaseSolution) -> np.ndarray:
+    """Mean of each control over each interval, -1 at its lower limit and 1 at its upper, (N, n_c)."""
+    low, high = solution.block.control_limits.T
+    means = np.einsum("i,kiu->ku", _GAUSS[1], solution.controls(_GAUSS[0]))
+    return (2.0 * means - low - high) / np.where(np.isfinite(high - low) & (high > low), high - low, 1.0)
+
+
 def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[list[Stretch]]:
     """For each control (rates of smooth inputs, other inputs), what it does from begin to end of the phase."""
     block = solution.block
     switching = block.pieces(switching_functions(solution, multipliers))[:, 1:]
-    values = solution.controls(_GAUSS[0])
-    means = np.einsum("i,kiu->ku", _GAUSS[1], values)
+    levels = control_levels(solution)
     out = []
     for i, (low, high) in enumerate(block.control_limits):
         if not (np.isfinite(low) and np.isfinite(high) and high > low):
             out.append([Stretch(0.0, 1.0, 0)])
             continue
-        level = (2.0 * means[:, i] - low - high) / (high - low)  # -1 at the lower limit, 1 at the upper
+        level = levels[:, i]
         strength = np.abs(switching[:, :, i]).max(axis=1)
         side = np.where(level > 1.0 - 2.0 * _AT, 1, np.where(level < 2.0 * _AT - 1.0, -1, 0))
         side = np.where(strength < _WEAK * strength.max(initial=0.0), 0, side) if strength.any() else side
@@ -96,6 +110,34 @@ def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before:
     middle = (begin + end) / 2.0
     cuts = (begin, middle - width / 2.0, middle + width / 2.0, end)
     return [Stretch(cuts[0], cuts[1], sign), Stretch(cuts[1], cuts[2], -sign), Stretch(cuts[2], cuts[3], sign)]
+
+
+def without_middle(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
+    """The same with every stretch between the limits replaced by switches that keep its mean.
+
+    Between ``+ 0 -`` come two more switches, ``+ - + -``; between ``+ 0 +`` a pulse, ``+ - +``.
+    """
+    out: list[Stretch] = []
+    for k, item in enumerate(row):
+        before = row[k - 1].side if k else -row[k + 1].side if k + 1 < len(row) else 0
+        after = row[k + 1].side if k + 1 < len(row) else -before
+        if item.side or not before:
+            out.append(item)
+            continue
+        parts = np.clip(np.minimum(mesh[1:], item.end) - np.maximum(mesh[:-1], item.begin), 0.0, None)
+        mean = float(np.clip(parts @ level / parts.sum(), -1.0, 1.0))
+        span = item.end - item.begin
+        if before == after:
+            width = span * (1.0 - before * mean) / 2.0
+            middle = (item.begin + item.end) / 2.0
+            cuts = (item.begin, middle - width / 2.0, middle + width / 2.0, item.end)
+            sides = (before, -before, before)
+        else:
+            share = (mean - before) / (after - before)
+            cuts = (item.begin, item.begin + share * span, item.end, item.end)
+            sides = (after, before, before)
+        out += [Stretch(a, b, side) for a, b, side in zip(cuts[:-1], cuts[1:], sides, strict=True)]
+    return _merged(out)
 
 
 def _merged(stretches: list[Stretch]) -> list[Stretch]:

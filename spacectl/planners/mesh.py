@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -16,11 +17,30 @@ from spacectl.core.errors import SolverError
 from spacectl.dynamics.native.compiled import CompiledEquations
 from spacectl.planners.collocation_result import PhaseSolution
 
-__all__ = ["interval_errors", "refine_mesh"]
+__all__ = ["Refinement", "interval_errors", "refine_mesh"]
 
 _STABLE = 1.5  # step times the fastest rate: well inside the stability region of the method
 _LEAST_STEPS = 3
 _MOST_STEPS = 400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refinement:
+    """How the mesh follows its error.
+
+    Parameters
+    ----------
+    tolerance : float
+        Largest error of an interval, relative to the size of each state.
+    rounds : int
+        Number of meshes after the first.
+    intervals : int
+        Most intervals of a phase.
+    """
+
+    tolerance: float = 1e-7
+    rounds: int = 6
+    intervals: int = 400
 
 
 def interval_errors(solution: PhaseSolution) -> np.ndarray:

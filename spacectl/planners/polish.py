@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spacectl.planners.collocation_arcs import control_stretches, pinned_states
+from spacectl.planners.collocation_arcs import (
+    Stretch,
+    control_levels,
+    control_stretches,
+    pinned_states,
+    without_middle,
+)
 from spacectl.planners.collocation_nlp import Nlp, transcribe
 from spacectl.planners.collocation_result import PhaseSolution
 from spacectl.planners.problem import Problem
@@ -33,12 +39,15 @@ class ArcPhase:
 
 
 def arc_phases(
-    solutions: Sequence[PhaseSolution], multipliers: np.ndarray, *, shortest: float = 1e-4
+    solutions: Sequence[PhaseSolution], multipliers: np.ndarray, *, bang: bool = False, shortest: float = 1e-4
 ) -> list[ArcPhase]:
-    """Arcs of all phases, in order; switches nearer than `shortest` of the duration are one."""
+    """Arcs of all phases, in order; switches nearer than `shortest` of the duration are one.
+
+    With `bang`, stretches between the limits that nothing explains (no path condition, no bound of a state) become switches.
+    """
     out: list[ArcPhase] = []
     for number, solution in enumerate(solutions):
-        out += _of_phase(solution, multipliers, number, shortest)
+        out += _of_phase(solution, multipliers, number, shortest, bang)
     last = len(out) - 1
     chained = []
     for k, arc in enumerate(out):
@@ -60,10 +69,14 @@ def _part(problem: Problem, *, is_begin: bool, is_end: bool, is_first: bool) -> 
     return replace(problem, **changes)  # type: ignore[arg-type]
 
 
-def _of_phase(solution: PhaseSolution, multipliers: np.ndarray, number: int, shortest: float) -> list[ArcPhase]:
+def _of_phase(
+    solution: PhaseSolution, multipliers: np.ndarray, number: int, shortest: float, bang: bool
+) -> list[ArcPhase]:
     block = solution.block
     problem = block.problem
     stretches = control_stretches(solution, multipliers)
+    if bang:
+        stretches = _all_at_limits(solution, stretches)
     cuts = np.unique(np.concatenate([[item.begin for item in row] for row in stretches] + [[0.0, 1.0]]))
     kept = [0.0]
     for cut in cuts[1:-1]:
@@ -81,6 +94,20 @@ def _of_phase(solution: PhaseSolution, multipliers: np.ndarray, number: int, sho
         count = max(2, int(np.ceil((len(inner) + 1) / 2)))
         begin, end = (solution.begin + solution.at.T * value for value in (a, b))
         out.append(ArcPhase(problem, held, begin, end, number, np.linspace(0.0, 1.0, count + 1)))
+    return out
+
+
+def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> list[list[Stretch]]:
+    """Stretches without any middle, but for the controls that held path conditions or bounds of states keep busy."""
+    block, levels = solution.block, control_levels(solution)
+    busy = sum(size for _, order, size in block.model.anchors if order == 0)
+    between = [sum(item.end - item.begin for item in row if item.side == 0) for row in stretches]
+    kept = set(np.argsort(between)[::-1][:busy].tolist())
+    out = []
+    for i, row in enumerate(stretches):
+        pinned = any(pinned_states(solution, item.begin, item.end) for item in row if item.side == 0)
+        is_kept = i in kept or pinned or not np.isfinite(block.control_limits[i]).all()
+        out.append(row if is_kept else without_middle(row, levels[:, i], block.mesh))
     return out
 
 

@@ -45,7 +45,9 @@ class Parameters:
 def build(parameters: Parameters) -> System:
     """A body with three equal moments of inertia and three independent torques."""
     inertia = (parameters.inertia,) * 3
-    torques = tuple(BodyTorque(name=f"torque_{axis}", on="body", direction=axis, limit=parameters.limit) for axis in "xyz")
+    torques = tuple(
+        BodyTorque(name=f"torque_{axis}", on="body", direction=axis, limit=parameters.limit) for axis in "xyz"
+    )
     part = Part(RigidBody(name="body", mass=1.0, inertia=inertia), on="world", joint=Spherical(name="attitude"))
     return System(name="symmetric body", environment=FreeSpace(), parts=(part,), actuators=torques)
 
@@ -81,7 +83,11 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         f"{len(best.switch_times)} switches; Bilimoria and Wie print 3.5449 and 3.2431 for half a turn.",
     )
     return StudyResult(
-        metrics=metrics, simulations=flights, figures=(draw(flights),), notes=notes, plans={"eigenaxis": axis, "optimal": best}
+        metrics=metrics,
+        simulations=flights,
+        figures=(draw(flights),),
+        notes=notes,
+        plans={"eigenaxis": axis, "optimal": best},
     )
 
 
@@ -94,7 +100,9 @@ def tilted(eom: EquationsOfMotion, parameters: Parameters, T: float) -> Plan:
     q /= np.linalg.norm(q, axis=1, keepdims=True)
     rates = np.gradient(q, t, axis=0)
     omega = 2.0 * (q[:, :1] * rates[:, 1:] - rates[:, :1] * q[:, 1:] - np.cross(q[:, 1:], rates[:, 1:]))
-    torque = np.clip(parameters.inertia * np.gradient(omega, t, axis=0), -0.9 * parameters.limit, 0.9 * parameters.limit)
+    torque = np.clip(
+        parameters.inertia * np.gradient(omega, t, axis=0), -0.9 * parameters.limit, 0.9 * parameters.limit
+    )
     return Plan(
         name="tilted",
         x=Trajectory(t=t, values=np.hstack([q, omega]), labels=eom.labels.x),
@@ -112,15 +120,17 @@ def draw(flights: dict[str, Simulation]) -> Figure:
     """Torques of the optimal slew, rates of both."""
     best, axis = flights["optimal"], flights["eigenaxis"]
     torques = tuple(
-        Panel(lines=(Line(x=best.t, y=best[f"torque_{a}"], label="optimal"),), y_label=f"torque {a}", unit="N m") for a in "xyz"
+        Panel(lines=(Line(x=best.t, y=best[f"torque_{a}"], label="optimal"),), y_label=f"torque {a}", unit="N m")
+        for a in "xyz"
     )
     rates = tuple(Line(x=best.t, y=best[f"attitude.w{a}"], label=f"optimal, {a}") for a in "xyz")
+    about_axis = Line(x=axis.t, y=axis["attitude.wz"], label="eigenaxis, z", style="dashed")
     return Figure(
         name="slew",
         title="Half a turn in minimum time",
         panels=(
             *torques,
-            Panel(lines=(*rates, Line(x=axis.t, y=axis["attitude.wz"], label="eigenaxis, z", style="dashed")), y_label="rates", unit="rad/s"),
+            Panel(lines=(*rates, about_axis), y_label="rates", unit="rad/s"),
         ),
         caption="The fastest slew nutates: torques about x and y, unused about the eigenaxis, buy angle about z.",
     )

@@ -70,7 +70,9 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     plan = plan_collocation(Problem(eom=eom, end=end, name="jumping force"))
     progress(0.4, "minimum time with a limited rate of the force")
     ends = {"inputs_start": {"x": 0.0}, "inputs_end": {"x": 0.0}}
-    smooth = plan_collocation(Problem(eom=eom, end=end, rate_limits={"x": parameters.rate_limit}, name="smooth force", **ends))
+    smooth = plan_collocation(
+        Problem(eom=eom, end=end, rate_limits={"x": parameters.rate_limit}, name="smooth force", **ends)
+    )
     progress(0.7, "replay")
     flights = {item.name: replay(eom, item, rest=2.0, grid=601) for item in (plan, smooth)}
     metrics = {
@@ -119,8 +121,13 @@ def left(sim: Simulation, plan: Plan, eom: object) -> float:
 def draw(flights: dict[str, Simulation], plans: tuple[Plan, Plan]) -> Figure:
     """Force, positions and stretch of both flights."""
     styles = {"jumping force": "solid", "smooth force": "dashed"}
-    force = tuple(Line(x=sim.t, y=sim.column("u", "x"), label=name, style=styles[name]) for name, sim in flights.items())
-    second = tuple(Line(x=sim.t, y=sim["x"] + sim["stretch"], label=f"second body, {name}", style=styles[name]) for name, sim in flights.items())
+    force = tuple(
+        Line(x=sim.t, y=sim.column("u", "x"), label=name, style=styles[name]) for name, sim in flights.items()
+    )
+    second = tuple(
+        Line(x=sim.t, y=sim["x"] + sim["stretch"], label=f"second body, {name}", style=styles[name])
+        for name, sim in flights.items()
+    )
     stretch = tuple(Line(x=sim.t, y=sim["stretch"], label=name, style=styles[name]) for name, sim in flights.items())
     return Figure(
         name="maneuver",
