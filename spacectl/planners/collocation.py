@@ -15,7 +15,7 @@ import numpy as np
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Outcome, Status
 from spacectl.planners.collocation_bounds import check_start
-from spacectl.planners.collocation_failure import largest_violation
+from spacectl.planners.collocation_failure import is_feasible, largest_violation
 from spacectl.planners.collocation_guess import guess_unknowns
 from spacectl.planners.collocation_nlp import Nlp, transcribe
 from spacectl.planners.collocation_plan import describe_arcs
@@ -115,10 +115,11 @@ def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool)
         prepare(damped, x)
         x = run.solve(damped, x, {}).x
     found = run.solve(nlp, x, WARM)
-    if not found.is_success:
+    if not found.is_success and not is_feasible(nlp, found.x):
         found = run.solve(nlp, guess_unknowns(nlp.blocks, guess), {})
     if not found.is_success:
-        return _give(problem, run, nlp, found.x, found, Status.FAILED, _why(nlp, found))
+        status = Status.LIMIT if is_feasible(nlp, found.x) else Status.FAILED
+        return _give(problem, run, nlp, found.x, found, status, _why(nlp, found))
     goals = [max(_COARSE, run.refine.tolerance), run.refine.tolerance] if polish else [run.refine.tolerance]
     for goal in goals:
         nlp, found = refine_solution(phases, run, nlp, found, goal)
@@ -129,6 +130,8 @@ def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool)
 
 
 def _why(nlp: Nlp, found: NlpSolution) -> str:
+    if is_feasible(nlp, found.x):
+        return f"all conditions are met, but the plan is not optimal (IPOPT: {found.status} after {found.iterations} iterations)"
     return (
         f"no plan found (IPOPT: {found.status} after {found.iterations} iterations); {largest_violation(nlp, found.x)}"
     )
@@ -147,10 +150,11 @@ def _give(
     solutions = phase_solutions(nlp.blocks, x)
     states, inputs = join_trajectories(solutions)
     arcs = describe_arcs(solutions, found.bound_multipliers) if found is not None and status is Status.OK else ()
-    if status is Status.OK:
+    if status is not Status.FAILED:
         run.stats["mesh_error"] = max(float(item.max()) for item in mesh_errors(nlp, x))
         run.stats["intervals"] = [block.N for block in nlp.blocks]
         run.stats["cost"] = found.cost if found is not None else None
+    if status is Status.OK:
         message = f"{solutions[-1].end:.6g} s in {len(arcs)} arcs; " + "; ".join(
             dict.fromkeys(arc.limit for arc in arcs)
         )

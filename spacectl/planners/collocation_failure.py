@@ -7,7 +7,7 @@ import numpy as np
 from spacectl.planners.collocation_nlp import Nlp
 from spacectl.planners.collocation_phase import PhaseBlock
 
-__all__ = ["drop_constant_rows", "largest_violation", "row_name"]
+__all__ = ["drop_constant_rows", "is_feasible", "largest_violation", "row_name"]
 
 
 def row_name(nlp: Nlp, row: int) -> tuple[str, float]:
@@ -43,12 +43,22 @@ def _in_phase(block: PhaseBlock, row: int) -> tuple[str, float]:
     return f"{key} condition '{listed[index]}'", 0.0 if key == "start" else 1.0
 
 
-def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
-    """The row that is furthest from what it should be (scaled), in words."""
+def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
+    """How far each scaled row is outside of its bounds."""
     rows = nlp.rows(x / nlp.scale)
     low, high = nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale
     off = np.maximum(np.maximum(low - rows, rows - high), 0.0)
-    off = np.where(np.isfinite(off), off, np.inf)
+    return np.where(np.isfinite(off), off, np.inf)
+
+
+def is_feasible(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> bool:
+    """Whether every row is met."""
+    return bool(_violations(nlp, x).max(initial=0.0) <= tolerance)
+
+
+def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
+    """The row that is furthest from what it should be (scaled), in words."""
+    off = _violations(nlp, x)
     worst = int(np.argmax(off))
     name, fraction = row_name(nlp, worst)
     block = next((item for item in nlp.blocks if item.row <= worst < item.row + item.m), nlp.blocks[-1])
