@@ -17,7 +17,7 @@ from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.provenance import versions
 from spacectl.reports.atomic import RECORD
-from spacectl.reports.folder import DOCUMENT
+from spacectl.reports.folder import read_document
 from spacectl.reports.gallery import INDEX, GalleryEntry, check_index, write_gallery
 
 __all__ = ["gallery_command"]
@@ -99,6 +99,6 @@ def _is_finished(loaded: LoadedStudy, folder: Path, is_quick: bool) -> bool:
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         same = (record["study_sha256"], record["is_quick"], record["changed"]) == (loaded.sha256, is_quick, {})
-        return same and record["versions"] == versions() and (folder / DOCUMENT).is_file()
-    except (OSError, ValueError, KeyError, TypeError):
+        return same and record["versions"] == versions() and bool(read_document(folder))
+    except (OSError, ValueError, KeyError, TypeError):  # also a document of an older form
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -70,6 +71,9 @@ def test_finished_studies_are_kept_until_they_change(studies: Path, capsys: pyte
         (row,) = json.loads(capsys.readouterr().out)["studies"]
         states.append(row["state"])
     assert states == ["done", "kept", "done", "done"]
+    Path("all/good/report.json.gz").write_bytes(gzip.compress(b'{"format": 1}'))
+    assert run_command_line(command) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["state"] == "done", "of an older form: run again"
 
 
 def test_an_interrupt_leaves_finished_studies_and_a_page_that_says_what_is_missing(

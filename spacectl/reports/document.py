@@ -27,7 +27,9 @@ from spacectl.reports.scene import replay_of
 from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
 from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation_rows
 
-__all__ = ["build_document", "own_figures"]
+__all__ = ["FORMAT", "build_document", "own_figures"]
+
+FORMAT = 2  #: of the document; a page is drawn again only from this one
 
 REPLAYS = 6  # simulations that can be played
 TABLE_NUMBERS = 150_000  # of all histories in the page; result.nc has all
@@ -58,7 +60,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
     laws = {**_laws(result), **result.laws}
     systems = dict(result.systems) or {name: eom.system for name, eom in equations.items()}
     return {
-        "format": 1,
+        "format": FORMAT,
         "name": record.name,
         "title": record.title,
         "question": record.question,

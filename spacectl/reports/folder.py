@@ -17,7 +17,7 @@ from spacectl.core.provenance import content_hash, versions
 from spacectl.core.requirement import Requirement
 from spacectl.core.study import StudyResult
 from spacectl.reports.atomic import RECORD, complete_folder, file_hashes
-from spacectl.reports.document import build_document, own_figures
+from spacectl.reports.document import FORMAT, build_document, own_figures
 from spacectl.reports.figures import save_figure
 from spacectl.reports.page import render_page, write_text
 from spacectl.reports.record import StudyRecord
@@ -26,7 +26,6 @@ from spacectl.simulation.result_files import outcome_attribute
 __all__ = ["DOCUMENT", "PAGE", "plain_parameters", "read_document", "rebuild_report", "write_study_folder"]
 
 PAGE, DOCUMENT = "report.html", "report.json.gz"
-FORMAT = 1  # of the document
 
 
 def write_study_folder(
