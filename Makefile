@@ -1,4 +1,4 @@
-# make demo       the first study, with its report         make test      what the continuous integration runs
+# make demo       the retrieval maneuver, with its report         make test      what the continuous integration runs
 # make test-all   also slow tests and full studies         make clean     remove everything that was made here
 # make bench      ours against Pinocchio, MuJoCo and scipy: ratios in out/bench (minutes; on a quiet machine)
 # Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
@@ -27,7 +27,7 @@ endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 INSTALL_HELP := { echo "spacectl: the installation failed; the first one needs a network and a package registry (pip's PIP_INDEX_URL and proxy settings are respected)" >&2; exit 1; }
-STUDY   := free_flyer_arm
+STUDY   := retrieval
 
 .PHONY: demo test test-all bench clean
 

@@ -54,7 +54,9 @@ def draw_payload(maneuver: Maneuver, name: str, title: str) -> Figure:
                 unit="m",
             ),
             Panel(
-                lines=tuple(Line(x=sim.t, y=u[joint], label=joint, style=s) for joint, s in zip(JOINTS, STYLES, strict=True)),
+                lines=tuple(
+                    Line(x=sim.t, y=u[joint], label=joint, style=s) for joint, s in zip(JOINTS, STYLES, strict=True)
+                ),
                 y_label="torque",
                 unit="N m",
                 bands=bands,
@@ -87,5 +89,7 @@ def draw_residuals(maneuvers: dict[str, Maneuver]) -> Figure:
         name="residuals",
         title="Time and residual energy of all variants",
         caption="Shaped timing costs half a second and leaves thousands of times less energy than bang-bang torques.",
-        panels=(Panel(lines=lines, y_label="residual energy", unit="J", x_label="end of the plan", x_unit="s", log_y=True),),
+        panels=(
+            Panel(lines=lines, y_label="residual energy", unit="J", x_label="end of the plan", x_unit="s", log_y=True),
+        ),
     )

@@ -57,7 +57,9 @@ def plan_free_path(case: Case, guess: Plan) -> Plan:
     problem = Problem(
         eom=case.rigid,
         start={name: float(value) for name, value in first.items()},
-        end={name: float(value) for name, value in last.items() if not name.startswith("wrist")},  # the attitude says it
+        end={
+            name: float(value) for name, value in last.items() if not name.startswith("wrist")
+        },  # the attitude says it
         path=(held,),
         duration=(5.0, 2.0 * guess.final_time),
         name="free path",

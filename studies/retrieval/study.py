@@ -95,7 +95,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "max_limit_violation": max(0.0, *(item.flight.limit_violation for item in runs.values())),
         **{f"residual_energy_soft_{name}": table[item.name].soft.residual_energy for name, item in runs.items()},
         **{f"residual_energy_stiff_{name}": table[item.name].stiff.residual_energy for name, item in runs.items()},
-        **{f"line_{key}_{name.replace(' ', '_')}": pair[k] for name, pair in others.items() for k, key in ((0, "time"), (1, "switch"))},
+        **{f"line_time_{name.replace(' ', '_')}": pair[0] for name, pair in others.items()},
+        **{f"line_switch_{name.replace(' ', '_')}": pair[1] for name, pair in others.items()},
     }  # fmt: skip
     return StudyResult(
         metrics=metrics,
@@ -121,7 +122,10 @@ def fly_line(case: Case, parameters: Parameters) -> dict[str, Maneuver]:
     """Vibration suppressed after the plan, during it, and not excited."""
     return {
         strategy: plan_near_minimum_time(
-            case.flexible, case.path, strategy=strategy, settle_time=parameters.settle_time,
+            case.flexible,
+            case.path,
+            strategy=strategy,
+            settle_time=parameters.settle_time,
             fraction=parameters.fraction if strategy == "during" else None,
         )  # fmt: skip
         for strategy in ("after", "during", "shaped")

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+LARGEST = 10e6  # [byte] of a report
 
 OPTIONS = (
     "--headless",
@@ -74,3 +77,27 @@ def open_page(browser: Any, path: Path, **options: Any) -> Seen:
     page.on("request", lambda request: seen.requests.append(request.url))
     page.goto(path.as_uri())
     return seen
+
+
+def play_report(browser: Any, path: Path) -> None:
+    """Open a report of a study with flexible parts: it is small, complains of nothing, plots, plays, and a beam bends."""
+    assert path.stat().st_size < LARGEST
+    seen = open_page(browser, path)
+    assert seen.wait("plots") == "ready"
+    assert seen.wait("replay") == "ready"
+    page = seen.page
+    assert page.locator(".js-plotly-plot").count() == page.locator("figure").count() > 0
+    name = page.evaluate("spacectlReplay.flexible()")[0]
+    first, last = (page.evaluate("spacectlReplay.times()")[k] for k in (0, -1))
+    shapes = []
+    for part in np.linspace(0.0, 1.0, 9):
+        page.evaluate(f"spacectlReplay.seek({first + part * (last - first)})")
+        shapes.append(np.array(page.evaluate("name => spacectlReplay.vertices(name)", name)))
+    extent = np.ptp(shapes[0].reshape(-1, 3), axis=0).max()
+    assert max(np.max(np.abs(shape - shapes[0])) for shape in shapes) > 1e-5 * extent, f"{name} bends"
+    page.click("#replay-play")
+    before = page.evaluate("spacectlReplay.time()")
+    page.wait_for_timeout(1000)
+    assert page.evaluate("spacectlReplay.time()") != before
+    seen.check(path)
+    page.close()

@@ -15,12 +15,11 @@ from spacectl.cli import run_command_line
 from spacectl.core.study import StudyResult
 from spacectl.reports.motion import deflection, find_motion
 from spacectl.reports.page import StudyRecord, write_report
-from tests.reports.browser import Seen, open_browser, open_page
+from tests.reports.browser import LARGEST, Seen, open_browser, open_page, play_report
 from tests.reports.test_page import evil_report
 from tests.reports.test_scene import flexible_arm
 
 STUDY = "flexible_tracking"  #: the study whose report is opened in the slow test; it must have a flexible part
-LARGEST = 10e6  # [byte] of a report
 SCRUB = "value => { const s = document.getElementById('replay-scrub'); s.value = value; s.dispatchEvent(new Event('input')); }"
 
 
@@ -120,24 +119,4 @@ def test_a_narrow_or_dark_page_needs_no_sideways_scrolling(opened: Seen, report:
 @pytest.mark.slow
 def test_the_report_of_a_study_opens_plays_and_bends(browser: Any, tmp_path: Path) -> None:
     assert run_command_line(["run", STUDY, "--quick", "--out", str(tmp_path / "out")]) == 0
-    path = tmp_path / "out" / "report.html"
-    assert path.stat().st_size < LARGEST
-    seen = open_page(browser, path)
-    assert seen.wait("plots") == "ready"
-    assert seen.wait("replay") == "ready"
-    page = seen.page
-    assert page.locator(".js-plotly-plot").count() == page.locator("figure").count() > 0
-    name = page.evaluate("spacectlReplay.flexible()")[0]
-    first, last = (page.evaluate("spacectlReplay.times()")[k] for k in (0, -1))
-    shapes = []
-    for part in np.linspace(0.0, 1.0, 9):
-        page.evaluate(f"spacectlReplay.seek({first + part * (last - first)})")
-        shapes.append(np.array(page.evaluate("name => spacectlReplay.vertices(name)", name)))
-    extent = np.ptp(shapes[0].reshape(-1, 3), axis=0).max()
-    assert max(np.max(np.abs(shape - shapes[0])) for shape in shapes) > 1e-5 * extent, f"{name} bends"
-    page.click("#replay-play")
-    before = page.evaluate("spacectlReplay.time()")
-    page.wait_for_timeout(1000)
-    assert page.evaluate("spacectlReplay.time()") != before
-    seen.check(path)
-    page.close()
+    play_report(browser, tmp_path / "out" / "report.html")
