@@ -19,7 +19,7 @@ from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.planners.plan import Plan
 
-__all__ = ["extend_inputs", "open_loop", "plan_states", "settle_after"]
+__all__ = ["extend_inputs", "open_loop", "plan_states", "regulator_trim", "settle_after"]
 
 
 def settle_after(
@@ -51,14 +51,7 @@ def settle_after(
         raise ModelError(f"law '{name}': the plan moves '{missing[0]}', which the regulator does not command; add it")
     errors, inputs = regulator.errors, regulator.inputs
     begin = float(np.asarray(u.t)[-1]) if start is None else float(start)
-    trim = np.array(
-        [
-            float(value)
-            for key, value in zip(regulator.parameters.names, regulator.p, strict=True)
-            if key.startswith("trim.")
-        ]
-    )
-    table = extend_inputs(u, inputs, trim)
+    table = extend_inputs(u, inputs, regulator_trim(regulator))
     m, n, n_x = len(inputs), len(errors.errors), len(errors.states)
     numbers = {
         "start": begin,
@@ -85,6 +78,12 @@ def settle_after(
         reference=table,
         notes={"kind": "plan, then feedback", "start": begin, "regulator": regulator.name},
     )
+
+
+def regulator_trim(regulator: LqrLaw) -> np.ndarray:
+    """Inputs of a regulator at its point, shape (n_u,)."""
+    numbers = zip(regulator.parameters.names, np.asarray(regulator.p), strict=True)
+    return np.array([float(value) for key, value in numbers if key.startswith("trim.")])
 
 
 def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory:

@@ -21,7 +21,7 @@ from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.form import form_equations
 from spacectl.linear.along import linearize_along
-from spacectl.maneuvers.settling import open_loop, plan_states
+from spacectl.maneuvers.settling import open_loop, plan_states, regulator_trim
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.system import System
 from spacectl.planners.plan import Plan
@@ -53,12 +53,9 @@ def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, 
     law = design_lqr_along(model, Q=Q, R=R, terminal=np.asarray(regulator.S), rtol=RTOL, name="LQR along the plan")
     table, end = law.reference, plan.final_time
     assert table is not None
-    trim = [
-        float(value)
-        for key, value in zip(regulator.parameters.names, regulator.p, strict=True)
-        if key.startswith("trim.")
-    ]
-    rest = np.concatenate([np.asarray(regulator.K).ravel(), trim, np.asarray(regulator.errors.point)])
+    rest = np.concatenate(
+        [np.asarray(regulator.K).ravel(), regulator_trim(regulator), np.asarray(regulator.errors.point)]
+    )
     before = np.asarray(table.t) <= end
     none = np.zeros((2, rest.size))
     extended = Trajectory(

@@ -162,5 +162,7 @@ def _is_short(value: Any) -> bool:
         return False
     if isinstance(value, Mapping):
         return len(value) <= 12 and all(_is_short(item) for item in value.values())
+    if isinstance(value, (list, tuple)) and not all(_is_short(item) for item in value):
+        return False
     array = _matrix(value)
     return array is None or array.size <= 12

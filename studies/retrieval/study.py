@@ -13,6 +13,7 @@ from spacectl import (
     ModelError,
     Printed,
     Requirement,
+    Shape,
     Study,
     StudyResult,
     compare_maneuvers,
@@ -26,6 +27,12 @@ from spacectl import (
 
 from .figures import draw_coordinates, draw_paths, draw_payload, draw_residuals
 from .maneuver import Case, form_case, plan_free_path, readings
+
+#: Looks in the replay: the satellite as the sphere of its inertia, of the orbiter only the part that carries the arm
+SHAPES = {
+    "orbiter": Shape(kind="box", size=(2.0, 4.0, 3.0), at=(0.0, -1.0, 0.0)),
+    "satellite": Shape(kind="ellipsoid", size=(2.0, 2.0, 2.0), at=(1.0, 0.0, 0.0)),
+}
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         plans={"line": line, "free path": free, "free path, shaped": best.plan},
         laws={"after": flown["after"].law},
         systems={"flexible arm": case.flexible.system},
+        shapes=SHAPES,
         printed=printed(metrics),
         requirements=(Requirement(metric="max_limit_violation", relation="<=", bound=1e-9),),
         notes=notes(metrics, table.tabulate()),
