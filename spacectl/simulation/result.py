@@ -59,6 +59,10 @@ class Simulation:
         """The labelled histories; built when first asked for."""
         return self.source() if callable(self.source) else self.source
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process go the histories; equations and law stay behind, as in a file."""
+        return type(self), (self.dataset, self.outcome, self.histories)
+
     def __repr__(self) -> str:
         system = self.dataset.attrs.get("system", "")
         return f"<Simulation of '{system}': {self.t.size} times to t = {self.t[-1]:g} s, {self.outcome.status.value}>"
