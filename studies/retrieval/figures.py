@@ -7,7 +7,6 @@ import numpy as np
 from spacectl import Band, Figure, Line, Maneuver, Panel
 
 JOINTS = ("shoulder", "elbow", "wrist")
-LIMITS = {"shoulder": "shoulder", "elbow": "elbow", "wrist": "wrist"}
 STYLES = ("solid", "dashed", "dotted")
 
 
@@ -36,10 +35,9 @@ def draw_coordinates(maneuver: Maneuver) -> Figure:
 def draw_payload(maneuver: Maneuver, name: str, title: str) -> Figure:
     """Position of the payload and torques (003 Figure 8.5)."""
     sim = maneuver.simulation
-    limits = {"shoulder": 800.0, "elbow": 800.0, "wrist": 400.0}
     u = {joint: sim.column("u", joint) for joint in JOINTS}
-    largest = max(float(np.max(np.abs(value))) for value in u.values())
-    bands = tuple(Band(low=-limit, high=limit) for limit in {max(limits.values())} if limit <= 1.5 * largest)
+    low, high = sim.equations.limits()
+    bands = (Band(low=float(min(low)), high=float(max(high)), label="largest limit"),)
     return Figure(
         name=f"payload_{name}",
         title=title,
