@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,9 @@ class Parameters:
     def __len__(self) -> int:
         return self.values.size
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._slices
+
     def where(self, name: str) -> slice:
         """Where the entries of `name` lie in p."""
         if name not in self._slices:
@@ -56,9 +60,12 @@ class Parameters:
 
     @cached_property
     def _slices(self) -> dict[str, slice]:
-        stops = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
-        starts = np.concatenate([[0], stops[:-1]]).astype(int)
-        return {name: slice(int(a), int(b)) for name, a, b in zip(self.names, starts, stops, strict=True)}
+        stops = list(accumulate((int(np.prod(shape)) for shape in self.shapes), initial=0))
+        return {name: slice(a, b) for name, a, b in zip(self.names, stops[:-1], stops[1:], strict=True)}
+
+    @cached_property
+    def _is_fixed(self) -> np.ndarray:
+        return np.array(self.fixed, dtype=bool)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of the named parameter."""
@@ -91,7 +98,7 @@ class Parameters:
     def check(self, p: Any) -> np.ndarray:
         """`p` as a float vector after checking its size and that structural entries are untouched."""
         vector = np.asarray(as_array(p, (len(self),), "parameters p"))
-        wrong = np.flatnonzero(np.asarray(self.fixed, dtype=bool) & (vector != np.asarray(self.values)))
+        wrong = np.flatnonzero(self._is_fixed & (vector != np.asarray(self.values)))
         if wrong.size:
             name = self.name_of(int(wrong[0]))
             raise ModelError(

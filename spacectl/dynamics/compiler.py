@@ -35,13 +35,18 @@ class Compiler:
 
 def find_compiler() -> Compiler | None:
     """The C compiler of this machine: ``$CC`` (one program name), cc, gcc, clang, or the `ziglang` package; or None."""
-    wanted = os.environ.get("CC", "").strip()
-    if wanted and shutil.which(wanted) is None:
+    return _find_compiler(os.environ.get("CC", "").strip(), os.environ.get("PATH", os.defpath))
+
+
+@cache
+def _find_compiler(wanted: str, path: str) -> Compiler | None:
+    """The search for a given ``$CC`` and ``$PATH``, made once."""
+    if wanted and shutil.which(wanted, path=path) is None:
         _log.warning("CC=%s is not a program that can be found; looking for cc, gcc, clang", wanted)
     for program in (wanted, "cc", "gcc", "clang"):
-        path = shutil.which(program) if program else None
-        if path is not None:
-            return _identified((path,))
+        found = shutil.which(program, path=path) if program else None
+        if found is not None:
+            return _identified((found,))
     if importlib.util.find_spec("ziglang") is not None:
         return _identified((sys.executable, "-m", "ziglang", "cc"))
     return None

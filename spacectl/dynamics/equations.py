@@ -156,7 +156,7 @@ class EquationsOfMotion:
         bounds = [getattr(item, "default_bounds", (-np.inf, np.inf)) for item in actuators]
         low, high = np.array(bounds or [(-np.inf, np.inf)] * self.n_u, dtype=float).reshape(self.n_u, 2).T.copy()
         for i, name in enumerate(self.inputs):
-            if f"{name}.limit" in self.parameters.names:
+            if f"{name}.limit" in self.parameters:
                 low[i], high[i] = self.parameters.get(f"{name}.limit", p)
         return low, high
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -43,8 +45,36 @@ def evaluate_along(eom: Any, function: str, t: Any, x: Any, u: Any, p: np.ndarra
         stacked = np.array([eom.numeric[function](*(row[i] for row in rows), p)[0] for i in range(times.size)])
     else:
         f = eom.functions[function]
-        columns = f.call([ca.DM(known[name].T) for name in f.name_in()[:-1]] + [ca.DM(p)])
-        total = columns[0] + columns[1] if function == "energy" else columns[0]
-        height, width = f.size_out(0)
-        stacked = np.array(total).reshape(height, times.size, width).transpose(1, 0, 2)
+        found = _over_rows(f, [known[name] for name in f.name_in()[:-1]], p)
+        stacked = found[0] + found[1] if function == "energy" else found[0]
     return stacked[:, :, 0] if stacked.shape[2] == 1 else stacked
+
+
+def _over_rows(f: ca.Function, rows: Sequence[np.ndarray], p: np.ndarray) -> list[np.ndarray]:
+    """Results of f, each (n, height, width), for arguments with one row a time and one p; without CasADi matrices between."""
+    n = rows[0].shape[0]
+    if n == 0:
+        return [np.zeros((0, *f.size_out(i))) for i in range(f.n_out())]
+    buffer: Any
+    buffer, run = _mapped(f, n).buffer()
+    given = [np.ascontiguousarray(item, dtype=float) for item in (*rows, p)]
+    # CasADi is column-major: columns of a (height, n width) result follow each other
+    results = [np.full((n, *reversed(f.size_out(i))), np.nan) for i in range(f.n_out())]
+    for i, item in enumerate(given):
+        if item.size:
+            buffer.set_arg(i, item.reshape(-1).data)
+    for i, result in enumerate(results):
+        if result.size:
+            buffer.set_res(i, result.reshape(-1).data)
+    run()
+    return [result.transpose(0, 2, 1) for result in results]
+
+
+@lru_cache(maxsize=64)
+def _mapped(f: ca.Function, n: int) -> ca.Function:
+    """f at n points with one p, dense."""
+    points: Any = f.map(f.name(), "serial", n, [f.n_in() - 1], [])
+    if all(f.sparsity_out(i).is_dense() for i in range(f.n_out())):
+        return points
+    arguments = [ca.MX.sym(f.name_in(i), *points.size_in(i)) for i in range(f.n_in())]
+    return ca.Function(f.name(), arguments, [ca.densify(item) for item in points.call(arguments)])

@@ -7,6 +7,7 @@ that belong to saturated inputs are zero. The driver does the composition; here 
 from __future__ import annotations
 
 import ctypes
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -69,11 +70,16 @@ def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> Bou
     if "x_dot" in eom.numeric and eom.n_v > UNROLL_LIMIT:
         return None
     x_dot = eom.functions["x_dot_implicit" if "x_dot_implicit" in eom.functions else "x_dot"]
+    return bind_casadi(_plant_slopes(x_dot), tier, p=p)
+
+
+@lru_cache(maxsize=64)
+def _plant_slopes(x_dot: ca.Function) -> ca.Function:
+    """(t, x, u, p) -> derivatives of x_dot by x and u; once for each function of a process."""
     t, x, u, numbers = (ca.MX.sym(name, *x_dot.size_in(i)) for i, name in enumerate(("t", "x", "u", "p")))
     rate = x_dot(t, x, u, numbers)
     results = [ca.densify(ca.jacobian(rate, x)), ca.densify(ca.jacobian(rate, u))]
-    slopes = ca.Function("plant_slopes", [t, x, u, numbers], results, ["t", "x", "u", "p"], ["A", "B"])
-    return bind_casadi(slopes, tier, p=p)
+    return ca.Function("plant_slopes", [t, x, u, numbers], results, ["t", "x", "u", "p"], ["A", "B"])
 
 
 def _tree_slopes(eom: EquationsOfMotion, p: np.ndarray) -> NativeFunction:
@@ -97,6 +103,7 @@ def _tree_slopes(eom: EquationsOfMotion, p: np.ndarray) -> NativeFunction:
     return NativeFunction(entry, sizes_in, sizes_out, iw, np.zeros(1), keep=[kernel])
 
 
+@lru_cache(maxsize=64)
 def _law_slopes(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
     """(t, s, r, p, p_law) -> derivatives of u and z_dot by s = (x, z), measurements included."""
     n_x, n_z = eom.n_x, len(law.memory)

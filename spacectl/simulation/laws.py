@@ -6,6 +6,7 @@ Names are checked here, so that a law never acts on the wrong states, inputs or 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -109,16 +110,22 @@ def feedback_function(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
 
     Outputs that the law does not use may depend on the inputs (accelerations); those it uses may not.
     """
-    rows = list(eom.labels.y.indices(law.measurements.names))
+    return _feedback(eom, law.measurements.names, law.name)
+
+
+@lru_cache(maxsize=64)
+def _feedback(eom: EquationsOfMotion, measured: tuple[str, ...], law: str) -> ca.Function:
+    """One function for equal questions, so that a second run finds what the first one made of it."""
+    rows = list(eom.labels.y.indices(measured))
     t, x, p = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x), ca.MX.sym("p", len(eom.parameters))
     try:
         y = eom.functions["sensors"](t, x, p)[rows]
     except ModelError:  # some output is an acceleration
         outputs = eom.functions["outputs"]
         dependent = set(outputs.jac_sparsity(0, 2).row())
-        for row, name in zip(rows, law.measurements.names, strict=True):
+        for row, name in zip(rows, measured, strict=True):
             if row in dependent:
-                what = f"law '{law.name}': measurement '{name}' depends on the inputs"
+                what = f"law '{law}': measurement '{name}' depends on the inputs"
                 raise ModelError(
                     f"{what} and cannot be fed back without delay; use a sampled estimate instead"
                 ) from None

@@ -8,15 +8,28 @@
 #include "loop.h"
 #include "right_side.h"
 
-/* sum = sum_j weights[j] K[j] over the first `count` rows of K. */
+enum { SC_BLOCK = 8 }; /* states whose sums stay in registers */
+
+/* sum = sum_j weights[j] K[j] over the first `count` rows of K, those with weight zero left out. */
 static void sc_combine(const sc_loop *L, const double *weights, sc_int count, double *sum)
 {
-    sc_int j, m, n = L->n_s;
-    for (m = 0; m < n; m++) sum[m] = 0.0;
-    for (j = 0; j < count; j++) {
-        const double weight = weights[j], *row = L->K + j * n;
-        if (weight != 0.0)
-            for (m = 0; m < n; m++) sum[m] += weight * row[m];
+    const sc_int n = L->n_s;
+    const double *K = L->K;
+    sc_int j, m, i;
+    for (m = 0; m + SC_BLOCK <= n; m += SC_BLOCK) {
+        double part[SC_BLOCK] = {0.0};
+        for (j = 0; j < count; j++) {
+            const double weight = weights[j], *row = K + j * n + m;
+            if (weight == 0.0) continue;
+            for (i = 0; i < SC_BLOCK; i++) part[i] += weight * row[i];
+        }
+        for (i = 0; i < SC_BLOCK; i++) sum[m + i] = part[i];
+    }
+    for (i = m; i < n; i++) sum[i] = 0.0;
+    for (j = 0; j < count && m < n; j++) {
+        const double weight = weights[j], *row = K + j * n;
+        if (weight == 0.0) continue;
+        for (i = m; i < n; i++) sum[i] += weight * row[i];
     }
 }
 
