@@ -105,9 +105,13 @@ def stated_units(file: Path) -> dict[str, str]:
     """Units by name, as the study's own text states them.
 
     Parameters carry them in a comment, ``mass: float = 2.0  # [kg]``; the README.md beside the file lists metrics as
-    ```settling_time` [s]``.
+    ```settling_time` [s]``. Files beside ``study.py`` count where it does not say.
     """
-    units = dict(re.findall(r"^ +(\w+)\s*:[^#\n]*#\s*\[([^\]\n]+)\]", file.read_text(encoding="utf-8"), re.MULTILINE))
+    sources = [*sorted(set(file.parent.glob("*.py")) - {file}), file] if file.name == FILE else [file]
+    units: dict[str, str] = {}
+    for source in sources:
+        text = source.read_text(encoding="utf-8")
+        units.update(re.findall(r"^ +(\w+)\s*:[^#\n]*#\s*\[([^\]\n]+)\]", text, re.MULTILINE))
     readme = file.with_name("README.md")
     if file.name == FILE and readme.is_file():
         units.update(re.findall(r"`(\w+)`\s+\[([^\]\n]+)\]", readme.read_text(encoding="utf-8")))

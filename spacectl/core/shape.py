@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError, ShapeError
 
 __all__ = ["Shape"]
 
-KINDS = ("box", "cylinder", "ellipsoid", "mesh")
+KINDS = ("box", "cylinder", "ellipsoid", "ring", "mesh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,10 +21,10 @@ class Shape:
 
     Parameters
     ----------
-    kind : {"box", "cylinder", "ellipsoid", "mesh"}
-        A cylinder lies along z.
+    kind : {"box", "cylinder", "ellipsoid", "ring", "mesh"}
+        Cylinders and rings lie about z.
     size : vector, shape (3,)
-        Extent along x, y, z [m]; scales a mesh.
+        Extent along x, y, z [m]; a ring is as thick as it is high; scales a mesh.
     at : vector, shape (3,)
         Centre in body axes [m].
     rotation : matrix (3, 3), optional
@@ -56,6 +56,34 @@ class Shape:
         object.__setattr__(self, "rotation", as_array(R, (3, 3), "shape: rotation"))
         if self.kind == "mesh":
             self._check_mesh()
+
+    @staticmethod
+    def bar(start: Any, end: Any, width: float, kind: str = "cylinder") -> Shape:
+        """A bar between two points of the body.
+
+        Parameters
+        ----------
+        start, end : vector, shape (3,)
+            Its ends in body axes [m].
+        width : float
+            Its thickness [m].
+        kind : {"cylinder", "box"}
+            Round or square.
+
+        Examples
+        --------
+        >>> Shape.bar((0.0, 0.0, 0.0), (2.0, 0.0, 0.0), 0.1).size.tolist()
+        [0.1, 0.1, 2.0]
+        """
+        a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        length = float(np.linalg.norm(b - a))
+        if not length > 0.0:
+            raise ModelError(f"shape: a bar from {a.tolist()} to itself; give two points")
+        along = (b - a) / length
+        side = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
+        side /= np.linalg.norm(side)
+        R = np.stack([side, np.cross(along, side), along], axis=1)
+        return Shape(kind=kind, size=(width, width, length), at=0.5 * (a + b), rotation=R)
 
     def _check_mesh(self) -> None:
         vertices, faces = np.asarray(self.vertices, dtype=float), np.asarray(self.faces)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,8 +51,8 @@ class StudyResult:
         Results printed in the documents, next to ours.
     requirements : tuple of Requirement
         What the study itself asks of its metrics; a user may add others.
-    shapes : mapping of str to Shape
-        Looks of bodies in the replay, by name; others take the size that mass and inertia suggest.
+    shapes : mapping of str to Shape, or to several
+        Looks of bodies in the replay, by name; others are drawn from their joints, mass and inertia.
     """
 
     metrics: Mapping[str, Any]
@@ -66,7 +66,7 @@ class StudyResult:
     plans: Mapping[str, Any] = field(default_factory=dict)
     printed: tuple[Printed, ...] = ()
     requirements: tuple[Requirement, ...] = ()
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    shapes: Mapping[str, Shape | Sequence[Shape]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("figures", "notes", "printed", "requirements"):

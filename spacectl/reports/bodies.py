@@ -1,21 +1,17 @@
-"""How bodies look: boxes of the same mass and inertia, tubes and surfaces that bend with their modes."""
+"""How flexible bodies look: tubes and surfaces that bend with their modes. `looks` draws the rigid ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.spatial import ConvexHull, Delaunay
 
-from spacectl.core.shape import Shape
 from spacectl.model.flexible import FlexibleBody
-from spacectl.model.rigid import RigidBody
-from spacectl.model.system import Part, System
-from spacectl.reports.solids import Solid, box, merge, solid_of, strut, tube_faces
+from spacectl.reports.solids import tube_faces
 
-__all__ = ["Skin", "rigid_solid", "skin_of"]
+__all__ = ["Skin", "skin_of"]
 
 SIDES = 6  # of a tube
 STATIONS = 32  # along a tube, at most
@@ -45,25 +41,6 @@ class Skin:
     owner: np.ndarray
     offset: np.ndarray
     faces: np.ndarray
-
-
-def rigid_solid(part: Part, system: System, shapes: Mapping[str, Shape], least: float) -> Solid | None:
-    """The looks of a rigid body in its own axes, with struts to what it carries; None for rotors and parts of tethers."""
-    body = part.body
-    if not isinstance(body, RigidBody):
-        return None
-    if body.name in shapes:
-        return solid_of(shapes[body.name])
-    size, R = _equal_box(body, least)
-    com = np.asarray(body.com)
-    ends = [np.asarray(part.child_at)]
-    for child in system.parts:
-        if child.on == body.name:
-            ends.append(np.asarray(child.at))
-        elif child.on.startswith(f"{body.name}."):
-            ends += [np.asarray(frame.at) for frame in body.frames if child.on == f"{body.name}.{frame.name}"]
-    width = 0.35 * float(np.sort(size)[1])
-    return merge([box(size).moved(R, com), *(strut(com, end, max(width, 0.3 * least)) for end in ends)])
 
 
 def skin_of(body: FlexibleBody, thickness: float) -> Skin:
@@ -120,7 +97,9 @@ def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces
     n = len(X)
     across = np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])
     across *= np.where(across @ across[0] < 0.0, -1.0, 1.0)[:, None] if _is_flat(across) else 1.0
-    turned = np.einsum("ij,ij->i", across, np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])) < 0.0
+    turned = (
+        np.einsum("ij,ij->i", across, np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])) < 0.0
+    )
     faces = np.where(turned[:, None], faces[:, ::-1], faces)
     normal = np.zeros((n, 3))
     for k in range(3):
@@ -134,13 +113,3 @@ def _is_flat(across: np.ndarray) -> bool:
     """Whether all triangles lie in parallel planes."""
     unit = across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]
     return bool(np.all(np.abs(np.abs(unit @ unit[0]) - 1.0) < 1e-6))
-
-
-def _equal_box(body: RigidBody, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Size and axes of the uniform box with the body's mass and inertia, not thinner than can be seen."""
-    moments, R = np.linalg.eigh(np.asarray(body.inertia))
-    squares = 6.0 / body.mass * (moments.sum() - 2.0 * moments)
-    size = np.sqrt(np.maximum(squares, 0.0))
-    if np.linalg.det(R) < 0.0:
-        R = R * np.array([1.0, 1.0, -1.0])
-    return np.maximum(size, max(0.03 * float(size.max()), least)), R

@@ -26,6 +26,7 @@ __all__ = ["band_text", "draw_figure", "line_looks", "render_figure", "save_figu
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")  # Okabe and Ito, without yellow
 DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (5, 2)), "dotted": (0, (1.2, 1.6)), "markers": "none"}
+CONSTANT = 1e-7  # change over size up to which a curve is a constant with rounding
 INK, SOFT, SHADE = "#1f2933", "#8a94a0", "#c0392b"
 WIDTH, PANEL_HEIGHT, MAP_HEIGHT = 7.6, 2.15, 4.6  # [inch]
 STYLE: Any = {
@@ -116,6 +117,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
         drawn = axes.plot(x, y, color=colour, linestyle=dash, marker=marker)
         handles += drawn if line.label else []
         names += [line.label] if line.label else []
+    _widen_constant(axes, panel, factor)
     for region in panel.regions:
         handles.append(_draw_region(axes, region, factor, x_factor))
         names.append(region.label)
@@ -140,6 +142,14 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
             _plain(text)
     if all(line.x.size < 2 or line.x[0] <= line.x[-1] for line in panel.lines) and not panel.equal_axes:
         axes.margins(x=0.01)
+
+
+def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
+    """A constant is drawn as one: its rounding is no curve."""
+    values = np.concatenate([factor * np.asarray(line.y)[np.isfinite(line.y)] for line in panel.lines] or [np.zeros(0)])
+    size = float(np.max(np.abs(values), initial=0.0))
+    if values.size and not panel.log_y and size > 0.0 and float(np.ptp(values)) < CONSTANT * size:
+        axes.set_ylim(float(values.min()) - 0.1 * size, float(values.max()) + 0.1 * size)
 
 
 def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:

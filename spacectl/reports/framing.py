@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.flexible import FlexibleBody
-from spacectl.model.rigid import RigidBody
+from spacectl.model.joints import Free
+from spacectl.model.system import Part
 from spacectl.reports.loads import find_lines
-from spacectl.reports.motion import Motion
+from spacectl.reports.looks import find_skeleton
+from spacectl.reports.motion import Motion, deflection
+from spacectl.reports.solids import Solid
 
 __all__ = ["find_camera", "find_cloud", "find_origin"]
 
 HALF_ANGLE = np.radians(30.0)  # of k3d's camera, up and down
 WIDTH = 1.3  # least width of the stage over its height
-FAR = 20.0  # travel over width of the system beyond which it is seen from one of its bodies
+NEAR, FAR = (
+    1.5,
+    8.0,
+)  # the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
+LOOKS = 121  # times at which everything must be in the picture
+OUTLINE = 12  # points of a flexible body
 THIN = 0.03  # depth over size up to which a motion counts as planar
 
 
-def find_origin(motion: Motion) -> tuple[np.ndarray, str]:
-    """Positions (n, 3) to be taken off, and the body they belong to: the root's, or those of a body that travels far."""
-    stacked = np.stack(list(motion.p.values()), axis=1)
-    width = max(float(np.max(np.ptp(stacked, axis=1), initial=0.0)), 1.0)
-    travel = float(np.max(np.ptp(stacked.mean(axis=1), axis=0), initial=0.0))
-    if travel <= FAR * width and float(np.max(np.abs(stacked[0]))) <= 1e5 * width:
-        return np.zeros((motion.t.size, 3)), ""
-    first = next(iter(motion.p))
-    return motion.p[first], first
+def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray, str]:
+    """Positions (n, 3) to be taken off, and the body they belong to: the root's, or the first's where all travel far."""
+    still, first = np.zeros((motion.t.size, 3)), next(iter(motion.p))
+    near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
+    roots = motion.system.environment.root_names
+    is_held = any(part.on in roots and not isinstance(part.joint, Free) for part in motion.system.tree)
+    factor = FAR if is_held or isinstance(motion.system.environment, CircularOrbit) else NEAR
+    distance = float(np.max(np.abs(motion.p[first][0])))
+    return (motion.p[first], first) if far > factor * near or distance > 1e5 * near else (still, "")
 
 
-def find_cloud(motion: Motion, origin: np.ndarray) -> np.ndarray:
-    """Points that must be in the picture, (n, k, 3): bodies with their size, ends of what is flexible, lines."""
-    points = [line.points[:, k] for line in find_lines(motion) for k in range(line.points.shape[1])]
+def _extent(cloud: np.ndarray) -> float:
+    return max(float(np.linalg.norm(np.ptp(cloud, axis=(0, 1)))), 1e-9)
+
+
+def find_cloud(motion: Motion, origin: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
+    """Points that must be in the picture, (times, k, 3): bodies with their size, what is flexible, lines."""
+    rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
+    points = [line.points[rows, k] for line in find_lines(motion) for k in range(line.points.shape[1])]
     for part in motion.system.tree:
-        R, p, body = motion.R[part.name], motion.p[part.name], part.body
-        places = [np.zeros(3)]
-        if isinstance(body, FlexibleBody):
-            places += [*body.material.X[[0, -1]]]
-        elif isinstance(body, RigidBody):
-            reach = np.sqrt(1.5 * np.trace(np.asarray(body.inertia)) / body.mass)  # half the diagonal of an equal box
-            places += [np.asarray(body.com) + 0.58 * reach * sign * e for e in np.eye(3) for sign in (-1.0, 1.0)]
-        points += [p + R @ X for X in places]
-    return np.stack(points, axis=1) - origin[:, None]
+        R, p = motion.R[part.name][rows], motion.p[part.name][rows]
+        local = _outline(motion, part, rows, solids)
+        moved = p[:, None] + np.einsum("nij,nkj->nki", R, np.broadcast_to(local, (len(rows), *local.shape[1:])))
+        points += list(np.moveaxis(moved, 1, 0))
+    return np.stack(points, axis=1) - origin[rows, None]
+
+
+def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
+    """Corners of a body's own box, or points along what is flexible, in body axes: (times or 1, k, 3)."""
+    if part.name in solids:
+        low, high = solids[part.name].vertices.min(axis=0), solids[part.name].vertices.max(axis=0)
+        return np.array([[[a, b, c] for a in (low[0], high[0]) for b in (low[1], high[1]) for c in (low[2], high[2])]])
+    if isinstance(part.body, FlexibleBody):
+        material = part.body.material
+        kept = np.unique(np.linspace(0, len(material.X) - 1, OUTLINE).astype(int))
+        return material.X[kept] + deflection(material.Phi[kept], material.G[kept], motion.eta[part.name][rows])
+    return np.zeros((1, 1, 3))
 
 
 def find_camera(motion: Motion, cloud: np.ndarray) -> list[float]:
@@ -68,10 +91,10 @@ def _direction(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     is_planar = extent[thin] <= THIN * extent.max()
     up = _up(motion)
     if is_planar and abs(up[thin]) < 0.9:
-        away = np.eye(3)[thin] * (-1.0 if thin == 1 else 1.0) + 0.35 * up
+        away = np.eye(3)[thin] * (-1.0 if thin == 1 else 1.0) + 0.5 * up
     elif is_planar:  # the plane is level: look down on it, upright as in a drawing
         second = np.eye(3)[(thin + 2) % 3]
-        away, up = up - 0.45 * second, second
+        away, up = up - 0.6 * second, second
     else:
         away = np.array([0.75, -1.0, 0.55]) if abs(up[2]) > 0.5 else np.array([0.45, 0.6, 1.0])
     return away / np.linalg.norm(away), up
@@ -79,11 +102,7 @@ def _direction(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
 
 def _centres(motion: Motion) -> list[np.ndarray]:
     """What moves, without the size of bodies, seen from the first body: it tells whether the motion is planar."""
-    points = list(motion.p.values())
-    for part in motion.system.tree:
-        if isinstance(part.body, (FlexibleBody, RigidBody)):
-            end = part.body.material.X[-1] if isinstance(part.body, FlexibleBody) else np.asarray(part.body.com)
-            points.append(motion.p[part.name] + motion.R[part.name] @ end)
+    points = [item for each in find_skeleton(motion).values() for item in np.moveaxis(each, 1, 0)]
     return [point - points[0] + points[0][0] for point in points]
 
 

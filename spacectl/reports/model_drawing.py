@@ -22,6 +22,10 @@ ROW, COLUMN, LEFT, TOP = 46, 26, 18, 24  # [px]
 BOLD, THIN = 8.2, 6.6  # [px] mean width of a letter, with room to spare
 SHOWN = 60  # bodies; the rest is counted
 MODES = 4
+WORDS = {
+    "Loop": "loop closed", "PointOnPlane": "point held on a plane", "NoRelativeRotation": "no relative rotation",
+    "JointSpring": "spring at a joint", "SpringDamper": "spring and damper",
+}  # fmt: skip
 
 
 def draw_model(system: System) -> dict[str, Any]:
@@ -70,9 +74,8 @@ def _walk(system: System) -> list[tuple[Part, str, int]]:
 
     def visit(parent: str, column: int) -> None:
         carried = sorted(children.get(parent, []), key=lambda part: sizes[part.name])
-        for i, part in enumerate(carried):  # the longest branch goes straight on
-            place = column + (1 if i + 1 < len(carried) else 0)
-            waiting.append((part, parent, place))
+        for part in carried:
+            waiting.append((part, parent, column + (1 if len(carried) > 1 else 0)))
 
     waiting: list[tuple[Part, str, int]] = []
     visit("", 0)
@@ -163,16 +166,19 @@ def _environment(system: System) -> str:
 
 def _notes(system: System, count: int) -> list[str]:
     notes = [f"and {count - SHOWN} more bodies"] if count > SHOWN else []
+    rules: dict[str, list[str]] = {}
     for constraint in system.constraints:
         kind = type(getattr(constraint, "kind", None)).__name__.lower()
-        notes.append(
-            f"constraint '{constraint.name}': {type(constraint).__name__}" + (f", {kind}" if kind != "nonetype" else "")
+        word = WORDS.get(type(constraint).__name__, "constraint")
+        rules.setdefault(word if kind in ("nonetype", "natural") else f"{word}, kept by actuators", []).append(
+            constraint.name
         )
+    notes += [f"{word}: {', '.join(names)}" for word, names in rules.items()]
     brought = {part.name for part in system.tree if isinstance(part.body, LineRod)}
     kinds: dict[str, list[str]] = {}
     for element in system.elements:
         if element.name not in brought:
-            kinds.setdefault(type(element).__name__, []).append(element.name)
+            kinds.setdefault(WORDS.get(type(element).__name__, type(element).__name__), []).append(element.name)
     notes += [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
     if system.sensors:
         notes.append("sensors: " + ", ".join(sensor.name for sensor in system.sensors))

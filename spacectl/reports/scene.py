@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from spacectl.core.shape import Shape
 from spacectl.model.environment import CircularOrbit
 from spacectl.model.flexible import FlexibleBody
 from spacectl.reports.arrays import pack, pack_indices, pack_tracks
-from spacectl.reports.bodies import rigid_solid, skin_of
+from spacectl.reports.bodies import skin_of
 from spacectl.reports.framing import find_camera, find_cloud, find_origin
 from spacectl.reports.loads import find_arrows, find_lines
+from spacectl.reports.looks import rigid_looks
 from spacectl.reports.motion import Motion, deflection, find_motion
 from spacectl.reports.units import format_value, pretty_unit
 from spacectl.spatial.rotation import quaternion_from_rotation
@@ -31,7 +32,7 @@ SEEN = 0.01  # deflections below this part of a body's length are hard to see
 SHOWN = 0.08  # to what part of its length stretched ones are shown
 
 
-def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape]) -> dict[str, Any]:
+def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[Shape]]) -> dict[str, Any]:
     """What a replay needs, as JSON data.
 
     Parameters
@@ -40,7 +41,7 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape]) -> dict[s
         Of the simulation.
     simulation : Simulation
         With its equations.
-    shapes : mapping of str to Shape
+    shapes : mapping of str to Shape or several
         Looks of bodies, by name.
 
     Raises
@@ -60,19 +61,17 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape]) -> dict[s
     skins = _flexible(motion)
     factor = _stretch(motion, skins) if not eom.constraint_rows else 1.0
     motions = [motion] if factor == 1.0 else [motion, find_motion(simulation, most=motion.t.size, stretch=factor)]
-    origin, seen_from = find_origin(motion)
-    cloud = find_cloud(motion, origin)
-    if not np.all(np.isfinite(cloud)):
+    if not all(np.all(np.isfinite(p)) for p in motion.p.values()):
         raise ModelError("the placements of the bodies are not finite")
+    solids = rigid_looks(motion, shapes)
+    origin, seen_from = find_origin(motion, solids)
+    cloud = find_cloud(motion, origin, solids)
     size = max(float(np.linalg.norm(np.ptp(cloud, axis=(0, 1)))), 1e-3)
-    least = 0.012 * size
     names = list(motion.p)
-    rigid = []
-    for part in motion.system.tree:
-        solid = rigid_solid(part, motion.system, shapes, least)
-        if solid is not None and part.name not in skins:
-            entry = {"body": names.index(part.name), "name": part.name, "vertices": pack(solid.vertices)}
-            rigid.append({**entry, "faces": pack_indices(solid.faces)})
+    rigid = [
+        {"body": names.index(key), "name": key, "vertices": pack(solid.vertices), "faces": pack_indices(solid.faces)}
+        for key, solid in solids.items()
+    ]
     return {
         "name": name,
         "system": motion.system.name,

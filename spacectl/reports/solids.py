@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.shape import Shape
 
-__all__ = ["Solid", "arrow", "box", "cylinder", "ellipsoid", "merge", "solid_of", "strut", "tube_faces"]
+__all__ = ["Solid", "arrow", "box", "cylinder", "ellipsoid", "merge", "ring", "solid_of", "strut", "tube_faces"]
 
 ROUND = 12  # sides of what is round
 
@@ -60,6 +60,26 @@ def ellipsoid(size: np.ndarray) -> Solid:
     return _lathe(0.5 * np.stack([np.cos(angles), np.sin(angles)], axis=1), size)
 
 
+def ring(size: np.ndarray) -> Solid:
+    """About z, with the given outer diameters; as thick as it is high."""
+    outer, sides = np.asarray(size, dtype=float), 8
+    around, across = 2.0 * np.pi * np.arange(2 * ROUND) / (2 * ROUND), 2.0 * np.pi * np.arange(sides) / sides
+    thick = 0.5 * outer[2]
+    radius = 0.5 * outer[:2] - thick
+    corners = [
+        [*((radius + thick * np.cos(b)) * np.array([np.cos(a), np.sin(a)])), thick * np.sin(b)]
+        for a in around
+        for b in across
+    ]
+    faces = []
+    for i in range(len(around)):
+        for k in range(sides):
+            a, b = i * sides + k, i * sides + (k + 1) % sides
+            c, d = (((i + 1) % len(around)) * sides + x % sides for x in (a, b))
+            faces += [[a, c, d], [a, d, b]]
+    return Solid(np.array(corners), np.array(faces))
+
+
 def arrow(heads: int = 1) -> Solid:
     """Along x from 0 to 1: one head for a force, two for a torque."""
     tip = [[0.0, 0.0], [0.022, 0.0], [0.022, 0.72 if heads == 1 else 0.6]]
@@ -88,7 +108,7 @@ def solid_of(shape: Shape) -> Solid:
     if shape.kind == "mesh":
         plain = Solid(np.asarray(shape.vertices) * size, np.asarray(shape.faces, dtype=int))
     else:
-        plain = {"box": box, "cylinder": cylinder, "ellipsoid": ellipsoid}[shape.kind](size)
+        plain = {"box": box, "cylinder": cylinder, "ellipsoid": ellipsoid, "ring": ring}[shape.kind](size)
     return plain.moved(np.asarray(shape.rotation), np.asarray(shape.at))
 
 

@@ -44,7 +44,7 @@ def metric_rows(
         remark = ""
         shown, factor = shown_unit(unit)
         if factor != 1.0 and isinstance(value, float):
-            remark = f"{format_value(factor * value)} {shown}"
+            remark = f"{format_value(float(f'{factor * value:.4g}'))} {shown}"
         is_number = isinstance(value, (int, float, list)) and not isinstance(value, bool)
         row = Row(key.replace("_", " "), format_value(value), pretty_unit(unit) if is_number else "", remark, key)
         judged = [item for item in verdicts if item.requirement.metric == key]
@@ -111,9 +111,20 @@ def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
         data = simulation.dataset
         if "event_time" not in data or "event_name" not in data:
             continue
-        times, guards = data["event_time"].values, data["event_name"].values
-        for time, guard in list(zip(times, guards, strict=True))[:EVENTS_SHOWN]:
-            rows.append(Row(name, format_value(float(time)), "s", str(guard)))
-        if len(times) > EVENTS_SHOWN:
-            rows.append(Row(name, "", "", f"and {len(times) - EVENTS_SHOWN} more"))
+        together = _same_times(data["event_time"].values, data["event_name"].values)
+        for time, guards in together[:EVENTS_SHOWN]:
+            rows.append(Row(name, format_value(time), "s", "; ".join(guards)))
+        if len(together) > EVENTS_SHOWN:
+            rows.append(Row(name, "", "", f"and {len(together) - EVENTS_SHOWN} more"))
     return rows
+
+
+def _same_times(times: Any, guards: Any) -> list[tuple[float, list[str]]]:
+    """Times of events, each once as printed, with all that happened then."""
+    found: list[tuple[float, list[str]]] = []
+    for time, guard in zip(times, guards, strict=True):
+        if found and format_value(found[-1][0]) == format_value(float(time)):
+            found[-1][1].extend([str(guard)] if str(guard) not in found[-1][1] else [])
+        else:
+            found.append((float(time), [str(guard)]))
+    return found

@@ -1,4 +1,4 @@
-"""How numbers and units are shown to people: radians as degrees, powers as superscripts, six digits.
+"""How numbers and units are shown to people: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
 
 Inside the package everything is SI and radians; only `reports` converts.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = ["format_value", "metric_unit", "pretty_unit", "shown_unit"]
 
+NOISE = 1e-7  # below it a number is mostly an error of rounding or of a tolerance, and three digits tell enough
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 #: Endings of metric names that tell the unit; longer ones first.
@@ -100,7 +101,7 @@ def format_value(value: Any) -> str:
 
 
 def _format_float(value: float) -> str:
-    text = f"{value:.6g}"
+    text = f"{value:.6g}" if abs(value) >= NOISE else f"{value:.3g}"
     if "e" not in text:
         return text.replace("-", "\N{MINUS SIGN}")
     mantissa, exponent = text.split("e")

@@ -15,7 +15,7 @@ from spacectl.reports.solids import Solid, arrow, tube_faces
 __all__ = ["page_replay"]
 
 LINE_SIDES = 5
-LARGE = 0.3  # part of the scene beyond which a body is drawn translucent, so that it hides nothing
+LARGE = 0.25  # width over the size of the scene beyond which a body is translucent, so that it hides nothing
 COLOURS = (0x7A8794, 0x3F7FB5, 0x5FA8D3, 0x4C9F85, 0xB58AA5, 0x94A3B8)
 BEND, LINE, FORCE, TORQUE = 0xE08A1E, 0xC65A11, 0xC0392B, 0x7B4FB5
 AXES = (0xD55E00, 0x009E73, 0x0072B2)
@@ -36,7 +36,7 @@ def _snapshot(replay: Mapping[str, Any]) -> str:
     plot.camera = list(replay["camera"])
     plot.lighting = 1.9
     for name, solid, colour, is_flat in _meshes(replay, size):
-        extent = float(np.max(np.ptp(solid.vertices, axis=0))) if name.startswith("rigid") else 0.0
+        extent = float(np.sort(np.ptp(solid.vertices, axis=0))[1]) if name.startswith("rigid") else 0.0
         plot += k3d.mesh(
             solid.vertices.astype(np.float32),
             solid.faces.astype(np.uint32),

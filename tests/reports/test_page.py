@@ -125,7 +125,7 @@ def test_metrics_parameters_and_changes_are_shown(tmp_path: Path) -> None:
     page = Elements(
         write_report(StudyResult(metrics={"tilt": 0.5}), tmp_path / "r.html", record=record).read_text(encoding="utf-8")
     )
-    for text in ("Lift off", "How?", "Quick run", "28.6479 deg", "changed from 2", "kg", "tilt"):
+    for text in ("Lift off", "How?", "Quick run", "28.65 deg", "changed from 2", "kg", "tilt"):
         assert text in page.text
 
 

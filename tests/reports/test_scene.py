@@ -32,12 +32,13 @@ from spacectl import (
 )
 from spacectl.core.errors import ModelError
 from spacectl.reports.arrays import unpack, unpack_tracks
-from spacectl.reports.bodies import rigid_solid, skin_of
+from spacectl.reports.bodies import skin_of
 from spacectl.reports.framing import find_cloud
 from spacectl.reports.loads import find_arrows, find_lines
+from spacectl.reports.looks import rigid_looks, rigid_solid
 from spacectl.reports.motion import deflection, find_motion
 from spacectl.reports.scene import SHOWN, replay_of
-from spacectl.reports.solids import arrow, box, cylinder, ellipsoid
+from spacectl.reports.solids import arrow, box, cylinder, ellipsoid, ring
 from spacectl.reports.viewer import page_replay
 
 
@@ -132,6 +133,14 @@ def test_a_tether_runs_from_its_drum_to_its_load() -> None:
     assert replay_of("run", sim, {})["axes"]["labels"][0] == "radial, outward"
 
 
+def test_several_shapes_make_one_body() -> None:
+    body = RigidBody(name="bus", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    system = System(name="one", parts=(Part(body),))
+    parts = (Shape(size=(1.0, 1.0, 1.0)), Shape.bar((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), 0.1))
+    found = rigid_solid(system.parts[0], system, {"bus": parts}, least=1e-3)
+    assert np.allclose([found.vertices[:, 0].min(), found.vertices[:, 0].max()], [-0.5, 4.0])
+
+
 def test_a_far_traveller_is_seen_from_itself() -> None:
     body = RigidBody(name="craft", mass=1.0, inertia=(1.0, 1.0, 1.0))
     sim = simulate(
@@ -143,7 +152,14 @@ def test_a_far_traveller_is_seen_from_itself() -> None:
     assert np.allclose(unpack_tracks(replay["variants"][0]["poses"])[:, 4:], 0.0)
 
 
-SOLIDS = (box(np.array([1.0, 2.0, 3.0])), cylinder(np.ones(3)), ellipsoid(np.ones(3)), arrow(1), arrow(2))
+SOLIDS = (
+    box(np.array([1.0, 2.0, 3.0])),
+    cylinder(np.ones(3)),
+    ellipsoid(np.ones(3)),
+    ring(np.array([2.0, 3.0, 0.2])),
+    arrow(1),
+    arrow(2),
+)
 
 
 @pytest.mark.parametrize("solid", SOLIDS)
@@ -191,14 +207,32 @@ def test_a_body_is_a_box_of_its_inertia_or_as_the_study_says() -> None:
     )
     body = RigidBody(name="bus", mass=10.0, inertia=inertia, com=(0.0, 0.0, 0.0))
     system = System(name="one", parts=(Part(body),))
-    found = rigid_solid(system.parts[0], system, {}, 1e-3)
-    assert found is not None
+    found = rigid_solid(system.parts[0], system, {}, least=1e-3)
     assert np.allclose(np.ptp(found.vertices, axis=0), size)
     shaped = rigid_solid(
-        system.parts[0], system, {"bus": Shape(kind="cylinder", size=(1.0, 1.0, 9.0), at=(0, 0, 2.0))}, 1e-3
+        system.parts[0], system, {"bus": Shape(kind="cylinder", size=(1.0, 1.0, 9.0), at=(0, 0, 2.0))}, least=1e-3
     )
-    assert shaped is not None
     assert shaped.vertices[:, 2].max() == pytest.approx(6.5)
+
+
+def test_without_shapes_links_are_bars_and_no_joint_is_hidden_in_a_box() -> None:
+    """A heavy base of 12 m by its inertia carries a 2 m arm: the arm is seen, from joint to joint."""
+    base = RigidBody(name="base", mass=1e5, inertia=(2.4e6, 2.4e6, 2.4e6))
+    link, hand = (
+        RigidBody(name=name, mass=10.0, inertia=(0.4, 4.0, 4.0), com=(0.5, 0.0, 0.0)) for name in ("link", "hand")
+    )
+    system = System(
+        name="arm",
+        parts=(
+            Part(base, joint=Free(name="base")),
+            Part(link, on="base", at=(1.0, 0.0, 0.0), joint=Revolute(name="shoulder", axis="z")),
+            Part(hand, on="link", at=(1.0, 0.0, 0.0), joint=Revolute(name="wrist", axis="z")),
+        ),
+    )
+    sim = simulate(form_equations(system), x0={"wrist_dot": 0.1}, t_span=(0.0, 1.0), grid=5, driver="python")
+    looks = rigid_looks(find_motion(sim, most=5), {})
+    assert np.allclose([looks["link"].vertices[:, 0].min(), looks["link"].vertices[:, 0].max()], [0.0, 1.0])
+    assert np.max(looks["base"].vertices) == pytest.approx(1.0), "up to the shoulder"
 
 
 @pytest.mark.parametrize("g", [(0.0, 0.0, 0.0), (-9.8, 0.0, 0.0), (0.0, 0.0, -9.8), (0.0, 3.0, 4.0)])
@@ -206,13 +240,16 @@ def test_a_body_is_a_box_of_its_inertia_or_as_the_study_says() -> None:
 def test_the_camera_sees_every_body_all_the_time(g: tuple[float, ...], axis: str) -> None:
     """Projected by a pinhole of k3d's angle, everything lies in the picture, whichever way is down."""
     bar = RigidBody(name="bar", mass=2.0, inertia=(0.01, 0.2, 0.2), com=(0.5, 0.0, 0.0))
-    system = System(name="swing", environment=UniformGravity(g=g), parts=(Part(bar, joint=Revolute(name="pin", axis=axis)),))
+    system = System(
+        name="swing", environment=UniformGravity(g=g), parts=(Part(bar, joint=Revolute(name="pin", axis=axis)),)
+    )
     sim = simulate(form_equations(system), x0={"pin": 0.3, "pin_dot": 1.0}, t_span=(0.0, 1.0), grid=9, driver="python")
     replay = replay_of("run", sim, {})
     place, target, up = np.array(replay["camera"]).reshape(3, 3)
     ahead = (target - place) / np.linalg.norm(target - place)
     right = np.cross(ahead, up) / np.linalg.norm(np.cross(ahead, up))
-    seen = find_cloud(find_motion(sim, most=9), np.zeros((9, 3))).reshape(-1, 3) - place
+    motion = find_motion(sim, most=9)
+    seen = find_cloud(motion, np.zeros((9, 3)), rigid_looks(motion, {})).reshape(-1, 3) - place
     assert np.all(seen @ ahead > 0.0)
     assert np.max(np.abs(seen @ np.cross(right, ahead)) / (seen @ ahead)) < np.tan(np.radians(30.0))
     assert np.max(np.abs(seen @ right) / (seen @ ahead)) < 1.3 * np.tan(np.radians(30.0))

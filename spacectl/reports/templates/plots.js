@@ -35,6 +35,8 @@ function rangeOf(panel, factor) {
     if (value > high) high = value;
   }
   if (!isFinite(low) || panel.log_y) return {range: null, edges: []};
+  const size = Math.max(Math.abs(low), Math.abs(high)), isConstant = high - low < 1e-7 * size; // its rounding is no curve
+  if (isConstant) { low -= 0.1 * size; high += 0.1 * size; }
   const reach = 1.5 * Math.max(high - low, 0.1 * Math.max(Math.abs(low), Math.abs(high))), edges = [];
   const room = 0.06 * Math.max(high - low, 1e-12 * Math.max(1, Math.abs(high)));
   let bottom = low - room, top = high + room;
@@ -42,14 +44,15 @@ function rangeOf(panel, factor) {
     if (band.high !== null && band.high - high <= reach) { edges.push([band.high, 1]); top = Math.max(top, band.high + 2 * room); }
     if (band.low !== null && low - band.low <= reach) { edges.push([band.low, -1]); bottom = Math.min(bottom, band.low - 2 * room); }
   }
-  const isHeld = edges.length || panel.regions.length; // an area never widens the view
+  const isHeld = edges.length || isConstant || panel.regions.length; // an area never widens the view
   return {range: isHeld ? [factor * bottom, factor * top] : null, edges};
 }
 
 function describe(figure, width) {
   const isNarrow = width < 700, ink = styleOf("--ink"), soft = styleOf("--line"), bad = styleOf("--bad");
-  const heights = figure.panels.map(panel => panel.equal_axes ? 400 : (isNarrow ? 170 : 185)), gap = 34;
-  const total = heights.reduce((a, b) => a + b, 0) + gap * (heights.length - 1);
+  const heights = figure.panels.map(panel => panel.equal_axes ? 400 : (isNarrow ? 170 : 185));
+  const gaps = figure.panels.slice(1).map((panel, i) => sharesX(figure.panels[i], panel) ? 34 : 78);
+  const total = [...heights, ...gaps].reduce((a, b) => a + b, 0);
   const layout = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: {color: ink, size: 12, family: styleOf("--face")},
     margin: {l: 64, r: isNarrow ? 12 : 190, t: 26, b: 48}, hovermode: "x", dragmode: "zoom", shapes: [], annotations: [],
@@ -101,7 +104,7 @@ function describe(figure, width) {
       x: [null], y: [null], name: plain(band.text[plots.isSI ? 0 : 1]), type: "scatter", mode: "markers", legend, hoverinfo: "skip",
       marker: {color: bad, opacity: 0.35, symbol: "square", size: 11}, xaxis: "x" + n, yaxis: "y" + n, showlegend: isShown(band.text[0], "band"),
     });
-    top = bottom - gap / total;
+    top = bottom - (gaps[i] || 0) / total;
   });
   if (isNarrow) {
     const rows = Math.ceil(shown.size / Math.max(1, Math.floor(width / 190)));
