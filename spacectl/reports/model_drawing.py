@@ -1,6 +1,6 @@
 """The drawing of a model: its tree of bodies with joints, masses, modes, inputs and tethers, laid out for an SVG.
 
-A chain runs straight down; where a body carries several others, each starts a column of its own.
+A chain runs straight down, also past what hangs on its links; where a body carries several others, they are indented.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ def _walk(system: System) -> list[tuple[Part, str, int]]:
     def visit(parent: str, column: int) -> None:
         carried = sorted(children.get(parent, []), key=lambda part: sizes[part.name])
         for part in carried:
-            waiting.append((part, parent, column + (1 if len(carried) > 1 else 0)))
+            is_chain = part is carried[-1] and (
+                len(carried) == 1 or (parent and sizes[part.name] >= 2 * sizes[carried[-2].name])
+            )
+            waiting.append((part, parent, column + (0 if is_chain else 1)))
 
     waiting: list[tuple[Part, str, int]] = []
     visit("", 0)

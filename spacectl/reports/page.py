@@ -28,6 +28,7 @@ from spacectl.reports.figure_data import figure_from_data
 from spacectl.reports.figures import render_figure
 from spacectl.reports.record import StudyRecord
 from spacectl.reports.summary import metric_rows, printed_rows
+from spacectl.reports.units import pretty_powers
 from spacectl.reports.viewer import page_replay
 
 __all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]
@@ -75,10 +76,12 @@ def render_page(document: Mapping[str, Any]) -> str:
     for i, table in enumerate(document["histories"]):
         blocks[f"history-{i}"] = compressed(table["csv"].encode("utf-8"))
     verdicts = judge_document(document)
-    metrics, units = document["metrics"], document["units"]
-    return template("page.html").render(
+    rows = metric_rows(document["metrics"], document["units"], verdicts)
+    return template(
+        "page.html"
+    ).render(
         document=document,
-        metrics=metric_rows(metrics, units, verdicts),
+        metrics=sorted(rows, key=lambda row: not row["verdicts"]),  # what is judged comes first
         printed=printed_rows(document["printed"]),
         verdicts=verdicts,
         unjudged=[verdict for verdict in verdicts if verdict.reason],
@@ -128,6 +131,7 @@ def template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["powers"] = pretty_powers
     environment.globals["version"] = versions()["spacectl"]
     return environment.get_template(name)
 

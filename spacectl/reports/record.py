@@ -12,6 +12,9 @@ from spacectl.core.requirement import Requirement
 __all__ = ["StudyRecord"]
 
 
+ACRONYMS = {"fem": "FEM", "iftomm": "IFToMM", "lqg": "LQG", "lqr": "LQR", "pd": "PD", "rae": "RAE", "ssrms": "SSRMS"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyRecord:
     """What a report says about a run besides its result.
@@ -49,5 +52,5 @@ class StudyRecord:
     @property
     def title(self) -> str:
         """The name in words."""
-        words = self.name.replace("_", " ").strip()
+        words = " ".join(ACRONYMS.get(word, word) for word in self.name.replace("_", " ").split())
         return words[:1].upper() + words[1:]

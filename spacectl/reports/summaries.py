@@ -70,10 +70,16 @@ def law_summary(title: str, law: Any) -> dict[str, Any]:
 def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
     """Final time, outcome, arcs with what limits them."""
     arcs = [[format_value(arc.begin), format_value(arc.end), arc.limit] for arc in plan.arcs]
-    notes = [(str(key), format_value(value)) for key, value in plan.notes.items() if _is_short(value)]
+    notes = [
+        (str(key).replace("_", " "), format_value(value))
+        for key, value in plan.notes.items()
+        if _is_short(value) and not (arcs and key == "phase_times")  # the table of arcs says it
+    ]
+    switches = f"{len(plan.switch_times)} switch{'' if len(plan.switch_times) == 1 else 'es'}"
+    message = "" if arcs and plan.outcome.is_success else plan.outcome.message
     return {
         "title": title,
-        "text": f"{format_value(plan.final_time)} s, {len(plan.switch_times)} switches. {plan.outcome.message}".strip(),
+        "text": f"{format_value(plan.final_time)} s, {switches}. {message}".strip(),
         "is_success": bool(plan.outcome.is_success),
         "arcs": arcs,
         "notes": notes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,12 +38,12 @@ class Row:
 def metric_rows(
     metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """A row for each metric, with its unit where `units` or the name tells it; radians also in degrees; and verdicts."""
+    """A row for each metric, with its unit as `units` or the name tell it, radians also in degrees, frequencies in Hz; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)
         remark = ""
-        shown, factor = shown_unit(unit)
+        shown, factor = ("Hz", 0.5 / math.pi) if unit == "rad/s" and "frequency" in key else shown_unit(unit)
         if factor != 1.0 and isinstance(value, float):
             remark = f"{format_value(float(f'{factor * value:.4g}'))} {shown}"
         is_number = isinstance(value, (int, float, list)) and not isinstance(value, bool)

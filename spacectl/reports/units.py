@@ -6,12 +6,15 @@ Inside the package everything is SI and radians; only `reports` converts.
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
-__all__ = ["format_value", "metric_unit", "pretty_unit", "shown_unit"]
+__all__ = ["format_value", "metric_unit", "pretty_powers", "pretty_unit", "shown_unit"]
 
 NOISE = 1e-7  # below it a number is mostly an error of rounding or of a tolerance, and three digits tell enough
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]*\w)")
 
 #: Endings of metric names that tell the unit; longer ones first.
 _ENDINGS = {
@@ -37,6 +40,17 @@ def pretty_unit(unit: str) -> str:
         digits = len(piece) - len(piece.lstrip("-0123456789"))
         text += piece[:digits].translate(_SUPERSCRIPTS) + piece[digits:]
     return text
+
+
+def pretty_powers(text: Any) -> str:
+    """A text in which programmers' powers of ten are printed ones.
+
+    Examples
+    --------
+    >>> pretty_powers("within 1.1e-13 m of 2e+06 m")
+    'within 1.1 × 10⁻¹³ m of 2 × 10⁶ m'
+    """
+    return _POWER.sub(lambda found: f"{found[1]} × 10{str(int(found[2])).translate(_SUPERSCRIPTS)}", str(text))
 
 
 def shown_unit(unit: str) -> tuple[str, float]:
