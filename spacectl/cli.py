@@ -10,18 +10,19 @@ import io
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from spacectl import __version__, cli_bench, cli_gallery, cli_new, cli_studies, cli_sweep
-from spacectl.cli_app import FAILED, INTERRUPTED, OK, TERMINATED, WRONG, Debug, app, say
+from spacectl.cli_app import FAILED, INTERRUPTED, OK, TERMINATED, WRONG, Debug, Json, app, say, say_json
 from spacectl.cli_signals import terminate_as_interrupt
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.labels import Labels
-from spacectl.dynamics import form_equations
+from spacectl.dynamics import EquationsOfMotion, form_equations
 from spacectl.model.files import load_system
+from spacectl.model.system import System
 from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
@@ -43,11 +44,15 @@ def start(
 
 @app.command("check")
 def check_command(
-    file: Annotated[Path, typer.Argument(help="A system as .toml or .json.")], debug: Debug = False
+    file: Annotated[Path, typer.Argument(help="A system as .toml or .json.")],
+    as_json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """Check a system file: form its equations and print names, units and sizes."""
     system = load_system(file)
     eom = form_equations(system)
+    if as_json:
+        return say_json(_equations_data(system, eom))
     say(f"{system.name}: {len(system.tree)} bodies, {type(system.environment).__name__}, formulation {eom.formulation}")
     named = {
         "coordinates q": eom.labels.q,
@@ -62,6 +67,27 @@ def check_command(
     say(
         f"parameters p: {len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}, content {system.content_hash()[:12]}"
     )
+
+
+def _equations_data(system: System, eom: EquationsOfMotion) -> dict[str, Any]:
+    """What `check` tells, for machines."""
+    groups = {"coordinates": eom.labels.q, "speeds": eom.labels.v, "inputs": eom.labels.u, "outputs": eom.labels.y}
+    named: dict[str, list[dict[str, Any]]] = {
+        group: [{"name": name, "unit": unit} for name, unit in zip(labels.names, labels.units, strict=True)]
+        for group, labels in groups.items()
+    }
+    for item, *limit in zip(named["inputs"], *eom.limits(), strict=True):
+        item["limit"] = [float(value) if np.isfinite(value) else None for value in limit]
+    return {
+        "name": system.name,
+        "environment": type(system.environment).__name__,
+        "bodies": len(system.tree),
+        "formulation": eom.formulation,
+        **named,
+        "parameters": len(eom.parameters),
+        "structure_hash": eom.structure_hash,
+        "content_hash": system.content_hash(),
+    }
 
 
 def run_command_line(arguments: list[str]) -> int:

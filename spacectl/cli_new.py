@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from spacectl.cli_app import Debug, app, say
+from spacectl.cli_app import Debug, Json, app, say, say_json
 from spacectl.core.errors import ModelError
 
 __all__ = ["new_model_command", "new_study_command"]
@@ -24,7 +24,7 @@ Into = Annotated[Path, typer.Option("--into", help="Folder to write into.")]
 
 
 @group.command("study")
-def new_study_command(name: Name, into: Into = Path("studies"), debug: Debug = False) -> None:
+def new_study_command(name: Name, into: Into = Path("studies"), as_json: Json = False, debug: Debug = False) -> None:
     """Write studies/NAME with study.py and README.md."""
     _check(name)
     folder = into / name
@@ -33,12 +33,15 @@ def new_study_command(name: Name, into: Into = Path("studies"), debug: Debug = F
     folder.mkdir(parents=True)
     for file in ("study.py", "README.md"):
         (folder / file).write_text(_filled(f"{file}.txt", name), encoding="utf-8")
+    command = f"spacectl run {folder if into != Path('studies') else name} --out out/{name}"
+    if as_json:
+        return say_json({"files": [str(folder / "study.py"), str(folder / "README.md")], "next": command})
     say(f"wrote {folder / 'study.py'} and {folder / 'README.md'}")
-    say(f"next: spacectl run {folder if into != Path('studies') else name} --out out/{name}")
+    say(f"next: {command}")
 
 
 @group.command("model")
-def new_model_command(name: Name, into: Into = Path(), debug: Debug = False) -> None:
+def new_model_command(name: Name, into: Into = Path(), as_json: Json = False, debug: Debug = False) -> None:
     """Write NAME.py: a system, its equations, a law, a simulation and a report."""
     _check(name)
     file = into / f"{name}.py"
@@ -46,6 +49,8 @@ def new_model_command(name: Name, into: Into = Path(), debug: Debug = False) -> 
         raise ModelError(f"new model '{name}': '{file}' exists already; choose another name")
     into.mkdir(parents=True, exist_ok=True)
     file.write_text(_filled("model.py.txt", name), encoding="utf-8")
+    if as_json:
+        return say_json({"files": [str(file)], "next": f"python {file}"})
     say(f"wrote {file}")
     say(f"next: python {file}, then open {name}.html and try: spacectl check {name}.toml")
 

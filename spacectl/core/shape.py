@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError, ShapeError
 
 __all__ = ["Shape"]
 
-KINDS = ("box", "cylinder", "ellipsoid", "ring", "mesh")
+KINDS = ("box", "cone", "cylinder", "ellipsoid", "ring", "mesh")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +21,8 @@ class Shape:
 
     Parameters
     ----------
-    kind : {"box", "cylinder", "ellipsoid", "ring", "mesh"}
-        Cylinders and rings lie about z.
+    kind : {"box", "cone", "cylinder", "ellipsoid", "ring", "mesh"}
+        Cones (pointed towards +z), cylinders and rings lie about z.
     size : vector, shape (3,)
         Extent along x, y, z [m]; a ring is as thick as it is high; scales a mesh.
     at : vector, shape (3,)
@@ -67,8 +67,8 @@ class Shape:
             Its ends in body axes [m].
         width : float
             Its thickness [m].
-        kind : {"cylinder", "box"}
-            Round or square.
+        kind : {"cylinder", "box", "cone"}
+            Round, square, or pointed at the end.
 
         Examples
         --------

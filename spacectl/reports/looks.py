@@ -13,6 +13,7 @@ import numpy as np
 
 from spacectl.core.shape import Shape
 from spacectl.model.flexible import FlexibleBody
+from spacectl.model.frame_constraints import Loop
 from spacectl.model.joints import Free
 from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
@@ -26,6 +27,7 @@ THIN = 0.012  # least thickness over the size of the scene
 HUB = 0.06  # half the least size of a body that carries others, over the size of the scene
 SLENDER = 0.16  # width of a bar over its length, at most
 CENTRE = 0.02  # distance of a joint from the centre of mass over the body's size up to which it lies in the middle
+ROD = 3.0  # length over width beyond which the box of the same inertia is a rod, which hides nothing
 OFF = 1.5  # widths of a bar beyond which a centre of mass gets a box of its own
 
 
@@ -87,14 +89,17 @@ def rigid_solid(
     com = np.asarray(body.com)
     own, carried = _ends(part, system)
     size, R = equal_box(body)
-    if own is not None:
+    reach = max((float(np.linalg.norm(end - com)) for end in (own, *carried) if end is not None), default=np.inf)
+    is_slender = ROD * float(np.sort(size)[1]) < float(size.max()) <= 2.4 * reach  # a rod that its joints belong to
+    if own is not None and not is_slender:
         bars = _bars(own, carried, float(np.sort(size)[1]), least)
         if bars and min(_distance(com, own, end) - OFF * width for end, width in bars) <= 0.0:  # a link
             return merge(strut(own, end, width) for end, width in bars)
     ends = [end for end in (own, *carried) if end is not None]
     apart = [end for end in ends if np.linalg.norm(end - com) > CENTRE * float(size.max())]
     hidden = np.concatenate([np.zeros((0, 3)) if neighbours is None else neighbours, np.reshape(apart, (-1, 3))])
-    size = np.maximum(_smaller(size, (hidden - com) @ R, hub), max(0.03 * float(size.max()), least))
+    size = size if is_slender else _smaller(size, (hidden - com) @ R, hub)
+    size = np.maximum(size, max(0.03 * float(size.max()), least))
     legs = [strut(com, end, _width(size, com, end, least)) for end in ends if _is_outside(size, (end - com) @ R)]
     return merge([box(size).moved(R, com), *legs])
 
@@ -144,8 +149,20 @@ def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarra
         if child.on == part.name and not isinstance(child.joint, Free):
             carried.append(np.asarray(child.at))
         elif child.on.startswith(f"{part.name}."):
-            carried += [np.asarray(item.at) for item in part.body.frames if child.on == f"{part.name}.{item.name}"]
+            carried.append(_frame_at(part, child.on))
+    for loop in system.constraints:
+        if isinstance(loop, Loop):
+            ends = ((loop.a, loop.at_a), (loop.b, loop.at_b))
+            carried += [
+                _frame_at(part, frame) + np.asarray(at) for frame, at in ends if frame.split(".")[0] == part.name
+            ]
     return own, carried
+
+
+def _frame_at(part: Part, frame: str) -> np.ndarray:
+    """Origin of a frame on a body, in body axes; a turned frame is taken as it stands."""
+    found = [np.asarray(item.at) for item in part.body.frames if frame == f"{part.name}.{item.name}"]
+    return found[0] if found else np.zeros(3)
 
 
 def _bars(own: np.ndarray, carried: list[np.ndarray], width: float, least: float) -> list[tuple[np.ndarray, float]]:

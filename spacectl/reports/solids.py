@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.shape import Shape
 
-__all__ = ["Solid", "arrow", "box", "cylinder", "ellipsoid", "merge", "ring", "solid_of", "strut", "tube_faces"]
+__all__ = ["Solid", "arrow", "box", "cone", "cylinder", "ellipsoid", "merge", "ring", "solid_of", "strut", "tube_faces"]
 
 ROUND = 12  # sides of what is round
 
@@ -47,6 +47,11 @@ def box(size: np.ndarray) -> Solid:
             corners += [middle + a * u + sign * b * v for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
             faces += [[k, k + 1, k + 2], [k, k + 2, k + 3]]
     return Solid(0.5 * np.array(corners) * np.asarray(size), np.array(faces))
+
+
+def cone(size: np.ndarray) -> Solid:
+    """Along z, pointed at the top."""
+    return _lathe(np.array([[0.0, -0.5], [0.5, -0.5], [0.5, -0.5], [0.0, 0.5]]), size)
 
 
 def cylinder(size: np.ndarray) -> Solid:
@@ -108,7 +113,7 @@ def solid_of(shape: Shape) -> Solid:
     if shape.kind == "mesh":
         plain = Solid(np.asarray(shape.vertices) * size, np.asarray(shape.faces, dtype=int))
     else:
-        plain = {"box": box, "cylinder": cylinder, "ellipsoid": ellipsoid, "ring": ring}[shape.kind](size)
+        plain = {"box": box, "cone": cone, "cylinder": cylinder, "ellipsoid": ellipsoid, "ring": ring}[shape.kind](size)
     return plain.moved(np.asarray(shape.rotation), np.asarray(shape.at))
 
 

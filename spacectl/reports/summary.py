@@ -38,7 +38,7 @@ class Row:
 def metric_rows(
     metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """A row for each metric, with its unit as `units` or the name tell it, radians also in degrees, frequencies in Hz; and verdicts."""
+    """A row for each metric with its unit as `units` or the name tell it, radians also in degrees; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)

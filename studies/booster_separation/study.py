@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Study, StudyResult
+from spacectl import ModelError, Printed, Shape, Study, StudyResult
 
 from .clearance import Clearance, measure
 from .figures import draw_campaign, draw_map, draw_paths, draw_reactions
@@ -65,7 +65,53 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         draw_map(changes, found),
         draw_campaign(least, spread, {"tail": tails, "first": firsts}),
     )
-    return StudyResult(metrics=metrics, simulations={"nominal": sim}, figures=figures)
+    return StudyResult(
+        metrics=metrics,
+        simulations={"nominal": sim},
+        figures=figures,
+        shapes=looks(parameters),
+        notes=tell(metrics),
+        printed=printed(metrics),
+    )
+
+
+def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """What 000 says of its Figure 8; its data are not printed."""
+    first, second = metrics["first_reaction_zero"], metrics["second_reaction_zero"]
+    return (
+        Printed(what="first reaction is zero", source="000 section 5, Figure 8", printed=0.7, ours=first, unit="s", within=0.05,
+                remark="no data of the carrier are printed; the time is proportional to the tail-off, which is assumed"),
+        Printed(what="second reaction is zero", source="000 section 5, Figure 8", printed="later",
+                ours=f"{second - first:.3f} s later", verdict="agrees" if second > first else "differs"),
+    )  # fmt: skip
+
+
+def tell(metrics: dict[str, Any]) -> tuple[str, ...]:
+    """The answer in sentences."""
+    return (
+        f"The first reaction vanishes {metrics['first_reaction_zero']:.3f} s after the cut-off; the booster slides, and its "
+        f"nozzle opens at {metrics['nozzle_opening']:.3f} s and pushes the nose away.",
+        f"From 0.25 s after the release on, the boosters keep {metrics['least_clearance']:.2f} m from the core; "
+        f"if the thrust of one tails off at another rate, at least {metrics['least_clearance_one_booster']:.2f} m.",
+    )
+
+
+def looks(parameters: Parameters) -> dict[str, Any]:
+    """For the replay: boosters as cones of their length and base; ahead of the joints an upper stage, for looks only."""
+    p = parameters
+    ball, tail = -p.core_centre, -p.core_centre - p.booster_length
+    core = (
+        Shape.bar((tail, 0.0, 0.0), (ball + 8.0, 0.0, 0.0), 2.0 * p.core_radius),
+        Shape.bar((ball + 8.0, 0.0, 0.0), (ball + 14.0, 0.0, 0.0), 2.66),
+        Shape.bar((ball + 14.0, 0.0, 0.0), (ball + 21.0, 0.0, 0.0), 3.0),
+        Shape.bar((ball + 21.0, 0.0, 0.0), (ball + 25.0, 0.0, 0.0), 3.0, kind="cone"),
+    )
+    base, width = p.booster_centre - p.booster_length, 2.0 * p.booster_radius
+    booster = (
+        Shape.bar((base, 0.0, 0.0), (base + 4.0, 0.0, 0.0), width),
+        Shape.bar((base + 4.0, 0.0, 0.0), (p.booster_centre, 0.0, 0.0), width, kind="cone"),
+    )
+    return {"core": core, **dict.fromkeys(BOOSTERS, booster)}
 
 
 def check(parameters: Parameters) -> None:

@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Study, StudyResult
+from spacectl import ModelError, Shape, Study, StudyResult
 
 from .docking import form_docking, tell
 from .figures import draw_energy, draw_motion, draw_speeds
 from .model import Parameters
+
+#: Looks in the replay: two vehicles of station class, their docking rings to scale
+SHAPES = {
+    "base": (
+        Shape(kind="cylinder", size=(2.2, 2.2, 2.8), at=(0.0, 0.0, -1.5)),
+        Shape(kind="ring", size=(1.6, 1.6, 0.12), at=(0.0, 0.0, -0.06)),
+    ),
+    "ring": Shape(kind="ring", size=(1.28, 1.28, 0.06), at=(0.0, 0.0, 0.03)),
+}
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
@@ -44,7 +53,16 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         figures.append(draw_speeds(speeds, found))
     progress(0.95, "drawing")
     kept = {name.replace(", ", "_"): sim for name, sim in runs.items()}
-    return StudyResult(metrics=metrics, simulations=kept, figures=tuple(figures))
+    shapes = {**SHAPES, "target": look_of_target(parameters.target_face)}
+    return StudyResult(metrics=metrics, simulations=kept, figures=tuple(figures), shapes=shapes)
+
+
+def look_of_target(face: float) -> tuple[Shape, ...]:
+    """A hull whose end carries the other ring, `face` before its centre of mass [m]."""
+    return (
+        Shape(kind="cylinder", size=(2.4, 2.4, 1.8 * face), at=(0.0, 0.0, 0.02 * face)),
+        Shape(kind="cylinder", size=(1.36, 1.36, 0.12 * face), at=(0.0, 0.0, -0.94 * face)),
+    )
 
 
 def check(parameters: Parameters) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from spacectl import (
     EquationsOfMotion,
     ModelError,
+    Shape,
     Simulation,
     Study,
     StudyResult,
@@ -21,6 +22,20 @@ from spacectl import (
 
 from .figures import draw
 from .model import Parameters, form_both, probe_system, ring_system, start_of
+
+#: Looks in the replay: the front of the carrier, the mechanisms to scale
+SHAPES = {
+    "base": (
+        Shape(kind="cylinder", size=(1.9, 1.9, 0.9), at=(0.0, 0.0, -0.65)),
+        Shape(kind="ring", size=(1.6, 1.6, 0.1), at=(0.0, 0.0, -0.15)),
+    ),
+    "ring": Shape(kind="ring", size=(1.28, 1.28, 0.06), at=(0.0, 0.0, 0.03)),
+    "sleeve": Shape(kind="cylinder", size=(0.24, 0.24, 0.36), at=(0.0, 0.0, 0.05)),
+    "probe": (
+        Shape.bar((0.0, 0.0, -0.1), (0.0, 0.0, 0.72), 0.09),
+        Shape(kind="ellipsoid", size=(0.16, 0.16, 0.16), at=(0.0, 0.0, 0.72)),
+    ),
+}
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
@@ -47,6 +62,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         metrics=metrics,
         simulations={name: item["sim"] for name, item in found.items()},
         figures=draw(found, parameters),
+        shapes=SHAPES,
         notes=("Times of closures are medians of processor time, interleaved batches in native code.",),
     )
 

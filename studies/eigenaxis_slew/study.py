@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from spacectl import (
     Panel,
     Part,
     Plan,
+    Printed,
     Problem,
     Radau,
     RigidBody,
+    Shape,
     Simulation,
     Spherical,
     Study,
@@ -30,6 +33,16 @@ from spacectl import (
     plan_collocation,
     replay,
 )
+
+#: Looks in the replay: a cube whose mast and wings show which way it has turned; the inertia is that of the cube
+SHAPES = {
+    "body": (
+        Shape(kind="box", size=(1.0, 1.0, 1.0)),
+        Shape.bar((0.0, 0.0, 0.5), (0.0, 0.0, 1.2), 0.06),
+        Shape(kind="cone", size=(0.4, 0.4, 0.3), at=(0.0, 0.0, 1.3)),
+        Shape(kind="box", size=(2.8, 0.5, 0.04)),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,20 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         figures=(draw(flights),),
         notes=notes,
         plans={"eigenaxis": axis, "optimal": best},
+        shapes=SHAPES,
+        printed=printed(metrics) if parameters == Parameters() else (),
     )
+
+
+def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """What Bilimoria and Wie print, in units of sqrt(inertia / limit), which is 1 s here."""
+    source = "Bilimoria and Wie, J. Guidance 16 (1993) 446-452"
+    return (
+        Printed(what="half a turn about the eigenaxis", source=source, printed=3.545, ours=metrics["eigenaxis_time"], unit="s",
+                within=2e-4),
+        Printed(what="half a turn in minimum time", source=source, printed=3.243, ours=metrics["optimal_time"], unit="s",
+                within=2e-4),
+    )  # fmt: skip
 
 
 def tilted(eom: EquationsOfMotion, parameters: Parameters, T: float) -> Plan:

@@ -17,6 +17,7 @@ from spacectl import (
     ModelError,
     Panel,
     Plan,
+    Shape,
     Simulation,
     Study,
     StudyResult,
@@ -29,6 +30,12 @@ from spacectl import (
     plan_reachability,
     simulate,
 )
+
+#: Looks in the replay: of the orbiter only the part that carries the arm, the satellite as the sphere of its inertia
+SHAPES = {
+    "orbiter": Shape(kind="box", size=(2.0, 4.0, 3.0), at=(0.0, -1.0, 0.0)),
+    "satellite": Shape(kind="ellipsoid", size=(2.0, 2.0, 2.0), at=(1.0, 0.0, 0.0)),
+}
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     return StudyResult(
         metrics=metrics,
         simulations={"replay": flown},
+        shapes=SHAPES,
         figures=(draw_phase_plane(plan, s_unit="m", title="Phase plane of the corner"), draw(eom, plan, second, flown)),
         notes=(
             f"{len(turns)} switches between largest acceleration and largest deceleration; the limiting actuator changes "

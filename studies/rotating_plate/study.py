@@ -16,6 +16,7 @@ from spacectl import (
     ModelError,
     Panel,
     Part,
+    Printed,
     Revolute,
     Simulation,
     Study,
@@ -72,7 +73,25 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     metrics["premature_lost_at"] = float(lost[0]) if lost else None
     metrics["consistent_largest"] = float(np.max(np.abs(sims["consistent"]["plate.eta1"])))
     figures = (draw(rates / first, squares), draw_squares(rates / first, squares), draw_spin_up(sims))
-    return StudyResult(metrics=metrics, simulations=sims, figures=figures, notes=notes(metrics))
+    return StudyResult(
+        metrics=metrics, simulations=sims, figures=figures, notes=notes(metrics), printed=printed(metrics)
+    )
+
+
+def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+    """Constants of 003 section 5.5.4."""
+    why = "closed form of the beam function and the toolbox's equations agree on ours"
+    rows = (
+        ("first squared frequency over D / (rho h l1^4)", "003 Eq 5.51", "bending_constant", f"1.8751^4; {why}"),
+        ("factor of (1 - nu) l_r^2 in torsion", "003 Eq 5.51", "torsion_factor",
+         f"the second shape must be psi_c1 psi_f2, Eq 5.49 prints psi_c2; {why}"),
+        ("gain of the squared frequency over the squared rate", "003 Eq 5.50", "stiffening",
+         f"with line integrals, both modes; {why}"),
+    )  # fmt: skip
+    return tuple(
+        Printed(what=what, source=source, printed=PRINTED[key], ours=metrics[key], verdict="corrected", remark=remark)
+        for what, source, key, remark in rows
+    )
 
 
 def check(parameters: Parameters) -> None:

@@ -14,6 +14,7 @@ from spacectl import (
     EquationsOfMotion,
     ModelError,
     Printed,
+    Shape,
     Simulation,
     Study,
     StudyResult,
@@ -26,6 +27,8 @@ from spacectl import (
 from .arm import BOOM_LENGTH, GEAR_SPRING, JOINTS, PATTERN, Parameters, build_arm, quintic, rigid_torques
 from .figures import draw
 
+#: Looks in the replay: of the payload only the part at the arm's hand, whose true size would hide everything
+SHAPES = {"payload": Shape.bar((0.7, -5.0, 0.0), (0.7, 5.0, 0.0), 1.4)}
 MODELS = {  # name: (elastic joints, elastic booms)
     "flexible": (True, True),
     "joints only": (True, False),
@@ -93,6 +96,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         figures=draw(main.sim, found),
         notes=notes,
         printed=printed_results(metrics),
+        shapes=SHAPES,
     )
 
 
@@ -195,7 +199,11 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     """003 prints the model and curves of a maneuver whose time law it does not give."""
     return (
         Printed(
-            what="coordinates of the model", source="003 section 6.4", printed=20, ours=metrics["n_coordinates"], within=0.0
+            what="coordinates of the model",
+            source="003 section 6.4",
+            printed=20,
+            ours=metrics["n_coordinates"],
+            within=0.0,
         ),
         Printed(
             what="torque of a gear beyond 1.5 rad",

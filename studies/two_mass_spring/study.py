@@ -17,6 +17,7 @@ from spacectl import (
     Panel,
     Part,
     Plan,
+    Printed,
     Prismatic,
     Problem,
     RigidBody,
@@ -96,6 +97,19 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
             f"A force whose rate is limited to {parameters.rate_limit:g} N/s needs {smooth.final_time:.4f} s.",
         ),
         plans={"jumping": plan, "smooth": smooth},
+        printed=printed(plan) if parameters == Parameters() else (),
+    )
+
+
+def printed(plan: Plan) -> tuple[Printed, ...]:
+    """What Liu and Wie print."""
+    source = "Liu and Wie, J. Guidance 15 (1992) 597-604"
+    return (
+        Printed(what="minimum time", source=source, printed=4.218, ours=plan.final_time, unit="s", within=2e-4),
+        *(
+            Printed(what=f"switch {k}", source=source, printed=value, ours=ours, unit="s", within=6e-4)
+            for k, (value, ours) in enumerate(zip((1.003, 2.109, 3.215), plan.switch_times, strict=True), start=1)
+        ),
     )
 
 
