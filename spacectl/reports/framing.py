@@ -69,7 +69,7 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
 
 def find_camera(motion: Motion, cloud: np.ndarray) -> list[float]:
     """Place, target and up of a camera that sees all of the cloud: nine numbers, as k3d takes them."""
-    away, up = _direction(motion)
+    away, up = _direction(motion, cloud)
     right = np.cross(up, away)
     right /= np.linalg.norm(right)
     above = np.cross(away, right)
@@ -84,11 +84,14 @@ def find_camera(motion: Motion, cloud: np.ndarray) -> list[float]:
     return [*place.tolist(), *middle.tolist(), *up.tolist()]
 
 
-def _direction(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unit vectors towards the camera and up: across the plane of a planar motion, else from a corner."""
     extent = np.ptp(np.stack(_centres(motion), axis=1), axis=(0, 1))
     thin = int(np.argmin(extent))
-    is_planar = extent[thin] <= THIN * extent.max()
+    spread = float(np.max(np.ptp(cloud, axis=(0, 1))))
+    is_planar = (
+        extent[thin] <= THIN * extent.max() and extent.max() > THIN * spread
+    )  # a body that only turns has no plane
     up = _up(motion)
     if is_planar and abs(up[thin]) < 0.9:
         away = np.eye(3)[thin] * (-1.0 if thin == 1 else 1.0) + 0.5 * up
