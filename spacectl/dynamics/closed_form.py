@@ -25,20 +25,27 @@ from spacectl.spatial.motion import Placement
 __all__ = ["advance", "closed_form", "find_legs", "loop_rows", "name_legs"]
 
 MARGIN = 1e-6  #: below which two solutions of a leg are too close to tell them apart: Newton's method decides there
+_FOLDED = 0.01  # margin from which a leg is led to one unknown; nearer to a fold Newton's method is the better one
 _CLOSED = 1e-11  # [m, 1], what a form may leave open where it is tried: rounding through a margin of 1e-6
 
 
 def find_legs(
     terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, rows: Any, states: list[np.ndarray]
 ) -> list[Leg | None]:
-    """The leg of each loop that closes in closed form, tried at and around the given positions."""
+    """The leg of each loop that closes in closed form, else the one with the best margin; tried around the given positions."""
     found: list[Leg | None] = []
     p = np.asarray(terms.system.parameters(vary=terms.vary).values)
     for loop in plan.loops:
         members = _members(constraints, loop.constraints)
-        leg = find_leg(terms, members, loop.wished) if members else None
-        closes = leg is not None and _closes(terms, constraints, leg, rows, states, p, loop.positions)
-        found.append(leg if closes else None)
+        legs = find_leg(terms, members, loop.wished) if members else []
+        best, chosen = 0.0, None
+        for leg in legs:
+            margin = _tried(terms, leg, rows, states, p, loop.positions)
+            if margin > (best if leg.method == "closed form" else max(best, _FOLDED)):
+                best, chosen = margin, leg
+            if chosen is not None and chosen.method == "closed form":
+                break
+        found.append(chosen)
     return found
 
 
@@ -51,7 +58,7 @@ def name_legs(terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, l
             i for i, node in enumerate(terms.tree.nodes) if set(range(node.v.start, node.v.stop)) & set(loop.wished)
         ]
         kind = leg_kind(terms, nodes, members) if members else ""
-        loops.append(replace(loop, leg=kind, has_form=leg is not None))
+        loops.append(replace(loop, leg=kind, method="newton" if leg is None else leg.method))
     return replace(plan, loops=tuple(loops))
 
 
@@ -63,33 +70,28 @@ def _members(constraints: ConstraintTerms, names: tuple[str, ...]) -> list[Frame
     ]
 
 
-def _closes(
-    terms: Terms,
-    constraints: ConstraintTerms,
-    leg: Leg | None,
-    rows: Any,
-    states: list[np.ndarray],
-    p: np.ndarray,
-    positions: tuple[int, ...],
-) -> bool:
-    """Whether a leg closes its loop around the given positions."""
-    form = closed_form(terms, constraints, [leg])
+def _tried(
+    terms: Terms, leg: Leg, rows: Any, states: list[np.ndarray], p: np.ndarray, positions: tuple[int, ...]
+) -> float:
+    """Largest margin of a leg around the given positions; 0 if it leaves its loop open where it says that it does not."""
+    form, margins = closed_form(terms, [leg]), []
     rng, n = np.random.default_rng(1), terms.v.shape[0]
     for state in states:
         q, margin = form(0.0, state + 0.01 * rng.standard_normal(state.size), p)
         g = np.asarray(rows(0.0, q, np.zeros(n), p)[0].full()).reshape(-1)[list(positions)]
         if float(margin) > 0.0 and not np.max(np.abs(g), initial=0.0) < _CLOSED:
-            return False
-    return True
+            return 0.0
+        margins.append(float(margin))
+    return float(np.max(margins))
 
 
-def closed_form(terms: Terms, constraints: ConstraintTerms, legs: list[Leg | None]) -> ca.Function:
+def closed_form(terms: Terms, legs: list[Leg | None]) -> ca.Function:
     """(t, q, p) -> (q, margin): coordinates with those of the legs replaced; valid where the margin is positive."""
     q, margin = terms.q, ca.SX(1.0)
     for leg in legs:
         if leg is None:
             continue
-        values, left = leg.solve(terms, constraints, q, _reached(terms, leg, q))
+        values, left = leg.solve(terms, q, _reached(terms, leg, q))
         entries = ca.vertsplit(q)
         places = [i for node in leg.nodes for i in range(terms.tree.nodes[node].q.start, terms.tree.nodes[node].q.stop)]
         for place, value in zip(places, values, strict=True):

@@ -35,7 +35,7 @@ class ClosedLoop:
     dependent : tuple of str
         Speeds that depend.
     method : str
-        ``"closed form"`` or ``"newton"``.
+        ``"closed form"``, ``"one unknown"`` or ``"newton"``.
     steps : int
         Newton steps.
     condition : float
@@ -137,7 +137,7 @@ def _close_loop(
     before = _side(eom, loop, t, x, p)
     method = "newton"
     if may_form and loop.has_form and _apply_form(eom, loop, t, x, p):
-        method = "closed form"
+        method = loop.method
     steps, left = _newton(eom, loop, t, x, p)
     condition, weakest = _condition(eom, loop, t, x, p)
     joint = _joint_of(eom, weakest)

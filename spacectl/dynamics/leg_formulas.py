@@ -15,7 +15,17 @@ import casadi as ca
 from spacectl.spatial.backend import cross, dot
 from spacectl.spatial.rotation import axis_rotation, quaternion_product
 
-__all__ = ["point_ball", "point_universal", "solve_reach", "solve_row", "solve_slide", "solve_turn", "turn_onto"]
+__all__ = [
+    "point_ball",
+    "point_body",
+    "point_universal",
+    "solve_reach",
+    "solve_row",
+    "solve_slide",
+    "solve_turn",
+    "split_turns",
+    "turn_onto",
+]
 
 
 def near_to(q: Any, near: Any) -> Any:
@@ -29,7 +39,7 @@ def solve_turn(A: Any, B: Any, C: Any, near: Any, side: Any = None) -> tuple[Any
     root = square - C**2
     side = A * ca.sin(near) - B * ca.cos(near) if side is None else side
     q = ca.atan2(B, A) + ca.copysign(1.0, side) * ca.atan2(ca.sqrt(ca.fmax(root, 0.0)), C)
-    return near_to(q, near), root / square
+    return near_to(q, near), root / ca.fmax(square, 1e-300)  # no angle counts: 0, not a quotient of zeros
 
 
 def solve_row(row: Callable[[Any], Any], near: Any) -> tuple[Any, Any]:
@@ -83,11 +93,32 @@ def point_ball(R: Any, quaternion: Any, w: Any, l: Any, twist: Any) -> tuple[Any
     u = R @ w
     size = ca.sqrt(dot(l, l))
     half = ca.vertcat(ca.sqrt(dot(u, u)) * size + dot(u, l), cross(u, l))
-    aligned = quaternion_product(half / ca.sqrt(dot(half, half)), quaternion)
-    axis = l / size
-    R_aligned = _turned(R, u, l)
-    spin, margin = solve_row(lambda angle: twist(axis_rotation(axis, angle) @ R_aligned), ca.SX(0.0))
+    aligned = quaternion_product(half, quaternion)
+    aligned /= ca.sqrt(dot(aligned, aligned))
+    spin, axis, _, margin = _spin(R, w, l, twist)
     return quaternion_product(ca.vertcat(ca.cos(0.5 * spin), ca.sin(0.5 * spin) * axis), aligned), margin
+
+
+def point_body(R: Any, w: Any, l: Any, twist: Any) -> tuple[Any, Any]:
+    """As `point_ball`, for the rotation matrix itself."""
+    spin, axis, R_aligned, margin = _spin(R, w, l, twist)
+    return axis_rotation(axis, spin) @ R_aligned, margin
+
+
+def _spin(R: Any, w: Any, l: Any, twist: Any) -> tuple[Any, Any, Any, Any]:
+    """Angle about l and that direction, the rotation that brings w along l by the least turn from R, and the margin."""
+    axis, R_aligned = l / ca.sqrt(dot(l, l)), _turned(R, R @ w, l)
+    spin, margin = solve_row(lambda angle: twist(axis_rotation(axis, angle) @ R_aligned), ca.SX(0.0))
+    return spin, axis, R_aligned, margin
+
+
+def split_turns(R: Any, axes: tuple[Any, Any, Any], near: Any) -> tuple[list[Any], Any]:
+    """Angles with ``R(axes[0], q0) R(axes[1], q1) R(axes[2], q2) = R``, and the margin."""
+    q0, q1, margin = point_universal(axes[0], axes[1], axes[2], R @ axes[2], near)
+    left = (axis_rotation(axes[0], q0) @ axis_rotation(axes[1], q1)).T @ R
+    sine = 0.5 * ca.vertcat(left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1])
+    q2 = ca.atan2(dot(axes[2], sine), 0.5 * (ca.trace(left) - 1.0))
+    return [q0, q1, near_to(q2, near[2])], margin
 
 
 def _turned(R: Any, u: Any, l: Any) -> Any:

@@ -1,23 +1,26 @@
 """Legs whose loop closes in closed form (002): which kind the dependent branch of a loop is, and its coordinates.
 
 Kinds by the freedoms of their joints, from the root of the branch to the joint that closes the loop: R2-P1-R3, R2-C2-R2,
-R1-R2-R3, R2-R1-R3, R3-P1-R2, R1-R3-R2, and in a plane R1-R1-R1, R1-P1-R1, P1-R1-R1. All others (R2-R2-R2, whose equations
-have no such form) are closed by Newton's method.
+R1-R2-R3, R2-R1-R3, R3-P1-R2, R1-R3-R2, in a plane R1-R1-R1, R1-P1-R1, P1-R1-R1, and R2-R2-R2 where three of its axes meet
+(`universal_legs`) or without offsets (`straight_legs`); other R2-R2-R2 are led to one equation (`one_unknown`). All others are
+closed by Newton's method.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.constraint_terms import ConstraintTerms
-from spacectl.dynamics.kinematics import frame_in_body
 from spacectl.dynamics.leg_formulas import point_ball, point_universal, solve_reach, solve_row, solve_slide, turn_onto
+from spacectl.dynamics.leg_geometry import LegGeometry
+from spacectl.dynamics.one_unknown import solve_by_first, solve_by_second
+from spacectl.dynamics.straight_legs import straight_leg
 from spacectl.dynamics.terms import Terms
-from spacectl.dynamics.tree import ROOT, Node
+from spacectl.dynamics.tree import ROOT
+from spacectl.dynamics.universal_legs import UNIVERSAL_FORMS
 from spacectl.model.frame_constraints import FrameConstraint, Loop, PointOnPlane
 from spacectl.model.joints import Cylindrical, Prismatic, Revolute, Spherical, Universal
 from spacectl.spatial.backend import dot
@@ -25,6 +28,8 @@ from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
 
 __all__ = ["Leg", "find_leg", "leg_kind"]
+
+Form = Callable[[LegGeometry], tuple[list[Any], Any]]
 
 _LETTERS = {Revolute: "R1", Universal: "R2", Spherical: "R3", Prismatic: "P1", Cylindrical: "C2"}
 
@@ -43,16 +48,22 @@ class Leg:
         Which end of the constraint is on the leg.
     constraint : FrameConstraint
         One of those that close the loop.
+    form : function
+        Geometry to coordinates and margin.
+    method : {"closed form", "one unknown"}
+        What the form is.
     """
 
     kind: str
     nodes: tuple[int, int]
     end: str
     constraint: FrameConstraint
+    form: Form
+    method: str = "closed form"
 
-    def solve(self, terms: Terms, constraints: ConstraintTerms, q: Any, X_rT: Placement) -> tuple[list[Any], Any]:
+    def solve(self, terms: Terms, q: Any, X_rT: Placement) -> tuple[list[Any], Any]:
         """Coordinates of its joints and the margin, from q and the placement of what it must reach, seen from its root."""
-        return _FORMS[self.kind](_Geometry(self, terms, constraints, q, X_rT))
+        return self.form(LegGeometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
 
 
 def leg_kind(terms: Terms, nodes: list[int], members: list[FrameConstraint]) -> str:
@@ -62,86 +73,45 @@ def leg_kind(terms: Terms, nodes: list[int], members: list[FrameConstraint]) -> 
     return "-".join([_LETTERS.get(type(terms.tree.nodes[i].part.joint), "?") for i in nodes] + [last])
 
 
-def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ...]) -> Leg | None:
-    """The leg that the dependent speeds of a loop make, if it is one of a known kind."""
+def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ...]) -> list[Leg]:
+    """The leg that the dependent speeds of a loop make, once with each form of its kind; none if its kind is not known."""
     tree = terms.tree
     nodes = [i for i, node in enumerate(tree.nodes) if set(range(node.v.start, node.v.stop)) & set(wished)]
     if sorted(j for i in nodes for j in range(tree.nodes[i].v.start, tree.nodes[i].v.stop)) != sorted(wished):
-        return None
+        return []
     closing = members[0]
     if (
         len(nodes) != 2
         or any(tree.nodes[i].is_flexible for i in nodes)
         or not isinstance(closing, (Loop, PointOnPlane))
     ):
-        return None
+        return []
     first, second = nodes
     root = tree.nodes[first].parent
     if tree.nodes[second].parent != first or (root != ROOT and tree.nodes[root].is_flexible):
-        return None
+        return []
     ends = [end for end in ("a", "b") if getattr(closing, end).split(".")[0] == tree.nodes[second].part.name]
     kind = leg_kind(terms, nodes, members)
     if len(ends) != 1 or kind not in _FORMS:
-        return None
-    return Leg(kind, (first, second), ends[0], closing)
+        return []
+    found = [Leg(kind, (first, second), ends[0], closing, form) for form in _FORMS[kind]]
+    reduced = (solve_by_second, solve_by_first) if kind == "R2-R2-R2" else ()
+    return found + [replace(found[0], form=form, method="one unknown") for form in reduced]
 
 
-class _Geometry:
-    """What the formulas need of a leg: joints, and the end's place behind each of them.
-
-    Parameters
-    ----------
-    leg, terms, constraints
-        The leg and the terms whose numbers it has.
-    q : symbols
-        Present coordinates.
-    X_rT : Placement
-        What it must reach, seen from the body that carries it.
-    """
-
-    def __init__(self, leg: Leg, terms: Terms, constraints: ConstraintTerms, q: Any, X_rT: Placement):
-        one, two = (terms.tree.nodes[i] for i in leg.nodes)
-        self.leg, self.terms = leg, terms
-        self.n1, self.n2 = (terms.numbers.group(node.part.name) for node in (one, two))
-        self.q1, self.q2 = q[one.q], q[two.q]
-        own = terms.numbers.group(leg.constraint.name)
-        _, X_BE, _ = frame_in_body(terms.tree, getattr(leg.constraint, leg.end), q, terms.v, terms.numbers)
-        X_BE = X_BE @ Placement(own[f"rotation_{leg.end}"], own[f"at_{leg.end}"])
-        self.X_T = self._joint_frame(one).inverse() @ X_rT  # what it must reach, seen from the first joint's J
-        self.X_F1J2 = self._behind(one) @ self._joint_frame(two)  # second joint's J seen from the first joint's F
-        self.X_F2E = self._behind(two) @ X_BE  # the end seen from the second joint's F
-
-    def _joint_frame(self, node: Node) -> Placement:
-        n, terms = self.terms.numbers.group(node.part.name), self.terms
-        _, X_PA, _ = frame_in_body(terms.tree, node.part.on, terms.q, terms.v, terms.numbers)
-        return X_PA @ Placement(n["rotation"], n["at"])
-
-    def _behind(self, node: Node) -> Placement:
-        n = self.terms.numbers.group(node.part.name)
-        return Placement(n["child_rotation"], n["child_at"]).inverse()
-
-    def twist(self, R_E: Any) -> Any:
-        """Row of the closing universal joint for the end's rotation seen from the first J."""
-        R = self.X_T.R.T @ R_E if self.leg.end == "b" else R_E.T @ self.X_T.R
-        rows = self.leg.constraint.rows(
-            Placement(R, ca.SX.zeros(3)), self.terms.numbers.group(self.leg.constraint.name)
-        )
-        return rows[3]
-
-
-def _slide_along(g: _Geometry) -> tuple[Any, Any]:
+def _slide_along(g: LegGeometry) -> tuple[Any, Any]:
     """Place of the end at zero stroke, and direction of the stroke, behind the first joint (second joint slides)."""
     return g.X_F1J2.point(g.X_F2E.p), g.X_F1J2.R @ g.n2["axis"]
 
 
-def _r2_p1_r3(g: _Geometry) -> tuple[list[Any], Any]:
+def _r2_p1_r3(g: LegGeometry) -> tuple[list[Any], Any]:
     w, d = _slide_along(g)
     s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[0] + dot(w, d))
     first, second, margin = point_universal(g.n1["first"], g.n1["second"], w + s * d, g.X_T.p, g.q1)
     return [first, second, s], ca.fmin(stretched, margin)
 
 
-def _r2_c2_r2(g: _Geometry) -> tuple[list[Any], Any]:
+def _r2_c2_r2(g: LegGeometry) -> tuple[list[Any], Any]:
     """As R2-P1-R3 (the end lies on the cylinder's axis), then the turn of the rod from the closing joint's twist."""
     axis = g.n2["axis"]
     w, d = g.X_F1J2.point(axis * dot(axis, g.X_F2E.p)), g.X_F1J2.R @ axis
@@ -152,7 +122,7 @@ def _r2_c2_r2(g: _Geometry) -> tuple[list[Any], Any]:
     return [first, second, turn, s], ca.fmin(ca.fmin(stretched, margin), spun)
 
 
-def _crank(g: _Geometry, R_2: Any) -> tuple[Any, Any, Any]:
+def _crank(g: LegGeometry, R_2: Any) -> tuple[Any, Any, Any]:
     """Angle of a crank whose end must be as far from the target as the second link is long; the target seen behind it.
 
     R_2 is the present rotation of the second joint: it tells the side of the elbow.
@@ -162,13 +132,13 @@ def _crank(g: _Geometry, R_2: Any) -> tuple[Any, Any, Any]:
     return turn, g.X_F1J2.inverse().point(axis_rotation(axis, turn).T @ g.X_T.p), margin
 
 
-def _r1_r2_r3(g: _Geometry) -> tuple[list[Any], Any]:
+def _r1_r2_r3(g: LegGeometry) -> tuple[list[Any], Any]:
     turn, l, bent = _crank(g, axis_rotation(g.n2["first"], g.q2[0]) @ axis_rotation(g.n2["second"], g.q2[1]))
     first, second, margin = point_universal(g.n2["first"], g.n2["second"], g.X_F2E.p, l, g.q2)
     return [turn, first, second], ca.fmin(bent, margin)
 
 
-def _r2_r1_r3(g: _Geometry) -> tuple[list[Any], Any]:
+def _r2_r1_r3(g: LegGeometry) -> tuple[list[Any], Any]:
     """A universal joint and an elbow: first the bend that gives the distance, then the direction."""
     axis, before = g.n2["axis"], g.X_F1J2.R.T @ g.X_F1J2.p
     bend, bent = solve_reach(axis, g.X_F2E.p, -before, dot(g.X_T.p, g.X_T.p), g.q2[0])
@@ -177,7 +147,7 @@ def _r2_r1_r3(g: _Geometry) -> tuple[list[Any], Any]:
     return [first, second, bend], ca.fmin(bent, margin)
 
 
-def _r3_p1_r2(g: _Geometry) -> tuple[list[Any], Any]:
+def _r3_p1_r2(g: LegGeometry) -> tuple[list[Any], Any]:
     w, d = _slide_along(g)
     s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[0] + dot(w, d))
 
@@ -188,7 +158,7 @@ def _r3_p1_r2(g: _Geometry) -> tuple[list[Any], Any]:
     return [*ca.vertsplit(ball), s], ca.fmin(stretched, spun)
 
 
-def _r1_r3_r2(g: _Geometry) -> tuple[list[Any], Any]:
+def _r1_r3_r2(g: LegGeometry) -> tuple[list[Any], Any]:
     turn, l, bent = _crank(g, rotation_from_quaternion(g.q2))
     R_J2 = axis_rotation(g.n1["axis"], turn) @ g.X_F1J2.R
 
@@ -204,7 +174,7 @@ def _across(axis: Any, vector: Any) -> Any:
     return vector - axis * dot(axis, vector)
 
 
-def _plane_pins(g: _Geometry) -> tuple[list[Any], Any]:
+def _plane_pins(g: LegGeometry) -> tuple[list[Any], Any]:
     axis = g.n1["axis"]
     w = _across(g.n2["axis"], g.X_F2E.p)
     a, l = _across(axis, g.X_F1J2.p), _across(axis, g.X_T.p)
@@ -214,7 +184,7 @@ def _plane_pins(g: _Geometry) -> tuple[list[Any], Any]:
     return [turn, turn_onto(g.n2["axis"], w, seen, g.q2[0])], margin
 
 
-def _plane_strut(g: _Geometry) -> tuple[list[Any], Any]:
+def _plane_strut(g: LegGeometry) -> tuple[list[Any], Any]:
     axis = g.n1["axis"]
     w, d = _slide_along(g)
     w, l = _across(axis, w), _across(axis, g.X_T.p)
@@ -222,7 +192,7 @@ def _plane_strut(g: _Geometry) -> tuple[list[Any], Any]:
     return [turn_onto(axis, w + s * d, l, g.q1[0]), s], margin
 
 
-def _plane_slider(g: _Geometry) -> tuple[list[Any], Any]:
+def _plane_slider(g: LegGeometry) -> tuple[list[Any], Any]:
     """A slide that carries a pin: the target is as far from the pin as the link is long."""
     pin = g.X_F1J2.R @ g.n2["axis"]
     w = _across(g.n2["axis"], g.X_F2E.p)
@@ -233,14 +203,15 @@ def _plane_slider(g: _Geometry) -> tuple[list[Any], Any]:
     return [s, turn_onto(g.n2["axis"], w, seen, g.q2[0])], margin
 
 
-_FORMS: dict[str, Callable[[_Geometry], tuple[list[Any], Any]]] = {
-    "R2-P1-R3": _r2_p1_r3,
-    "R2-C2-R2": _r2_c2_r2,
-    "R1-R2-R3": _r1_r2_r3,
-    "R2-R1-R3": _r2_r1_r3,
-    "R3-P1-R2": _r3_p1_r2,
-    "R1-R3-R2": _r1_r3_r2,
-    "R1-R1-R1": _plane_pins,
-    "R1-P1-R1": _plane_strut,
-    "P1-R1-R1": _plane_slider,
+_FORMS: dict[str, tuple[Form, ...]] = {
+    "R2-P1-R3": (_r2_p1_r3,),
+    "R2-C2-R2": (_r2_c2_r2,),
+    "R1-R2-R3": (_r1_r2_r3,),
+    "R2-R1-R3": (_r2_r1_r3,),
+    "R3-P1-R2": (_r3_p1_r2,),
+    "R1-R3-R2": (_r1_r3_r2,),
+    "R2-R2-R2": (*UNIVERSAL_FORMS, straight_leg),
+    "R1-R1-R1": (_plane_pins,),
+    "R1-P1-R1": (_plane_strut,),
+    "P1-R1-R1": (_plane_slider,),
 }

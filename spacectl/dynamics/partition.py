@@ -49,15 +49,20 @@ class LoopPlan(LoopRows):
         Its rows among those that hold positions.
     leg : str
         Kind of its dependent branch by joints and freedoms, such as ``"R2-P1-R3"``.
-    has_form : bool
-        Whether its coordinates have a closed form.
+    method : str
+        How its coordinates are found: ``"closed form"``, ``"one unknown"`` or ``"newton"``.
     """
 
     name: str
     constraints: tuple[str, ...]
     positions: tuple[int, ...]
     leg: str = ""
-    has_form: bool = False
+    method: str = "newton"
+
+    @property
+    def has_form(self) -> bool:
+        """Whether its coordinates are found in a fixed number of operations."""
+        return self.method != "newton"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def close_positions(
     t : float
         Time [s].
     method : {"auto", "closed form", "newton"}
-        ``"auto"``: closed forms if every loop has one, else Newton's method.
+        ``"auto"``: closed forms if every loop has one, Newton's method where they fail; else Newton's method.
     p : array, optional
         Run-time parameters.
 
@@ -53,8 +53,17 @@ def close_positions(
     if given.ndim != 2 or given.shape[1] != eom.n_q:
         raise ShapeError(f"close_positions: q has shape {given.shape}, expected (n, {eom.n_q})")
     numbers = eom.p if p is None else eom.parameters.check(p)
-    chosen = ("newton" if open_legs else "closed form") if method == "auto" else method
-    native, out = compile_positions(eom, chosen, numbers), np.empty_like(given)
+    if method != "auto":
+        return _close_all(eom, given, method, t, numbers)
+    closed = _close_all(eom, given, "newton" if open_legs else "closed form", t, numbers)
+    missing = np.isnan(closed).any(axis=1)
+    if not open_legs and np.any(missing):
+        closed[missing] = _close_all(eom, np.ascontiguousarray(given[missing]), "newton", t, numbers)
+    return closed
+
+
+def _close_all(eom: EquationsOfMotion, given: np.ndarray, method: str, t: float, numbers: np.ndarray) -> np.ndarray:
+    native, out = compile_positions(eom, method, numbers), np.empty_like(given)
     places = (given.ctypes.data, given.ctypes.data, numbers.ctypes.data, out.ctypes.data)
     batch = tree_library().sc_batch
     batch(native.entry, len(given), eom.n_q, 0, t, *places, native.iw.ctypes.data, native.w.ctypes.data)

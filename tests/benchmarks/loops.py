@@ -7,6 +7,7 @@ each leg's own rows only.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ import numpy as np
 from spacectl import close_positions, form_equations, library
 from tests.benchmarks.measure import Effort, interleave
 from tests.benchmarks.report import Figure, Section
+from tests.dynamics.leg_systems import SPECIAL, leg_system
 
 __all__ = ["measure_loops"]
 
+SINGLE = ("R3-P1-R2", "R1-R3-R2", "R2-R2-R2", "R2-R2-R2, straight", *(name for name in SPECIAL if "along" in name))
 LEGS: dict[str, Any] = {
     "R2-P1-R3, six legs": library.docking_ring,
     "R2-C2-R2, six legs": lambda: library.docking_ring(slider="cylindrical"),
     "R1-R2-R3 and R1-P1-R1, two legs": library.docking_probe,
+    **{f"{name}, one leg": partial(leg_system, name) for name in SINGLE},
 }
 
 
@@ -36,6 +40,7 @@ def measure_loops(effort: Effort) -> Section:
         system = make()
         eom = form_equations(system, formulation="partitioned")
         start = near_positions(eom, effort.states)
+        start = start[np.all(np.isfinite(start), axis=1)]
         form, newton = (close_positions(eom, start, method=method) for method in ("closed form", "newton"))
         gap = float(np.max(np.abs(form - newton)))
         section.figures.append(

@@ -33,12 +33,27 @@ JOINTS: dict[str, Any] = {
 }
 CLOSING: dict[str, Any] = {"R3": Spherical(), "R2": Universal(first="x", second="y")}
 SPATIAL = ("R2-P1-R3", "R2-C2-R2", "R1-R2-R3", "R2-R1-R3", "R3-P1-R2", "R1-R3-R2", "R2-R2-R2")
+BENT = rotation_about("y", 1.6) @ rotation_about("z", 1.05) @ rotation_about("x", 1.05)  # away from singular positions
+SPECIAL: dict[
+    str, dict[str, Any]
+] = {  # R2-R2-R2 with three successive axes in a point (which is along which link), or straight
+    "R2-R2-R2, middle first along upper": {"upper": 0.45 * BENT[:, 0]},
+    "R2-R2-R2, middle second along lower": {"end": (0.0, -0.35, 0.0), "closing": Universal(first="z", second="x")},
+    "R2-R2-R2, root second along upper": {"upper": (0.0, 0.45, 0.0)},
+    "R2-R2-R2, closing along lower": {"closing": Universal(first="x", second=(0.0, 0.0, -1.0))},
+    "R2-R2-R2, closing along lower, oblique": {"closing": Universal(first=(0.6, 0.0, 0.8), second="z")},
+    "R2-R2-R2, straight": {
+        "upper": (0.0, 0.0, 0.45),
+        "turn": rotation_about("z", 0.8) @ rotation_about("x", 1.1),
+    },
+}
 PLANAR = ("R1-R1-R1", "R1-P1-R1", "P1-R1-R1")
 
 
-def leg_system(kind: str) -> System:
+def leg_system(name: str) -> System:
     """The plate stands where the leg's end is when all coordinates are zero."""
-    first, second, last = kind.split("-")
+    first, second, last = name.split(",")[0].split("-")
+    special = SPECIAL.get(name, {})
     off = (
         (0.0, 0.0, 0.1) if second in ("P1", "C2") else (0.03, 0.02, 0.1)
     )  # a cylinder's axis passes through both centres
@@ -47,12 +62,15 @@ def leg_system(kind: str) -> System:
     plate = RigidBody(name="plate", mass=5.0, inertia=(0.3, 0.4, 0.5), com=(0.05, 0.0, 0.02))
     turn = np.eye(3) if second in ("P1", "C2") else rotation_about("y", 1.6)
     at2 = np.array([0.0, 0.0, 0.4] if second in ("P1", "C2") else [0.05, -0.03, 0.4])
-    end = np.array([0.0, 0.0, 0.35])
+    if special:
+        turn = special.get("turn", BENT)
+        at2 = np.asarray(special.get("upper", (0.08, -0.01, 0.5))) - np.asarray(off)
+    end = np.asarray(special.get("end", (0.0, 0.0, 0.35)))
     root = np.array([0.2, -0.1, 0.05])
     where = root + TILT @ (np.asarray(off) + at2 + turn @ end)
     offset = np.array([0.3, 0.1, -0.05])  # of the leg's end in the plate
     return System(
-        name=f"leg {kind}",
+        name=f"leg {name}",
         environment=FreeSpace(),
         parts=(
             Part(plate, at=where - offset, joint=Free(name="plate")),
@@ -67,7 +85,7 @@ def leg_system(kind: str) -> System:
                 rotation_a=TILT @ turn,
                 b="lower",
                 at_b=end,
-                joint=CLOSING[last],
+                joint=special.get("closing", CLOSING[last]),
             ),
         ),
     )

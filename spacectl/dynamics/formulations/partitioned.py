@@ -47,7 +47,7 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
         for k, (loop, used) in enumerate(zip(plan.loops, position_rows(terms, plan, rows, states[0]), strict=True)):
             more[f"loop{k}"] = partial(loop_rows, terms, constraints, loop, used)
         if any(legs):
-            more["closed_form"] = lambda: closed_form(terms, constraints, legs)
+            more["closed_form"] = lambda: closed_form(terms, legs)
         return name_legs(terms, constraints, plan, legs), more
 
     return form_constrained(system, options=options, rebuild=rebuild, formulation="partitioned", road=road)
