@@ -106,11 +106,14 @@ def _advanced(start: Any, half: Any) -> tuple[Any, Any]:
     return start[0] * c - start[1] * s, start[1] * c + start[0] * s
 
 
-def _chain(own: Any, v: dict[str, Any], C: Any, sides: Any, rest: Any, is_first: bool) -> tuple[Any, Any, Any, Any]:
+def _chain(
+    own: tuple[Any, Any], v: dict[str, Any], C: Any, sides: Any, rest: Any, is_first: bool
+) -> tuple[Any, Any, Any, Any]:
     """From the unknown's cosine and sine through the leg: row, sines and cosines of (a1, a2, b1, b2), margins."""
     K = 0.5 * (dot(v["l"], v["l"]) - dot(v["o"], v["o"]) - dot(v["w"], v["w"]))
     c, s, bent = _angle(*_fold(v, own, is_first, K), sides[0])
-    b1, b2 = (own, (c, s)) if is_first else ((c, s), own)
+    other = (c, s)
+    b1, b2 = (own, other) if is_first else (other, own)
     U, N = (C @ _turned(v["t1"], *b1, _turned(v["t2"], *b2, v[name])) for name in ("w", "n"))
     U += v["o"]
     c2, s2, tilted = _angle(*_tilt(v["s1"], v["s2"], U, v["l"]), sides[1])
