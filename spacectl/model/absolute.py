@@ -8,6 +8,7 @@ from spacectl.core.errors import ModelError
 from spacectl.model.actuators import JointTorque
 from spacectl.model.frame_constraints import JointLoop
 from spacectl.model.joints import Free
+from spacectl.model.springs import SpringDamper
 from spacectl.model.system import Part, System
 
 __all__ = ["as_absolute"]
@@ -17,15 +18,19 @@ def as_absolute(system: System) -> System:
     """The same mechanism with a `Free` joint for each body and a `JointLoop` for each joint.
 
     Coordinates are named after the bodies (``"link.x"``), the loops after the joints (with ``_joint`` added where a body
-    has the joint's name). Wheels stay on their bodies.
+    has the joint's name). Wheels stay on their bodies; springs between points act there as before.
 
     Raises
     ------
     ModelError
-        For joints whose motion is prescribed and for elements, which need joint coordinates.
+        For joints whose motion is prescribed, elements in joints and tethers, which need joint coordinates.
     """
-    if system.elements:
-        raise ModelError(f"system '{system.name}': springs in joints need joint coordinates; use coordinates='joint'")
+    in_joints = [item.name for item in system.elements if not isinstance(item, SpringDamper)]
+    if in_joints:
+        raise ModelError(
+            f"system '{system.name}': {', '.join(map(repr, in_joints))} need joint coordinates; springs between points "
+            "(SpringDamper) do not; use coordinates='joint'"
+        )
     parts, loops = [], []
     names: dict[str, str] = {}
     for part in system.parts:
