@@ -29,6 +29,7 @@ FRAMES = 601  # at most
 NUMBERS = 120_000  # in all tracks of one replay, at most
 PARTS = 250  # beyond this a browser is slow
 SEEN = 0.01  # deflections below this part of a body's length are hard to see
+BEYOND = 0.5  # deflection over length beyond which no theory of second order holds, and the page says so
 SHOWN = 0.08  # to what part of its length stretched ones are shown
 
 
@@ -85,6 +86,7 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[
         "camera": find_camera(motion, cloud),
         "axes": _axes(motion, seen_from),
         "seen_from": seen_from,
+        "beyond": [key for key, part in _largest(motion, skins).items() if part > BEYOND],
     }
 
 
@@ -102,16 +104,22 @@ def _skin(i: int, name: str, body: FlexibleBody, size: float) -> dict[str, Any]:
 
 def _stretch(motion: Motion, skins: Mapping[str, FlexibleBody]) -> float:
     """Factor that makes small deflections visible; 1 where they are."""
-    largest = 0.0
-    for name, body in skins.items():
-        points = body.material
-        length = max(float(np.max(np.ptp(points.X, axis=0))), 1e-12)
-        moved = deflection(points.Phi[::4], points.G[::4], motion.eta[name])
-        largest = max(largest, float(np.max(np.abs(moved), initial=0.0)) / length)
+    largest = max(_largest(motion, skins).values(), default=0.0)
     if not 0.0 < largest < SEEN:
         return 1.0
     digits = 10.0 ** np.floor(np.log10(SHOWN / largest))
     return float(min(np.floor(SHOWN / largest / digits) * digits, 1e4))
+
+
+def _largest(motion: Motion, skins: Mapping[str, FlexibleBody]) -> dict[str, float]:
+    """Largest deflection of each flexible body over its length."""
+    found = {}
+    for name, body in skins.items():
+        points = body.material
+        length = max(float(np.max(np.ptp(points.X, axis=0))), 1e-12)
+        moved = deflection(points.Phi[::4], points.G[::4], motion.eta[name])
+        found[name] = float(np.max(np.abs(moved), initial=0.0)) / length
+    return found
 
 
 def _axes(motion: Motion, seen_from: str) -> dict[str, Any]:

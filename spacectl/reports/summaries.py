@@ -158,7 +158,11 @@ def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
     names = list(model.x.names if model is not None else law.states.names)
     if K.ndim != 2 or K.shape[0] > GAINS[0] or K.shape[1] > GAINS[1] or len(names) != K.shape[1]:
         return None
-    rows = [[name, *(f"{value:.4g}" for value in row)] for name, row in zip(law.inputs.names, K, strict=True)]
+    floor = 1e-10 * float(np.max(np.abs(K), initial=0.0))  # below it rounding is left where a gain is zero
+    rows = [
+        [name, *(format_value(float(f"{value:.4g}")) if abs(value) > floor else "0" for value in row)]
+        for name, row in zip(law.inputs.names, K, strict=True)
+    ]
     return {"columns": names, "rows": rows}
 
 

@@ -61,9 +61,19 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         numbers = [item[key] for key in ("printed", "ours")]
         apart = ""
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers) and numbers[0]:
-            apart = f"{100.0 * (numbers[1] - numbers[0]) / abs(numbers[0]):+.2g} %".replace("-", "\N{MINUS SIGN}")
+            apart = _apart(*numbers)
         rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), "apart": apart})
     return rows
+
+
+def _apart(printed: float, ours: float) -> str:
+    """How far ours lies from the printed value: in per cent, or as a factor where per cents say nothing."""
+    if ours == printed:
+        return "0 %"
+    percent = 100.0 * (ours - printed) / abs(printed)
+    if abs(percent) > 100.5:
+        return f"\N{MULTIPLICATION SIGN} {format_value(float(f'{ours / printed:.2g}'))}"
+    return (f"{percent:+.2g} %" if abs(percent) < 10.0 else f"{percent:+.0f} %").replace("-", "\N{MINUS SIGN}")
 
 
 def parameter_rows(parameters: Any, defaults: Any, units: Mapping[str, str]) -> list[Row]:
@@ -90,6 +100,9 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
         time = data["time"].values
         span = f"{format_value(float(time[0]))} … {format_value(float(time[-1]))} s" if len(time) else "empty"
         stats = {str(key).removeprefix("n_"): value for key, value in (getattr(outcome, "stats", None) or {}).items()}
+        stats = {
+            key: float(f"{value:.3g}") if isinstance(value, float) else value for key, value in stats.items() if value
+        }
         settings = {key: data.attrs[key] for key in SETTINGS if data.attrs.get(key)}
         rows.append(
             {

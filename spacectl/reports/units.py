@@ -104,14 +104,28 @@ def format_value(value: Any) -> str:
     if hasattr(value, "tolist"):
         return format_value(value.tolist())
     if isinstance(value, (list, tuple)):
-        if len(value) > 12:
-            return f"{', '.join(format_value(item) for item in value[:6])}, … ({len(value)} values)"
-        return ", ".join(
-            f"({format_value(item)})" if isinstance(item, (list, tuple)) else format_value(item) for item in value
-        )
+        return _format_list(value)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {format_value(item)}" for key, item in value.items())
     return str(value)
+
+
+def _format_list(values: Any) -> str:
+    """The first ones of many; rows in brackets, with rounding beside their largest number shown as zero."""
+    most = 4 if any(isinstance(item, (list, tuple)) for item in values) else 6
+    shown = list(values) if len(values) <= (6 if most == 4 else 12) else list(values)[:most]
+    rest = f", … ({len(values)} values)" if len(shown) < len(values) else ""
+    return (
+        ", ".join(f"({_format_row(item)})" if isinstance(item, (list, tuple)) else format_value(item) for item in shown)
+        + rest
+    )
+
+
+def _format_row(row: Any) -> str:
+    numbers = [abs(item) for item in row if isinstance(item, float) and math.isfinite(item)]
+    floor = 1e-10 * max(numbers, default=0.0)
+    cleaned = [float(f"{item:.5g}") if abs(item) > floor else 0.0 for item in row] if len(numbers) == len(row) else row
+    return format_value(list(cleaned))
 
 
 def _format_float(value: float) -> str:

@@ -21,11 +21,11 @@ def draw(
     thin = slice(None, None, max(1, motion.t.size // 4000))
     orbits = motion.t / parameters.period
     return (
-        constraints(orbits[thin], {key: value[thin] for key, value in errors.items()}, drifting, parameters),
         radii(motion, parameters, orbits, thin),
         quaternions(orbits[thin], (motion.u[0][thin], motion.u[1][thin])),
         rates(motion, orbits, thin),
         *stretch(motion, parameters),
+        constraints(orbits[thin], {key: value[thin] for key, value in errors.items()}, drifting, parameters),
         closure(orbits[thin], errors["e1"][thin], errors["e2"][thin]),
     )
 
@@ -38,9 +38,15 @@ def constraints(
     orbits: np.ndarray, errors: dict[str, np.ndarray], drifting: dict[str, Any], parameters: Parameters
 ) -> Figure:
     """All eight constraints (Fig 4), and how they drift at the printed tolerances."""
-    unit = [Line(x=orbits, y=errors["unit"][:, k], label=f"quaternion of body {k + 1}") for k in range(2)]
+    unit = [
+        Line(x=orbits, y=np.abs(errors["unit"][:, k]) + FLOOR, label=f"quaternion of body {k + 1}") for k in range(2)
+    ]
     line = [
-        Line(x=orbits, y=errors["line"][:, 3 * (k // 2) + 1 + k % 2], label=f"n{k // 2 + 1} x D, {'yz'[k % 2]}")
+        Line(
+            x=orbits,
+            y=np.abs(errors["line"][:, 3 * (k // 2) + 1 + k % 2]) + FLOOR,
+            label=f"n{k // 2 + 1} x D, {'yz'[k % 2]}",
+        )
         for k in range(4)
     ]
     drift = [
@@ -53,8 +59,8 @@ def constraints(
         caption="With projection errors stay at rounding; the x rows of n x D in body axes are always zero. At the "
         "tolerances of 001 plain integration drifts, most in absolute coordinates, whose rounding is 1e-9 m.",
         panels=(
-            _over_orbits(unit, "u'u - 1", "1"),
-            _over_orbits(line, "n x D", "m"),
+            _over_orbits(unit, "size of u'u - 1", "1", log_y=True),
+            _over_orbits(line, "size of n x D", "m", log_y=True),
             _over_orbits(
                 drift, "largest n x D", "m", log_y=True, title="at the tolerances of 001: rtol 1e-10, atol 1e-13"
             ),

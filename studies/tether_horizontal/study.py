@@ -157,7 +157,11 @@ def draw_runs(system: Horizontal, runs: dict[int, Simulation], rate: float) -> F
             ),
             Panel(lines=lines(lambda s: s["end.y"]), y_label="end of arm, along track", unit="m", **axis),
             Panel(
-                lines=lines(lambda s: 1e12 * (s["end.x"] - system.height)), y_label="off the line", unit="pm", **axis
+                lines=lines(lambda s: np.abs(s["end.x"] - system.height) + 1e-16),
+                y_label="off the line",
+                unit="m",
+                log_y=True,
+                **axis,
             ),
             Panel(lines=lines(lambda s: s.column("u", "elbow")), y_label="elbow torque", unit="N m", **axis),
         ),
