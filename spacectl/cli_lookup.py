@@ -6,13 +6,15 @@ import hashlib
 import importlib.util
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.study import Study
 
-__all__ = ["LoadedStudy", "find_study", "list_studies", "load_study"]
+__all__ = ["LoadedStudy", "find_study", "list_studies", "load_study", "match_units", "stated_units"]
 
 PACKAGE = Path(__file__).resolve().parent
 FILE = "study.py"
@@ -101,11 +103,14 @@ def load_study(file: Path) -> LoadedStudy:
     return LoadedStudy(name=name, file=file, study=study, units=stated_units(file), sha256=digest)
 
 
+LISTED = r"((?:`[\w*]+`,\s+)*`[\w*]+`)\s+\[([^\]\[\n]+)\]"  # names in a README, and their unit
+
+
 def stated_units(file: Path) -> dict[str, str]:
     """Units by name, as the study's own text states them.
 
     Parameters carry them in a comment, ``mass: float = 2.0  # [kg]``; the README.md beside the file lists metrics as
-    ```settling_time` [s]``. Files beside ``study.py`` count where it does not say.
+    ```settling_time` [s]``, several as ```peak`, `mean` [N]``, alike ones as ```travel_k*` [m]``. Files beside ``study.py`` count where it does not say.
     """
     sources = [*sorted(set(file.parent.glob("*.py")) - {file}), file] if file.name == FILE else [file]
     units: dict[str, str] = {}
@@ -114,5 +119,19 @@ def stated_units(file: Path) -> dict[str, str]:
         units.update(re.findall(r"^ +(\w+)\s*:[^#\n]*#\s*\[([^\]\n]+)\]", text, re.MULTILINE))
     readme = file.with_name("README.md")
     if file.name == FILE and readme.is_file():
-        units.update(re.findall(r"`(\w+)`\s+\[([^\]\n]+)\]", readme.read_text(encoding="utf-8")))
+        for names, unit in re.findall(LISTED, readme.read_text(encoding="utf-8")):
+            units.update(dict.fromkeys(re.findall(r"`([\w*]+)`", names), unit))
     return units
+
+
+def match_units(units: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Units with those of `names` that only patterns such as ``travel_k*`` state."""
+    patterns = {key: unit for key, unit in units.items() if "*" in key}
+    found = {
+        name: unit
+        for name in names
+        if name not in units
+        for unit in [next((unit for key, unit in patterns.items() if fnmatchcase(name, key)), "")]
+        if unit
+    }
+    return {**units, **found}

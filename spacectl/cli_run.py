@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from spacectl.cli_lookup import LoadedStudy
+from spacectl.cli_lookup import LoadedStudy, match_units
 from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import versions
@@ -77,7 +77,7 @@ def run_study(
         defaults=loaded.study.parameters,
         is_quick=is_quick,
         warnings=tuple(heard),
-        units=loaded.units,
+        units=match_units(loaded.units, result.metrics),
         requirements=settings.requirements,
         provenance=provenance,
     )

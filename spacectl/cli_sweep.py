@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spacectl.cli_app import FAILED, OK, Debug, Json, Quick, app, say, say_json
-from spacectl.cli_lookup import LoadedStudy, find_study, load_study
+from spacectl.cli_lookup import LoadedStudy, find_study, load_study, match_units
 from spacectl.cli_run import answer, prepare_parameters
 from spacectl.cli_settings import parse_settings
 from spacectl.core.errors import ModelError, SpacectlError, unknown_name
@@ -185,7 +185,7 @@ def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: Load
         lines += [Line(x=x, y=y, label=label or metric), Line(x=x, y=y, style="markers")]
     if not lines:
         return None
-    unit, x_unit = loaded.units.get(metric, ""), loaded.units.get(keys[0], "")
+    unit, x_unit = match_units(loaded.units, [metric]).get(metric, ""), loaded.units.get(keys[0], "")
     panel = Panel(
         lines=tuple(lines),
         y_label=metric.replace("_", " "),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spacectl.cli import run_command_line
+from spacectl.cli_lookup import match_units, stated_units
 from spacectl.cli_settings import read_settings
 from spacectl.core.errors import ModelError
 from spacectl.reports.atomic import RECORD, file_hashes
@@ -98,3 +99,15 @@ def test_the_list_is_also_for_machines(
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["toy"]["question"] == "How long does it ring?"
     assert rows["toy"]["parameters"] == {"damping": 0.5, "trouble": "none"}
+
+
+def test_units_are_read_from_lists_and_patterns_of_the_readme(tmp_path: Path) -> None:
+    file = tmp_path / "study.py"
+    file.write_text("class Parameters:\n    mass: float = 2.0  # [kg]\n", encoding="utf-8")
+    (tmp_path / "model.py").write_text("class Other:\n    length: float = 2.0  # [m]\n", encoding="utf-8")
+    text = "`poles_k1`, `poles_k5` [rad/s] (a, b), `travel_k*` [m], `decay`,\n`share` [1]"
+    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+    units = match_units(stated_units(file), ["travel_k25", "unknown"])
+    expected = {"mass": "kg", "length": "m", "poles_k1": "rad/s", "poles_k5": "rad/s", "travel_k25": "m", "decay": "1"}
+    assert expected.items() <= units.items()
+    assert "unknown" not in units
