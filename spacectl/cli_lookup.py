@@ -110,7 +110,8 @@ def stated_units(file: Path) -> dict[str, str]:
     """Units by name, as the study's own text states them.
 
     Parameters carry them in a comment, ``mass: float = 2.0  # [kg]``; the README.md beside the file lists metrics as
-    ```settling_time` [s]``, several as ```peak`, `mean` [N]``, alike ones as ```travel_k*` [m]``. Files beside ``study.py`` count where it does not say.
+    ```settling_time` [s]``, several as ```peak`, `mean` [N]``, alike ones as ```travel_k*` [m]``.
+    Files beside ``study.py`` count where it does not say.
     """
     sources = [*sorted(set(file.parent.glob("*.py")) - {file}), file] if file.name == FILE else [file]
     units: dict[str, str] = {}

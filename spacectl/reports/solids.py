@@ -11,7 +11,7 @@ from spacectl.core.shape import Shape
 
 __all__ = ["Solid", "arrow", "box", "cone", "cylinder", "ellipsoid", "merge", "ring", "solid_of", "strut", "tube_faces"]
 
-ROUND = 12  # sides of what is round
+ROUND = 20  # sides of what is round
 
 
 @dataclass(frozen=True)

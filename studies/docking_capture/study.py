@@ -13,10 +13,10 @@ from .docking import form_docking, tell
 from .figures import draw_energy, draw_motion, draw_speeds
 from .model import Parameters
 
-#: Looks in the replay: two vehicles of station class, their docking rings to scale
+#: Looks in the replay: the ends of two vehicles of station class that meet, their docking rings to scale
 SHAPES = {
     "base": (
-        Shape(kind="cylinder", size=(2.2, 2.2, 2.8), at=(0.0, 0.0, -1.5)),
+        Shape(kind="cylinder", size=(1.9, 1.9, 1.2), at=(0.0, 0.0, -0.7)),
         Shape(kind="ring", size=(1.6, 1.6, 0.12), at=(0.0, 0.0, -0.06)),
     ),
     "ring": Shape(kind="ring", size=(1.28, 1.28, 0.06), at=(0.0, 0.0, 0.03)),
@@ -60,7 +60,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
 def look_of_target(face: float) -> tuple[Shape, ...]:
     """A hull whose end carries the other ring, `face` before its centre of mass [m]."""
     return (
-        Shape(kind="cylinder", size=(2.4, 2.4, 1.8 * face), at=(0.0, 0.0, 0.02 * face)),
+        Shape(kind="cylinder", size=(2.0, 2.0, 0.9 * face), at=(0.0, 0.0, -0.43 * face)),
         Shape(kind="cylinder", size=(1.36, 1.36, 0.12 * face), at=(0.0, 0.0, -0.94 * face)),
     )
 

@@ -26,7 +26,7 @@ from .model import Parameters, form_both, probe_system, ring_system, start_of
 #: Looks in the replay: the front of the carrier, the mechanisms to scale
 SHAPES = {
     "base": (
-        Shape(kind="cylinder", size=(1.9, 1.9, 0.9), at=(0.0, 0.0, -0.65)),
+        Shape(kind="cylinder", size=(1.8, 1.8, 0.4), at=(0.0, 0.0, -0.4)),
         Shape(kind="ring", size=(1.6, 1.6, 0.1), at=(0.0, 0.0, -0.15)),
     ),
     "ring": Shape(kind="ring", size=(1.28, 1.28, 0.06), at=(0.0, 0.0, 0.03)),
