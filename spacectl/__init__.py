@@ -137,6 +137,7 @@ from spacectl.model.surface_mesh import SurfaceMesh
 from spacectl.model.surface_patch import SurfacePatch
 from spacectl.model.system import Part, System
 from spacectl.model.tether import Tether
+from spacectl.planners.bang_bang import plan_bang_bang
 from spacectl.planners.collocation import plan_collocation
 from spacectl.planners.curves import ArcCurve, BlendCurve, LineCurve, SplineCurve
 from spacectl.planners.keep_out import keep_out_box, keep_out_sphere
@@ -397,6 +398,7 @@ __all__ = [
     "modes",
     "parse_requirement",
     "perturbed_poles",
+    "plan_bang_bang",
     "plan_collocation",
     "plan_near_minimum_time",
     "plan_phase_plane",

@@ -16,7 +16,7 @@ from spacectl.core.errors import ModelError
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
-__all__ = ["PointModel", "Slopes", "point_model"]
+__all__ = ["PointModel", "Rates", "Slopes", "point_model", "reduce_condition"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +165,11 @@ def _build(problem: Problem, clock: bool) -> PointModel:
     q_dot, residual = _dynamics(eom, (t, q, v, a, u, lam, p))
     way = Quantities(eom, t, q, v, p, u, {name: s_dot[i] for i, name in enumerate(smooth)}, a)
     end = Quantities(eom, t, q, v, p)
-    rates = _Rates(t, q, v, q_dot, a)
+    rates = Rates(t, q, v, q_dot, a)
     path_rows, anchors = [], []
     for item in problem.path:
         value = way.of(item.rule, f"path condition '{item.name}'")
-        held = _reduce(value, rates, (u, s_dot)) if item.low == item.high else [value]
+        held = reduce_condition(value, rates, (u, s_dot)) if item.low == item.high else [value]
         path_rows.append(held[-1])
         anchors += [(item, order, row) for order, row in enumerate(held[:-1])]
     path = _stack(path_rows)
@@ -207,7 +207,7 @@ def _build(problem: Problem, clock: bool) -> PointModel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rates:
+class Rates:
     """What rates of expressions need."""
 
     t: Any
@@ -222,7 +222,7 @@ class _Rates:
         return moved + ca.jacobian(value, self.t)
 
 
-def _reduce(value: Any, rates: _Rates, inputs: tuple[Any, ...]) -> list[Any]:
+def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[Any]:
     """An equation of positions with its first and second rates, of speeds with its first, of inputs alone.
 
     Collocated on the level of positions, an equation is of index 3, and the programme as badly conditioned as the square

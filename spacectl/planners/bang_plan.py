@@ -1,0 +1,91 @@
+"""From the motion that `plan_bang_bang` found to a `Plan`: trajectories, arcs in words, and what is wrong if it failed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spacectl.core.trajectory import Trajectory
+from spacectl.planners.bang_motion import Motion
+from spacectl.planners.plan import Arc
+
+__all__ = ["arcs_of", "trajectories", "what_fails"]
+
+_SAMPLE = 0.25  # fastest rate times the distance of knots: a cubic between them is then right to a millionth
+_NEAR = 1e-6  # part of its range by which a control that is at its limit may be away from it
+_AT_BOUND = 1e-3  # as far a bound may be away, in its unit, while it is said to be active
+
+
+def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory]:
+    """States and inputs over time; where controls jump, two knots stand one rounding apart."""
+    cells, flow = motion.cells, motion.cells.flow
+    eom = flow.problem.eom
+    h = motion.h
+    steps = max(2, int(np.ceil(fastest * h.max() / _SAMPLE)))
+    fine = flow.roll(cells.x0, motion.w, h, steps)
+    n = len(h)
+    begins = np.concatenate([[0.0], np.cumsum(h)])
+    begins[-1] = motion.T
+    part = np.arange(steps + 1) / steps
+    t = begins[:-1, None] * (1.0 - part) + begins[1:, None] * part
+    x = fine[np.arange(n)[:, None] * steps + np.arange(steps + 1)]
+    jumps = np.append(np.any(np.abs(np.diff(motion.w, axis=0)) > 0.0, axis=1), False)
+    t[jumps, -1] = np.nextafter(t[jumps, -1], 0.0)
+    keep = np.ones((n, steps + 1), dtype=bool)
+    keep[:-1, -1] = jumps[:-1]
+    w = np.repeat(motion.w[:, None, :], steps + 1, axis=1)[keep]
+    t, x = t[keep], x[keep]
+    rates = flow.rates(x, w)
+    u = flow.inputs(x, w)
+    u_dot = np.zeros_like(u)
+    slopes = flow.row_values(x, w).by_x[:, : len(flow.busy)]
+    u_dot[:, list(eom.labels.u.indices(flow.busy))] = np.einsum("nij,nj->ni", slopes, rates)
+    return (
+        Trajectory(t=t, values=x, rates=rates, labels=eom.labels.x),
+        Trajectory(t=t, values=u, rates=u_dot, labels=eom.labels.u),
+    )
+
+
+def arcs_of(motion: Motion) -> tuple[Arc, ...]:
+    """Stretches with the same limits, in words."""
+    edges = np.append(np.cumsum(motion.h), 0.0)
+    arcs: list[Arc] = []
+    for k, words in enumerate(_words(motion)):
+        begin, end = float(edges[k - 1]), float(edges[k])
+        if arcs and arcs[-1].limit == words:
+            arcs[-1] = Arc(begin=arcs[-1].begin, end=end, limit=words)
+        else:
+            arcs.append(Arc(begin=begin, end=end, limit=words))
+    arcs[-1] = Arc(begin=arcs[-1].begin, end=motion.T, limit=arcs[-1].limit)
+    return tuple(arcs)
+
+
+def _words(motion: Motion) -> list[str]:
+    """What is at a limit in each cell."""
+    flow, goal = motion.cells.flow, motion.cells.goal
+    span = flow.high - flow.low
+    high, low = motion.w >= flow.high - _NEAR * span, motion.w <= flow.low + _NEAR * span
+    active = np.minimum(*(side.value for side in motion.sides)) > -_AT_BOUND
+    out = []
+    for k in range(len(motion.w)):
+        found = [f"{name} at its {'upper' if high[k, i] else 'lower'} limit"
+                 for i, name in enumerate(flow.controls) if high[k, i] or low[k, i]]  # fmt: skip
+        found += [f"{flow.rows[goal.rows[r]].name} at its {'upper' if goal.sign[r] > 0 else 'lower'} limit"
+                  for r in np.flatnonzero(active[k])]  # fmt: skip
+        out.append(", ".join(found) or "no limit")
+    return out
+
+
+def what_fails(motion: Motion) -> str:
+    """The worst of what a motion does not meet, in a sentence."""
+    flow, goal = motion.cells.flow, motion.cells.goal
+    error = np.abs(motion.error)
+    if error.size and error.max() >= motion.excess:
+        i = int(error.argmax())
+        got = motion.end[0][i] * goal.scale[i]
+        wanted = f"{goal.low[i]:g}" if goal.low[i] == goal.high[i] else f"{goal.low[i]:g} to {goal.high[i]:g}"
+        return f"at the end '{goal.names[i]}' is {got:.6g} instead of {wanted}"
+    side = max(motion.sides, key=lambda item: float(item.value.max(initial=-np.inf)))
+    k, r = np.unravel_index(int(side.value.argmax()), side.value.shape)
+    t = float(np.sum(motion.h[:k]))
+    passed = float(side.value[k, r]) * goal.unit[r]
+    return f"'{flow.rows[goal.rows[r]].name}' passes its bound {goal.bound[r]:g} by {passed:.3g} at {t:.4g} s"
