@@ -16,6 +16,7 @@ from spacectl import (
     TaskPath,
     form_equations,
     library,
+    plan_bang_bang,
     plan_collocation,
     plan_phase_plane,
 )
@@ -65,6 +66,20 @@ def plan_free_path(case: Case, guess: Plan) -> Plan:
         name="free path",
     )
     return plan_collocation(problem, scheme=Radau(30), guess=guess)
+
+
+def plan_flexible_path(case: Case, guess: Plan, cells: int) -> Plan:
+    """The quickest motion of the flexible arm between the same ends, at rest with straight links, the attitude held."""
+    first, last = (dict(zip(guess.x.labels.names, np.asarray(guess.x.values)[k], strict=True)) for k in (0, -1))
+    problem = Problem(
+        eom=case.flexible,
+        start={name: float(value) for name, value in first.items()},
+        end=dict.fromkeys(case.flexible.states, 0.0) | {name: float(value) for name, value in last.items()},
+        path=(Condition(name="payload attitude", rule=lambda s: s.output("attitude.s3")),),
+        duration=(5.0, 2.0 * guess.final_time),
+        name="free path, flexible",
+    )
+    return plan_bang_bang(problem, guess=guess, cells=cells)
 
 
 def readings(numbers: dict[str, Any], *, begin: float, end: float) -> dict[str, tuple[float, float]]:

@@ -38,14 +38,20 @@ def test_the_printed_final_time_is_near_and_the_switch_is_not(metrics: dict) -> 
 
 def test_the_free_path_saves_fifteen_per_cent_within_all_limits(metrics: dict) -> None:
     assert metrics["free_path_time"] < metrics["flexible_optimal_time"] < 0.85 * metrics["line_time"]
-    assert metrics["flexible_optimal_arrival_time"] < 0.86 * metrics["line_time"]
-    assert metrics["attitude_error"] < 0.01 and metrics["max_limit_violation"] <= 1e-12
+    assert metrics["flexible_optimal_arrival_time"] < 0.85 * metrics["line_time"]
+    assert metrics["attitude_error"] < 1e-4 and metrics["max_limit_violation"] <= 1e-12
 
 
 def test_shaped_timing_leaves_little_and_bears_wrong_frequencies(metrics: dict) -> None:
     assert metrics["line_shaped_residual_energy"] < 1e-4 * metrics["line_residual_energy"]
     assert metrics["residual_energy_soft_shaped"] < 1e-3 * metrics["residual_energy_soft_after"]
-    assert metrics["flexible_optimal_residual_energy"] < 0.02 * metrics["residual_energy_soft_free_after"]
+    assert metrics["free_shaped_residual_energy"] < 0.02 * metrics["residual_energy_soft_free_after"]
+
+
+def test_the_flexible_arm_is_nearly_as_quick_as_a_rigid_one_and_arrives_at_rest(metrics: dict) -> None:
+    assert metrics["free_path_time"] < metrics["flexible_optimal_time"] < metrics["free_shaped_time"]
+    assert metrics["flexible_optimal_time"] < 1.005 * metrics["free_path_time"]
+    assert metrics["flexible_optimal_residual_energy"] < 1e-4  # of 25 J that the rigid plan leaves
 
 
 def test_every_variant_arrives(metrics: dict) -> None:
