@@ -78,8 +78,8 @@ def draw_arrival(plan: Plan, before: float = 1.2) -> Figure:
     return Figure(
         name="arrival",
         title="How the flexible arm comes to rest",
-        caption="In the last tenth of a second shoulder and elbow reverse and return: the links, bent by braking, are straight and "
-        "at rest when the plan ends.",
+        caption="In the last tenth of a second shoulder and elbow reverse and return: the links, bent by braking, are straight "
+        "and at rest when the plan ends.",
         panels=(
             Panel(lines=tuple(joints), y_label="torque", unit="N m"),
             Panel(lines=tuple(tips), y_label="tip deflection", unit="m"),

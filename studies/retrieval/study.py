@@ -173,13 +173,14 @@ def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 def notes(metrics: dict[str, Any], table: str) -> tuple[str, ...]:
     """The answer in sentences."""
+    more = metrics["flexible_optimal_time"] - metrics["free_path_time"]
     return (
         f"Along the line the payload takes {metrics['line_time']:.2f} s with one switch at {metrics['line_switch_time']:.2f} s; "
         f"an independent solver finds {metrics['line_time_second_solver']:.2f} s.",
         f"Flown open loop, the bent links release {metrics['line_residual_energy']:.1f} J; shaped timing leaves "
         f"{metrics['line_shaped_residual_energy']:.1e} J for half a second more.",
         f"On a free path with the payload's attitude held the flexible arm takes {metrics['flexible_optimal_time']:.2f} s, "
-        f"{100.0 * metrics['free_path_gain']:.1f} % less than the line and {metrics['flexible_optimal_time'] - metrics['free_path_time']:.2f} s "
+        f"{100.0 * metrics['free_path_gain']:.1f} % less than the line and {more:.2f} s "
         f"more than a rigid arm, within all limits; {metrics['flexible_optimal_residual_energy']:.0e} J are left.",
         "All maneuvers side by side:\n" + table,
     )
