@@ -8,14 +8,18 @@ variable, which leaves scheduling and registers to the compiler; a divisor used 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.emit_chunks import CHUNKED_FROM, Line, emit_body
+from spacectl.dynamics.emit_linear import PRELUDE, LinearMap, find_maps, weave_maps
+from spacectl.dynamics.emit_lines import Assignment
+from spacectl.dynamics.emit_turns import entry_with_own_turns, take_turns
 
-__all__ = ["Assignment", "EmittedC", "assignment_lines", "can_emit", "emit_function", "emit_step", "straight_line"]
+__all__ = ["EmittedC", "assignment_lines", "can_emit", "emit_function", "emit_step", "straight_line"]
 
 _BINARY = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/", ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==",
            ca.OP_NE: "!=", ca.OP_AND: "&&", ca.OP_OR: "||"}  # fmt: skip
@@ -31,25 +35,17 @@ _SHAPES = {
     ca.OP_NOT: "!{0}", ca.OP_SIGN: "(double)(({0} > 0.0) - ({0} < 0.0))", ca.OP_IF_ELSE_ZERO: "({0} != 0.0 ? {1} : 0.0)",
 }  # fmt: skip
 
+Stores = list[tuple[tuple[int, int], str]]  #: ((output, entry), value)
+
 
 @dataclass(frozen=True)
 class EmittedC:
-    """C text of a function and of its preparation, and the length of the prepared vector w."""
+    """C text of a function and of its preparation, the length of the prepared vector w, and the angles of its table."""
 
     name: str
     text: str
     n_prepared: int
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """One assignment ``name = expression`` of the straight-line code, or a store to an output."""
-
-    name: str
-    op: int
-    operands: tuple[str, ...]
-    is_early: bool  # depends on the hoisted input only
-    is_input: bool = False
+    angles: tuple[int, ...] = ()
 
 
 def can_emit(function: ca.Function) -> bool:
@@ -57,7 +53,9 @@ def can_emit(function: ca.Function) -> bool:
     return bool(function.is_a("SXFunction")) and not function.find_functions()
 
 
-def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked_from: int = CHUNKED_FROM) -> EmittedC:
+def emit_function(
+    function: ca.Function, name: str, *, hoist: str = "p", turns: str = "", chunked_from: int = CHUNKED_FROM
+) -> EmittedC:
     """C code of a scalar (SX) function, its preparation apart.
 
     Parameters
@@ -68,6 +66,8 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
         Name of the C function.
     hoist : str
         Name of the input on which alone the prepared values may depend.
+    turns : str
+        Name of the input whose sines and cosines may be handed in (see `emit_turns`).
     chunked_from : int
         Number of lines from which the code is cut into several functions (see `emit_chunks`).
 
@@ -75,24 +75,18 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
     -------
     EmittedC
         With ``void NAME_prepare(const double *p, double *w)`` and
-        ``int NAME(const double **arg, double **res, long long *iw, double *w, int mem)``.
+        ``int NAME(const double **arg, double **res, long long *iw, double *w, int mem)``; with `angles` also
+        ``NAME_turned``, which reads their sines and cosines from one more argument.
     """
     inputs = function.name_in()
     hoisted = inputs.index(hoist) if hoist in inputs else -1
+    turned = inputs.index(turns) if turns in inputs else -1
     values, stores, early = _straight_line(function, hoisted)
-    kept: dict[str, str] = {}  # early values that later code reads, with their place in w
-
-    def late(operand: str) -> str:
-        return kept.setdefault(operand, f"w[{len(kept)}]") if operand in early else operand
-
-    after = [
-        Assignment(v.name, v.op, tuple(map(late, v.operands)), False, v.is_input) for v in values if not v.is_early
-    ]
     before = [value for value in values if value.is_early]
-    used = [i for i in range(function.n_in()) if i != hoisted]
-    results = [Line(f"res[{i}][{k}]", late(value), (late(value),), "store") for (i, k), value in stores]
-    keeping = [Line(place, value, (value,), "store") for value, place in kept.items()]
-    is_long = len(values) + len(keeping) + len(results) >= chunked_from
+    after, angles = take_turns([value for value in values if not value.is_early], turned)
+    after, maps = find_maps(after, [value for _, value in stores], lambda item: item in early or _is_number(item))
+    after, results, keeping, maps, n_prepared = _place(after, stores, early, maps)
+    is_long = len(before) + len(after) + len(keeping) + len(results) >= chunked_from
     early_chunks, early_body = emit_body(
         assignment_lines(before, function.name()),
         keeping,
@@ -101,28 +95,53 @@ def emit_function(function: ca.Function, name: str, *, hoist: str = "p", chunked
         is_apart=True,
         is_long=is_long,
     )
+    given = {f"a{i}": i for i in range(function.n_in()) if i != hoisted}
+    if angles:
+        given["turns"] = function.n_in()
+    arrays = {array: size for item in maps for array, size in item.arrays.items()}
+    pointers = [*(("const double *", item) for item in given), *(("double *", item) for item in arrays)]
     chunks, body = emit_body(
-        assignment_lines(after, function.name()),
+        weave_maps(assignment_lines(after, function.name()), maps),
         results,
         name,
-        [*(("const double *", f"a{i}") for i in used), ("double **", "res"), ("const double *", "w")],
+        [*pointers, ("double **", "res"), ("const double *", "w")],
         is_long=is_long,
     )
     text = [
+        *([PRELUDE] if maps else []),
         *early_chunks,
         f"void {name}_prepare(const double *p, double *w) {{",
         "    (void)p; (void)w;",
         *early_body,
         "}",
         *chunks,
-        f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem) {{",
-        *(f"    const double *const a{i} = arg[{i}]; (void)a{i};" for i in used),
+        f"int {name}{'_turned' if angles else ''}(const double **arg, double **res, long long *iw, double *w, int mem) {{",
+        *(f"    const double *const {item} = arg[{i}]; (void){item};" for item, i in given.items()),
+        *(f"    double {array}[{size}];" for array, size in arrays.items()),
         "    (void)iw; (void)mem; (void)w; (void)res;",
         *body,
         "    return 0;",
         "}",
+        *([entry_with_own_turns(name, function.n_in(), turned, angles)] if angles else []),
     ]
-    return EmittedC(name, "\n".join(text) + "\n", len(kept))
+    return EmittedC(name, "\n".join(text) + "\n", n_prepared, angles)
+
+
+def _place(
+    after: list[Assignment], stores: Stores, early: set[str], maps: list[LinearMap]
+) -> tuple[list[Assignment], list[Line], list[Line], list[LinearMap], int]:
+    """Places in w for what later code reads of the early values: code, stores of results and of w, maps, length of w."""
+    kept: dict[str, str] = {}
+
+    def late(operand: str) -> str:
+        return kept.setdefault(operand, f"w[{len(kept)}]") if operand in early else operand
+
+    after = [replace(value, operands=tuple(map(late, value.operands))) for value in after]
+    results = [Line(f"res[{i}][{k}]", late(value), (late(value),), "store") for (i, k), value in stores]
+    ends = list(accumulate((item.size for item in maps), initial=len(kept)))
+    maps = [replace(item, place=place) for item, place in zip(maps, ends[:-1], strict=True)]
+    keeping = [Line(place, value, (value,), "store") for value, place in kept.items()]
+    return after, results, keeping + [line for item in maps for line in item.keep()], maps, ends[-1]
 
 
 def emit_step(function: ca.Function, name: str) -> str:
@@ -139,20 +158,18 @@ def emit_step(function: ca.Function, name: str) -> str:
     return "\n".join(text) + "\n"
 
 
-def straight_line(function: ca.Function) -> tuple[list[Assignment], list[tuple[tuple[int, int], str]]]:
+def straight_line(function: ca.Function) -> tuple[list[Assignment], Stores]:
     """Assignments of a scalar (SX) function, and its stores ((output, entry), value)."""
     return _straight_line(function, -1)[:2]
 
 
-def _straight_line(
-    function: ca.Function, hoisted: int
-) -> tuple[list[Assignment], list[tuple[tuple[int, int], str]], set[str]]:
+def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment], Stores, set[str]]:
     """Assignments, stores ((output, entry), value) and the names that depend on the hoisted input only."""
     if not can_emit(function):
         raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
     slots: dict[int, str] = {}  # work slot -> C name of its value
     values: list[Assignment] = []
-    stores: list[tuple[tuple[int, int], str]] = []
+    stores: Stores = []
     early: set[str] = set()
     for k in range(function.n_instructions()):
         op, where_in, where_out = (

@@ -31,7 +31,7 @@ class Line:
         What the expression uses: targets of earlier lines, and literals or places in memory, which are passed over.
     kind : str
         "value" for a new value, "input" for one that is only read from memory (and can be read again in each
-        chunk), "store" for a place in memory.
+        chunk), "store" for a place in memory, "call" for a statement that only works on memory.
     """
 
     target: str
@@ -42,6 +42,8 @@ class Line:
     @property
     def text(self) -> str:
         """The line in C."""
+        if self.kind == "call":
+            return f"    {self.expression}"
         return f"    {'' if self.kind == 'store' else 'const double '}{self.target} = {self.expression};"
 
 
@@ -108,11 +110,13 @@ def emit_body(
 
 
 def _woven(lines: Sequence[Line], stores: Sequence[Line]) -> list[Line]:
-    """Each store right behind its value."""
-    waiting: dict[str, list[Line]] = {}
+    """Each store right behind its value; those of literals first."""
+    waiting: dict[str, list[Line]] = {line.target: [] for line in lines}
+    literals = [store for store in stores if store.reads[0] not in waiting]
     for store in stores:
-        waiting.setdefault(store.reads[0], []).append(store)
-    return [item for line in lines for item in (line, *waiting.get(line.target, ()))]
+        if store.reads[0] in waiting:
+            waiting[store.reads[0]].append(store)
+    return literals + [item for line in lines for item in (line, *waiting.get(line.target, ()))]
 
 
 def _cut(lines: Sequence[Line]) -> list[Sequence[Line]]:

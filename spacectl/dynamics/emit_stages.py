@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from spacectl.dynamics.emit import Assignment, assignment_lines, straight_line
+from spacectl.dynamics.emit import assignment_lines, straight_line
 from spacectl.dynamics.emit_chunks import CHUNKED_FROM, Line, emit_body
+from spacectl.dynamics.emit_lines import Assignment
 
 __all__ = ["emit_stages"]
 

@@ -95,5 +95,5 @@ def _mrp(R: Any) -> Any:
     for square, other in candidates[1:]:
         q = ca.if_else(square > best, other, q)
         best = ca.fmax(best, square)
-    q = q / (2.0 * ca.sqrt(best))
-    return q[1:] * ca.if_else(q[0] < 0.0, -1.0, 1.0) / (1.0 + ca.fabs(q[0]))
+    # q is 2 sqrt(best) times the quaternion, which cancels in e / (1 + w)
+    return q[1:] * (ca.if_else(q[0] < 0.0, -1.0, 1.0) / (2.0 * ca.sqrt(best) + ca.fabs(q[0])))

@@ -46,6 +46,8 @@ class BoundFunction:
         self.results: list[Any] = [self.block[b - n : b] for b, n in zip(accumulate(sizes_out), sizes_out, strict=True)]
         self.error: BaseException | None = None
         self.fn = 0
+        self.turned = 0
+        self.angles: Sequence[int] = ()
         self.prepare = 0
         self.described = "none"
         self.raw = 0
@@ -64,6 +66,13 @@ class BoundFunction:
         starts = [address_of(array if array.size else self.block) for array in self.results]
         self.arg = (ctypes.c_void_p * max(n_arg, 1))(*inputs)
         self.res = (ctypes.c_void_p * max(n_res, 1))(*starts)
+
+    def share_turns(self, turns: np.ndarray) -> None:
+        """Let C call the entry that reads sines and cosines of the state from this table; for one that has it."""
+        if self.angles:
+            self._point(len(self.arguments) + 1, len(self.results))
+            self.arg[len(self.arguments)] = address_of(turns)
+            self.fn = self.turned
 
     def call(self) -> bool:
         """Evaluate from Python; False if an exception was raised, which is kept in `error`."""

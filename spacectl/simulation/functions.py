@@ -106,6 +106,7 @@ def bind_native(native: NativeFunction) -> BoundFunction:
     bound = BoundFunction(native.sizes_in, native.sizes_out)
     bound.kind, bound.fn, bound.prepare = GENERATED, native.entry, native.prepare
     bound.iw, bound.w = native.iw, native.w
+    bound.turned, bound.angles = native.turned, native.angles
     bound._alive.append(native)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int, *([ctypes.c_void_p] * 4), ctypes.c_int)
     entry = prototype(native.entry)

@@ -52,6 +52,7 @@ typedef struct {
     sc_int n_stops;
     sc_int n_grid;
     sc_int n_knots;
+    sc_int n_angles;
     /* method */
     sc_int n_stages;
     sc_int n_extra;
@@ -90,6 +91,7 @@ typedef struct {
     sc_int *y_map;
     sc_int *quaternions;
     sc_int *directions;
+    sc_int *angles; /* entries of x whose sines and cosines plant, law and sensors share */
     double *stops;
     double *grid;
     double *knots;
@@ -150,6 +152,7 @@ typedef struct {
     sc_int n_jacobians;
     sc_int n_factorisations;
     /* work */
+    double *turns; /* sin x_i, cos x_i of the angles, at 2 i */
     double *K;
     double *Q;
     double *stage;

@@ -119,6 +119,7 @@ class LoopData:
         self.table_rates, self.project_stages = int(reference_rates), int(project_stages)
         self._set_state(x0, z0, u0)
         self._set_work()
+        self._set_turns()
 
     def _set_method(self, tableau: Method) -> None:
         self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]
@@ -162,6 +163,15 @@ class LoopData:
         self.fired, self.bad = np.zeros(self.n_guards, dtype=np.int64), np.zeros(self.n_s, dtype=np.int64)
         self.n_steps = self.n_rejected = self.n_right_sides = self.n_law_calls = 0
         self.n_jacobians = self.n_factorisations = 0
+
+    def _set_turns(self) -> None:
+        """One table of sines and cosines for plant, law and sensors, where at least two of them read it at each state."""
+        readers = [item for item in (self.plant, self.law, self.sensors) if item.angles]
+        is_shared = len(readers) > 1 and self.period == 0.0
+        self.angles = _integers(sorted({angle for item in readers for angle in item.angles}) if is_shared else ())
+        self.n_angles, self.turns = self.angles.size, np.zeros(2 * self.n_x)
+        for item in readers if is_shared else ():
+            item.share_turns(self.turns)
 
     def _set_work(self) -> None:
         rows, n = self.n_stages + 1 + self.n_extra, self.n_s

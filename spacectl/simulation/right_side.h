@@ -58,12 +58,24 @@ static const double *sc_memory(const sc_loop *L, const double *s)
     return sc_is_continuous(L) ? s + L->n_x : L->z;
 }
 
+/* The table of sines and cosines at s, from which the law's sensors, the law and then the plant read. */
+static void sc_turn(const sc_loop *L, const double *s)
+{
+    sc_int k;
+    for (k = 0; k < L->n_angles; k++) {
+        const sc_int i = L->angles[k];
+        L->turns[2 * i] = sin(s[i]);
+        L->turns[2 * i + 1] = cos(s[i]);
+    }
+}
+
 /* Call the law at (t, s); sets u_commanded and u, and leaves z_dot and z_next in the law's results. */
 static int sc_command(sc_loop *L, double t, const double *s)
 {
     sc_int i;
     int status;
     if (L->law.kind == SC_NONE) return SC_GO;
+    sc_turn(L, s);
     if (L->n_measured > 0) {
         sc_argument(&L->sensors, 0)[0] = t;
         sc_give(&L->sensors, 1, s, L->n_x);

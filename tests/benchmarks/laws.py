@@ -1,7 +1,8 @@
 """Closed loops with regulators and estimators: native against the same law in numpy with scipy, and against no law at all.
 
-The peer integrates the compiled right side with scipy's DOP853 and calls the law as a Python function of numpy arrays. The
-open loop has the same number of steps: both are limited to the same longest step at tolerances that never bind.
+The peer integrates `eom.x_dot` (or, as a harder peer, the compiled plant) with scipy's DOP853 and calls the law as a Python
+function of numpy arrays. The open loop has the same number of steps: both are limited to the same longest step at
+tolerances that never bind.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from spacectl import (
     ControlLaw,
     EquationsOfMotion,
     LqgLaw,
-    LqrLaw,
     LqrTrajectoryLaw,
     Position,
     design_kalman,
@@ -30,7 +30,8 @@ from spacectl import (
     linearize_along,
     simulate,
 )
-from tests.benchmarks.measure import Effort, interleave
+from tests.benchmarks.law_timing import LOOSE, Peer, time_against_open_loop, time_against_peer
+from tests.benchmarks.measure import Effort
 from tests.benchmarks.report import Figure, Section
 from tests.benchmarks.systems import fixed_arm
 
@@ -38,9 +39,10 @@ __all__ = ["make_laws", "measure_laws"]
 
 POSTURE = {"joint2": 0.7, "joint4": -1.2, "joint6": 0.7}  # [rad]
 TOLERANCE: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-6}
+MARKERS = (("payload", (0.3, 0.1, 0.0)), ("payload", (0.0, 0.2, 0.3)), ("link4", (0.2, 0.0, 0.1)))  # body, place [m]
 AGREEMENT = 1e-3  # of two runs at 1e-6 over ten seconds, [rad] and [rad/s]
-LOOSE: dict[str, Any] = {"rtol": 1e-2, "atol": 1e3}
-STEPS = (3000, 5000)  #: against the peer, against the open loop
+STEPS = (1000, 3000)  #: against the peer
+OPEN_STEPS = 5000  #: against the open loop
 
 Rate = Callable[[float, np.ndarray], np.ndarray]
 
@@ -60,6 +62,7 @@ def make_laws() -> tuple[EquationsOfMotion, np.ndarray, dict[str, Loop]]:
         Position(name="hand", on="payload"),
         Attitude(name="wrist", on="payload"),
         Attitude(name="elbow", on="link3"),
+        *(Position(name=f"marker{k}", on=on, at=at) for k, (on, at) in enumerate(MARKERS)),
     )
     eom = form_equations(replace(fixed_arm(), sensors=sensors))
     point = eom.state(**POSTURE)
@@ -70,65 +73,68 @@ def make_laws() -> tuple[EquationsOfMotion, np.ndarray, dict[str, Loop]]:
     grid = np.linspace(0.0, 10.0, 21)
     motion = linearize_along(eom, (grid, np.tile(point, (21, 1)), np.zeros((21, 7))))
     along = design_lqr_along(motion, Q=weights, R=0.1, terminal=0.0, rtol=1e-5)
-    estimator = design_kalman(model, process=1.0, measurement=1e-4)
-    y_point = eom.outputs(0.0, point, np.zeros(7))
-    lqg = design_lqg(regulator, estimator, y_point=y_point)
-    return (
-        eom,
-        start,
-        {
-            "LQR": Loop(regulator, _regulated(eom, regulator), start),
-            "LQR along a motion": Loop(along, _along(eom, along), start),
-            "LQG": Loop(lqg, _estimated(eom, lqg, y_point), np.concatenate([start, np.zeros(14)])),
-        },
-    )
+    laws = {
+        "LQR": Loop(regulator, _regulated(eom, regulator), start),
+        "LQR along a motion": Loop(along, _along(eom, along), start),
+    }
+    for name, used in (("hand and two attitudes", ("hand", "wrist", "elbow")), ("three markers", ("marker",))):
+        measured = tuple(item for item in eom.labels.y.names if item.startswith(used))
+        seen = linearize(eom, point, outputs=measured)
+        y_point = dict(zip(eom.labels.y.names, eom.outputs(0.0, point, np.zeros(7)), strict=True))
+        y_point = {item: y_point[item] for item in measured}
+        estimator = design_kalman(seen, process=1.0, measurement=1e-4)
+        lqg = design_lqg(design_lqr(seen, Q=weights, R=0.1), estimator, y_point=y_point)
+        rate = _estimated(eom, lqg, np.array(list(y_point.values())))
+        laws[f"LQG, {name}"] = Loop(lqg, rate, np.concatenate([start, np.zeros(14)]))
+    return eom, start, laws
 
 
 def measure_laws(effort: Effort) -> Section:
     """Every law of `make_laws`."""
     section = Section(
         "Regulators and estimators in the closed loop",
-        f"Seven-joint arm, {effort.duration:g} s in {STEPS[0]} equal steps of dop853, 201 recorded times. Peer: the same law as "
-        "a Python function of numpy arrays with scipy's DOP853 on the compiled right side, in the same steps. Goals: 50 times "
-        f"quicker than the peer, at most twice the time of an open-loop run ({STEPS[1]} steps both).",
+        f"Seven-joint arm, {effort.duration:g} s in equal steps of dop853, 201 recorded times. Peer: the same law as a Python "
+        "function of numpy arrays with scipy's DOP853 on `eom.x_dot`, or on `eom.compiled()`, in the same steps. Goals: 50 "
+        f"times quicker than the first, at most twice the time of an open-loop run ({OPEN_STEPS} steps both).",
     )
     eom, x0, laws = make_laws()
     span, grid = (0.0, effort.duration), np.linspace(0.0, effort.duration, 201)
+    options: dict[str, Any] = {"x0": x0, "t_span": span, "grid": grid}
+    steps, most = ((20,), 40) if effort.is_tiny else (STEPS, OPEN_STEPS)
     for name, loop in laws.items():
-        ours: dict[str, Any] = {"eom": eom, "law": loop.law, "x0": x0, "span": span, "simulate": simulate, "grid": grid}
-        peer = {"solve": solve_ivp, "rate": loop.rate, "start": loop.start, "span": span, "grid": grid}
-        one = simulate(eom, loop.law, x0=x0, t_span=span, grid=grid, **TOLERANCE)
+        one = simulate(eom, loop.law, **options, **TOLERANCE)
         two = solve_ivp(loop.rate, span, loop.start, "DOP853", grid, **TOLERANCE)
         apart = float(np.max(np.abs(one.x - two.y[:14].T)))
         section.figures.append(Figure(what=f"{name}: largest difference of the two", value=apart, goal=AGREEMENT))
-        few, many = (
-            {"max_step": effort.duration / count, **LOOSE} for count in ((20, 40) if effort.is_tiny else STEPS)
-        )
-        counts = [
-            simulate(eom, law, x0=x0, t_span=span, grid=grid, **many).outcome.stats["n_steps"]
-            for law in (loop.law, None)
-        ]
-        what = f"{name}: steps of the closed loop over those of the open loop"
-        section.figures.append(Figure(what=what, value=counts[0] / counts[1], goal=1.1))
-        run = "simulate(eom, law, x0=x0, t_span=span, grid=grid, **steps)"
-        times = interleave(
-            {
-                "simulate": (run, {**ours, "steps": few}),
-                "solve_ivp DOP853": ("solve(rate, span, start, 'DOP853', grid, **steps)", {**peer, "steps": few}),
-                "closed loop": (run, {**ours, "steps": many}),
-                "open loop": (run, {**ours, "law": None, "steps": many}),
-            },
+        time_against_peer(
+            section,
+            name,
+            eom,
+            loop.law,
+            options,
+            _peer(loop.rate, loop.start, span, grid),
             effort,
+            steps,
+            peer_name="scipy",
         )
-        section.add(name, times["simulate"], times["solve_ivp DOP853"], 50.0)
-        ratio = float(np.median(times["closed loop"].seconds / times["open loop"].seconds))
-        what = f"{name}: time of the closed loop over that of the open loop"
-        section.figures.append(Figure(what=what, value=ratio, goal=2.0, is_timed=True))
+        many = {**options, "max_step": effort.duration / most, **LOOSE}
+        time_against_open_loop(section, name, eom, loop.law, many, many, effort)
+    quick = _regulated(eom, laws["LQR"].law, eom.compiled().x_dot)
+    time_against_peer(
+        section, "LQR", eom, laws["LQR"].law, options, _peer(quick, x0, span, grid), effort, steps[-1:],
+        peer_name="scipy, compiled plant", goal=None,
+    )  # fmt: skip
     return section.finish()
 
 
-def _regulated(eom: EquationsOfMotion, law: LqrLaw) -> Rate:
+def _peer(rate: Rate, start: np.ndarray, span: tuple[float, float], grid: np.ndarray) -> Peer:
+    return lambda step: lambda: solve_ivp(rate, span, start, "DOP853", grid, max_step=step, **LOOSE)
+
+
+def _regulated(eom: EquationsOfMotion, law: Any, compiled: Any = None) -> Rate:
     K, point = np.asarray(law.K), law.errors.point
+    if compiled is not None:
+        return lambda t, x: compiled(x, -K @ (x - point))
     x_dot = eom.x_dot
     return lambda t, x: x_dot(t, x, -K @ (x - point))
 
@@ -148,10 +154,11 @@ def _estimated(eom: EquationsOfMotion, law: LqgLaw, y_point: np.ndarray) -> Rate
     model, L, K = law.estimator.model, np.asarray(law.estimator.L), np.asarray(law.regulator.K)
     A, B, C = np.asarray(model.A), np.asarray(model.B), np.asarray(model.C)
     sensors, p, x_dot = eom.functions["sensors"], eom.p, eom.x_dot
+    rows = list(eom.labels.y.indices(law.measurements.names))
 
     def rate(t: float, s: np.ndarray) -> np.ndarray:
         x, z = s[:14], s[14:]
-        y = np.asarray(sensors(t, x, p)).reshape(-1)
+        y = np.asarray(sensors(t, x, p)).reshape(-1)[rows]
         u = -K @ z
         return np.concatenate([x_dot(t, x, u), A @ z + B @ u + L @ (y - y_point - C @ z)])
 

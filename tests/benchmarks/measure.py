@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import time
 import timeit
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -92,14 +93,16 @@ class Timing:
         return Timing(self.name, self.seconds / units, self.calls)
 
 
-def interleave(candidates: Mapping[str, Candidate], effort: Effort) -> dict[str, Timing]:
+def interleave(
+    candidates: Mapping[str, Candidate], effort: Effort, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, Timing]:
     """Measure all candidates in turn, `effort.repetitions` times.
 
     Each is called until it takes `effort.slice_seconds` (this warms it up), then each repetition runs that many calls
     of every candidate, in an order that turns by one place from repetition to repetition. Garbage is not collected
     meanwhile (as `timeit` does).
     """
-    timers = {name: _timer(candidate) for name, candidate in candidates.items()}
+    timers = {name: _timer(candidate, clock) for name, candidate in candidates.items()}
     calls = {name: _calibrate(timer, effort.slice_seconds) for name, timer in timers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in timers}
     names = list(timers)
@@ -110,11 +113,11 @@ def interleave(candidates: Mapping[str, Candidate], effort: Effort) -> dict[str,
     return {name: Timing(name, np.array(values), calls[name]) for name, values in seconds.items()}
 
 
-def _timer(candidate: Candidate) -> timeit.Timer:
+def _timer(candidate: Candidate, clock: Callable[[], float]) -> timeit.Timer:
     if isinstance(candidate, tuple):
         statement, names = candidate
-        return timeit.Timer(statement, globals=dict(names))
-    return timeit.Timer(candidate)
+        return timeit.Timer(statement, timer=clock, globals=dict(names))
+    return timeit.Timer(candidate, timer=clock)
 
 
 def _calibrate(timer: timeit.Timer, seconds: float) -> int:

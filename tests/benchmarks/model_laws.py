@@ -2,7 +2,7 @@
 
 PD, feedback linearisations (full, of chosen speeds of a free flyer, in a closed loop, modified), artificial-constraint tracking
 (the flexible arm of 003 section 7.3.2, and three rows of a seven-joint arm). The
-peer calls the law's function from Python and integrates the compiled right side with scipy's DOP853 in the same steps.
+peer calls the law's function from Python and integrates `eom.x_dot` with scipy's DOP853 in the same steps.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from spacectl import (
     make_consistent,
     simulate,
 )
-from tests.benchmarks.measure import Effort, interleave
+from tests.benchmarks.law_timing import LOOSE, Peer, time_against_open_loop, time_against_peer
+from tests.benchmarks.measure import Effort
 from tests.benchmarks.report import Figure, Section
 from tests.benchmarks.systems import fixed_arm
 
 __all__ = ["make_model_laws", "measure_model_laws"]
 
-LOOSE: dict[str, Any] = {"rtol": 1e-2, "atol": 1e3}
 STEPS = 5000  #: against the open loop
 AGREEMENT = 1e-6  # of two runs in the same steps of order 8
 
@@ -53,7 +53,8 @@ class Loop:
     law: ControlLaw
     x0: np.ndarray
     duration: float = 1.0
-    steps: int = 2000  # against the peer; its right side is slow where constraints are solved
+    steps: int = 1000  # against the peer; its right side is slow where constraints are solved
+    command: Callable[[float, np.ndarray], np.ndarray] | None = None  # the law in numpy
 
 
 def flexible_arm() -> EquationsOfMotion:
@@ -106,13 +107,16 @@ def make_model_laws() -> dict[str, Loop]:
         ),
     )
     return {
-        "PD, 7 joints": Loop(seven, design_pd(seven, kp=40.0, kd=30.0, reference=lambda s: list(x7[:7])), start),
+        "PD, 7 joints": Loop(
+            seven, design_pd(seven, kp=40.0, kd=30.0, reference=lambda s: list(x7[:7])), start,
+            command=lambda t, x: 40.0 * (x7[:7] - x[:7]) - 30.0 * x[7:],
+        ),
         "feedback linearisation, 7 joints": Loop(seven, FeedbackLinearization(seven, frequency=2.0, reference=x7), start),
         "feedback linearisation, joints of a free flyer": Loop(
             free, FeedbackLinearization(free, frequency=1.0, reference=x13, speeds=joints), x13 + _moved(free, "joint2")
         ),
         "feedback linearisation, four-bar in space": Loop(
-            bar, FeedbackLinearization(bar, frequency=2.0, reference=x_bar, speeds=bar.speeds[:1]), x_bar, 0.1, 400
+            bar, FeedbackLinearization(bar, frequency=2.0, reference=x_bar, speeds=bar.speeds[:1]), x_bar, 0.1, 200
         ),
         "modified feedback linearisation, flexible arm": Loop(
             bent, ModifiedFeedbackLinearization(bent, frequency=3.0, reference=x_bent), x_bent + _moved(bent, "elbow")
@@ -129,8 +133,8 @@ def measure_model_laws(effort: Effort) -> Section:
     """Every law of `make_model_laws`."""
     section = Section(
         "Laws of the model in the closed loop",
-        "Equal steps of dop853 (tolerances that never bind), 11 recorded times. Peer: the law's function called "
-        "from Python with scipy's DOP853 on the compiled right side, in the same steps. Goals: 50 times quicker "
+        "Equal steps of dop853 (tolerances that never bind), 11 recorded times. Peer: the law's function (PD: numpy) called "
+        "from Python with scipy's DOP853 on `eom.x_dot`, in the same steps. Goals: 50 times quicker "
         f"than the peer, at most twice the time of an open-loop run ({STEPS} steps both).",
     )
     for name, loop in make_model_laws().items():
@@ -140,35 +144,19 @@ def measure_model_laws(effort: Effort) -> Section:
 
 def _measure(section: Section, name: str, loop: Loop, effort: Effort) -> None:
     eom, law, span = loop.eom, loop.law, (0.0, loop.duration)
-    grid = np.linspace(*span, 11)
-    few, many = (
-        {"x0": loop.x0, "t_span": span, "grid": grid, "max_step": loop.duration / count, **LOOSE}
-        for count in ((200, 200) if effort.is_tiny else (loop.steps, STEPS))
-    )
-    peer = _peer(loop, few["max_step"])
-    ours = simulate(eom, law, **few)
-    apart = float(np.max(np.abs(ours.x[-1] - peer())))
+    options: dict[str, Any] = {"x0": loop.x0, "t_span": span, "grid": np.linspace(*span, 11)}
+    few, most = (200, 200) if effort.is_tiny else (loop.steps, STEPS)
+    step = loop.duration / few
+    ours = simulate(eom, law, **options, max_step=step, **LOOSE)
+    apart = float(np.max(np.abs(ours.x[-1] - _peer(loop)(step)())))
     section.figures.append(Figure(what=f"{name}: difference of the two at the end", value=apart, goal=AGREEMENT))
-    counts = [simulate(eom, item, **many).outcome.stats["n_steps"] for item in (law, None)]
-    what = f"{name}: steps of the closed loop over those of the open loop"
-    section.figures.append(Figure(what=what, value=counts[0] / counts[1], goal=1.1))
-    times = interleave(
-        {
-            "simulate": lambda: simulate(eom, law, **few),
-            "Python law, scipy DOP853": peer,
-            "closed loop": lambda: simulate(eom, law, **many),
-            "open loop": lambda: simulate(eom, **many),
-        },
-        effort,
-    )
-    section.add(name, times["simulate"], times["Python law, scipy DOP853"], 50.0)
-    ratio = float(np.median(times["closed loop"].seconds / times["open loop"].seconds))
-    what = f"{name}: time of the closed loop over that of the open loop"
-    section.figures.append(Figure(what=what, value=ratio, goal=2.0, is_timed=True))
+    time_against_peer(section, name, eom, law, options, _peer(loop), effort, (few,), peer_name="Python law, scipy")
+    many = {**options, "max_step": loop.duration / most, **LOOSE}
+    time_against_open_loop(section, name, eom, law, many, many, effort)
 
 
-def _peer(loop: Loop, step: float) -> Callable[[], np.ndarray]:
-    """The law as a Python callable."""
+def _peer(loop: Loop) -> Peer:
+    """The law as a Python callable: in numpy where it is given so, else its own function."""
     eom, law = loop.eom, loop.law
     f, p, x_dot = law.function, np.asarray(law.p), eom.x_dot
     nothing = np.zeros(0)
@@ -178,8 +166,10 @@ def _peer(loop: Loop, step: float) -> Callable[[], np.ndarray]:
         u[places] = np.asarray(f(t, x, nothing, nothing, nothing, p)[0]).reshape(-1)
         return x_dot(t, x, u)
 
-    options: dict[str, Any] = {"method": "DOP853", "max_step": step, **LOOSE}
-    return lambda: solve_ivp(rate, (0.0, loop.duration), loop.x0, **options).y[:, -1]
+    command = loop.command
+    chosen = rate if command is None else lambda t, x: x_dot(t, x, command(t, x))
+    span, how = (0.0, loop.duration), {"method": "DOP853", **LOOSE}
+    return lambda step: lambda: solve_ivp(chosen, span, loop.x0, max_step=step, **how).y[:, -1]
 
 
 def _moved(eom: EquationsOfMotion, name: str) -> np.ndarray:

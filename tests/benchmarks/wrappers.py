@@ -7,7 +7,9 @@ times of the samples, or limited to the step that the closed loop took on averag
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ from spacectl import (
     saturate,
     simulate,
 )
+from tests.benchmarks.law_timing import PEER_REPETITIONS, QUICKER, time_against_open_loop
 from tests.benchmarks.measure import Candidate, Effort, Timing, interleave
 from tests.benchmarks.report import Figure, Section
 
@@ -102,7 +105,6 @@ def _measure(section: Section, eom: EquationsOfMotion, name: str, law: ControlLa
         same: dict[str, Any] = {"stops": PERIOD * np.arange(1, round(effort.duration / PERIOD))}
     else:
         same = {"max_step": effort.duration / steps}
-    opened = simulate(eom, **options, **same)
     # every period costs a sampled peer the same, so that a second of it can be scaled; steps of a continuous one vary
     seconds = min(effort.duration, 1.0) if law.is_sampled else effort.duration
     make = _sampled_peer if law.is_sampled else _continuous_peer
@@ -113,18 +115,15 @@ def _measure(section: Section, eom: EquationsOfMotion, name: str, law: ControlLa
         Figure(what=what, value=float(np.max(np.abs(ours - make(eom, law, early)()))), goal=AGREEMENT)
     )
     peer = make(eom, law, seconds)
-    what = f"{name}: steps over those of the open loop"
-    section.figures.append(Figure(what=what, value=steps / opened.outcome.stats["n_steps"]))
+    few = replace(effort, repetitions=min(effort.repetitions, PEER_REPETITIONS))
     candidates: dict[str, Candidate] = {
         f"simulate, {name}": lambda: simulate(eom, law, **options),
-        "open loop": lambda: simulate(eom, **options, **same),
         "Python law, scipy RK45": peer,
     }
-    mine, bare, other = interleave(candidates, effort).values()
+    mine, other = interleave(candidates, few, time.process_time).values()
     scaled = Timing(other.name, other.seconds * effort.duration / seconds, other.calls)
-    section.add(name, mine, scaled, 50.0)
-    ratio = float(np.median(mine.seconds / bare.seconds))
-    section.figures.append(Figure(what=f"{name}: time over the open loop", value=ratio, goal=2.0, is_timed=True))
+    section.add(name, mine, scaled, QUICKER)
+    time_against_open_loop(section, name, eom, law, options, {**options, **same}, effort)
 
 
 def _sampled_peer(eom: EquationsOfMotion, law: ControlLaw, duration: float) -> Callable[[], np.ndarray]:

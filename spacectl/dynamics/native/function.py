@@ -15,7 +15,8 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.constrained import RANK
-from spacectl.dynamics.emit import emit_function
+from spacectl.dynamics.emit import EmittedC, emit_function
+from spacectl.dynamics.emit_turns import entry_with_own_turns
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
 __all__ = ["FUSED_FROM", "NativeFunction", "compile_expression", "compile_solved", "prepare_native", "tree_function"]
@@ -39,6 +40,9 @@ class NativeFunction:
         Address of ``void prepare(const double *p, double *w)``, or 0 if new numbers need a new function.
     keep : list
         What must live as long as the function.
+    turned, angles : int and sequence of int
+        Address of the entry that gets the sines and cosines of its state behind its arguments, or 0, and which
+        entries of the state it reads them of.
     """
 
     entry: int
@@ -48,6 +52,8 @@ class NativeFunction:
     w: np.ndarray
     prepare: int = 0
     keep: list[Any] = field(default_factory=list)
+    turned: int = 0
+    angles: Sequence[int] = ()
 
 
 def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> NativeFunction:
@@ -60,36 +66,43 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
     SolverError
         If there is no compiler or it fails.
     """
-    library, n_prepared = _expression_library(function, hoist)
+    library, emitted = _expression_library(function, hoist)
     sizes_in = [function.numel_in(i) for i in range(function.n_in())]
     sizes_out = [function.numel_out(i) for i in range(function.n_out())]
-    return prepare_native(library, n_prepared, p, sizes_in, sizes_out)
+    return prepare_native(library, emitted.n_prepared, p, sizes_in, sizes_out, emitted.angles)
 
 
 @lru_cache(maxsize=64)
-def _expression_library(function: ca.Function, hoist: str) -> tuple[ctypes.CDLL, int]:
-    """The compiled function and the length of what it prepares; once for each function of a process."""
-    emitted = emit_function(function, "evaluate", hoist=hoist)
+def _expression_library(function: ca.Function, hoist: str) -> tuple[ctypes.CDLL, EmittedC]:
+    """The compiled function; once for each function of a process."""
+    emitted = emit_function(function, "evaluate", hoist=hoist, turns="x")
     text = "#include <math.h>\n" + emitted.text
-    return load_tuned({"expression.c": text}, name=function.name(), flags=_contraction(function)), emitted.n_prepared
+    return load_tuned({"expression.c": text}, name=function.name(), flags=_options(function)), emitted
 
 
-def _contraction(function: ca.Function) -> tuple[str, ...]:
-    return ("-ffp-contract=fast",) if function.n_instructions() >= FUSED_FROM else ()
+def _options(function: ca.Function) -> tuple[str, ...]:
+    """Packing scalars of straight-line code into vectors costs more shuffling than it saves: a sixth for a 7-joint arm."""
+    fused = ("-ffp-contract=fast",) if function.n_instructions() >= FUSED_FROM else ()
+    return ("-fno-tree-slp-vectorize", *fused)
 
 
 def prepare_native(
-    library: ctypes.CDLL, n_prepared: int, p: Any, sizes_in: list[int], sizes_out: list[int]
+    library: ctypes.CDLL,
+    n_prepared: int,
+    p: Any,
+    sizes_in: list[int],
+    sizes_out: list[int],
+    angles: Sequence[int] = (),
 ) -> NativeFunction:
-    """A library that defines ``evaluate`` and ``evaluate_prepare``, prepared for `p`."""
+    """A library that defines ``evaluate`` and ``evaluate_prepare`` (with angles also ``evaluate_turned``), prepared for `p`."""
     values, w = np.ascontiguousarray(p, dtype=float), np.zeros(max(n_prepared, 1))
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.evaluate_prepare.restype = None
     library.evaluate_prepare(values.ctypes.data, w.ctypes.data)
-    entry, prepare = (
-        ctypes.cast(item, ctypes.c_void_p).value or 0 for item in (library.evaluate, library.evaluate_prepare)
-    )
-    return NativeFunction(entry, sizes_in, sizes_out, np.zeros(1, dtype=np.int64), w, prepare, [library])
+    names = ("evaluate", "evaluate_prepare", *(("evaluate_turned",) if angles else ()))
+    entry, prepare, *turned = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names)
+    none = np.zeros(1, dtype=np.int64)
+    return NativeFunction(entry, sizes_in, sizes_out, none, w, prepare, [library], sum(turned), angles)
 
 
 def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
@@ -100,23 +113,29 @@ def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
     """
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
     sizes = [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)]
-    library, n_prepared = _solved_library(terms)
-    return prepare_native(library, n_prepared, p, sizes, [n_q + n_v])
+    library, emitted = _solved_library(terms)
+    return prepare_native(library, emitted.n_prepared, p, sizes, [n_q + n_v], emitted.angles)
 
 
 @lru_cache(maxsize=64)
-def _solved_library(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
+def _solved_library(terms: ca.Function) -> tuple[ctypes.CDLL, EmittedC]:
     """The compiled terms with the factorisation behind them; once for each function of a process."""
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    emitted = emit_function(terms, "terms", hoist="p")
-    if terms.n_out() == 6:
-        kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
-        text = kernel + emitted.text + _constrained_source(n_q, n_v, terms.numel_out(4))
-        return load_tuned(
-            {"expression.c": text}, name="constrained_terms", flags=_contraction(terms)
-        ), emitted.n_prepared
-    factor = Path(__file__).with_name("factor.h").read_text(encoding="utf-8")
-    solve = f"""
+    emitted = emit_function(terms, "terms", hoist="p", turns="q")
+    is_constrained = terms.n_out() == 6
+    kernel = Path(__file__).with_name("constrained.h" if is_constrained else "factor.h").read_text(encoding="utf-8")
+    solve = _constrained_source(n_q, n_v, terms.numel_out(4)) if is_constrained else _free_source(n_q, n_v)
+    if emitted.angles:
+        solve = solve.replace("int evaluate(", "int evaluate_turned(").replace("terms(inner", "terms_turned(inner")
+        solve = solve.replace("arg[3]}", "arg[3], arg[4]}") + entry_with_own_turns("evaluate", 4, 1, emitted.angles)
+    text = "#include <math.h>\n" + kernel + emitted.text + solve
+    name = "constrained_terms" if is_constrained else "solved_terms"
+    return load_tuned({"expression.c": text}, name=name, flags=_options(terms)), emitted
+
+
+def _free_source(n_q: int, n_v: int) -> str:
+    """The rates of a system without constraints around its terms."""
+    return f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double M[{n_v * n_v}];
     double *v_dot = res[0] + {n_q};
@@ -132,8 +151,6 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
 }}
 void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 """
-    text = "#include <math.h>\n" + factor + emitted.text + solve
-    return load_tuned({"expression.c": text}, name="solved_terms", flags=_contraction(terms)), emitted.n_prepared
 
 
 def _constrained_source(n_q: int, n_v: int, m: int) -> str:
