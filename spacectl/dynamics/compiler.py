@@ -22,6 +22,9 @@ __all__ = ["Compiler", "find_compiler", "run_compiler"]
 
 _TIME_LIMIT = 900.0  # [s] for one compiler run
 
+# calls inside a library go to its own functions, also where the C library exports one of that name
+_OWN_NAMES = ("-Wl,-Bsymbolic",) if sys.platform.startswith("linux") else ()
+
 _log = logging.getLogger(__name__)
 
 
@@ -75,7 +78,7 @@ def run_compiler(
     for file_name, text in texts.items():
         (folder / file_name).write_text(text, encoding="utf-8")
     files = sorted(file_name for file_name in texts if file_name.endswith(".c"))
-    command = [*compiler.command, *flags, "-shared", "-fPIC", "-o", target, *files, "-lm"]
+    command = [*compiler.command, *flags, "-shared", "-fPIC", *_OWN_NAMES, "-o", target, *files, "-lm"]
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=_TIME_LIMIT, check=False

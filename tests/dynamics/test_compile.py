@@ -61,6 +61,14 @@ def test_cache_is_private(cache):
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_a_function_named_as_one_of_the_c_library_is_called_by_its_own_library(cache):
+    """`y0` is a Bessel function of libm, which every Python process has loaded."""
+    text = "double y0(double x) { return 42.0 + x; }\ndouble call(double x) { return y0(x); }\n"
+    library = load_library({"own.c": text}, name="own", flags=("-O1", "-fno-builtin"))
+    library.call.restype, library.call.argtypes = ctypes.c_double, [ctypes.c_double]
+    assert library.call(1.0) == 43.0
+
+
 def test_other_source_or_flag_is_another_library(cache):
     other = SOURCE | {"add.h": "#define OFFSET 2.0\n"}
     paths = {
@@ -203,16 +211,16 @@ def test_race_lost_to_another_builder_uses_the_verified_winner(cache, monkeypatc
     assert len(list(cache.iterdir())) == 1
 
 
-def test_no_compiler_is_an_error_that_says_so(cache, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda program: None)
+def test_no_compiler_is_an_error_that_says_so(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert find_compiler() is None
     with pytest.raises(SolverError, match="no C compiler found"):
         build_library(SOURCE, name="add")
 
 
-def test_ziglang_serves_where_there_is_no_system_compiler(cache, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda program: None)
+def test_ziglang_serves_where_there_is_no_system_compiler(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     compiler = find_compiler()
     assert compiler is not None
