@@ -80,7 +80,10 @@ class _Solve(ca.Callback):  # type: ignore[misc]
         )
         v_dot, lam = ca.MX.sym("v_dot", self.n), ca.MX.sym("lam", self.m)
         seeds = [ca.MX.sym(f"d{i}", *_wide(self.get_sparsity_in(i), nfwd)) for i in range(5)]
-        pieces = [ca.horzsplit(seed, self.get_sparsity_in(i).size2()) for i, seed in enumerate(seeds)]
+        widths = [self.get_sparsity_in(i).size2() for i in range(5)]
+        pieces = [  # without constraints E has no columns to be split
+            ca.horzsplit(seed, width) if width else [seed] * nfwd for seed, width in zip(seeds, widths, strict=True)
+        ]
         results = []
         # steps that leave the constraints make dependent rows disagree; those that keep them are sums of such
         solve = constrained_solve(self.n, self.m, self.road, False)

@@ -278,3 +278,12 @@ def test_jump_in_time_at_a_stop_is_met_from_both_sides():
     sim = simulate(eom, x0=[1.0], t_span=(0.0, 1.0), grid=[0.499, 0.5, 0.501, 1.0], method="radau", stops=(0.5,))
     np.testing.assert_allclose(sim["x"], [1.0, 1.0, 2.0, 2.0], atol=1e-8)
     assert sim.outcome.stats["n_steps"] < 400
+
+
+@pytest.mark.parametrize("formulation", ["multipliers", "udwadia_phohomsiri"])
+def test_formulations_for_constraints_serve_a_system_without(formulation):
+    """Their solver is differentiated with no rows at all; the plain equations are the second road."""
+    start = {"joint1": 0.3, "joint2": 0.8, "joint1_dot": 0.5}
+    plain, other = (form_equations(library.planar_arm(), formulation=name) for name in ("articulated", formulation))
+    runs = [simulate(eom, x0=start, t_span=(0.0, 1.0), method="radau", grid=3).x for eom in (plain, other)]
+    np.testing.assert_allclose(runs[1], runs[0], atol=1e-8)  # of two runs at 1e-9
