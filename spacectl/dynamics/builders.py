@@ -105,9 +105,10 @@ class Builder:
     def outputs(self, x_dot: ca.Function) -> ca.Function:
         """y(t, x, u, p); accelerations come from the solved equations."""
         terms, inner = self.terms, self.outputs_inner()
-        t, x, u, p = (ca.MX.sym(key, self.symbols[key].shape[0]) for key in ("t", "x", "u", "p"))
         needs = inner.jac_sparsity(0, 3).nnz() > 0
-        v_dot = x_dot(t, x, u, p)[terms.q.shape[0] :] if needs else ca.MX.zeros(terms.v.shape[0])
+        kind: Any = ca.MX if needs else ca.SX  # scalar expressions are quicker where nothing is solved
+        t, x, u, p = (kind.sym(key, self.symbols[key].shape[0]) for key in ("t", "x", "u", "p"))
+        v_dot = x_dot(t, x, u, p)[terms.q.shape[0] :] if needs else kind.zeros(terms.v.shape[0])
         return ca.Function("outputs", [t, x, u, p], [inner(t, x, u, v_dot, p)], ["t", "x", "u", "p"], ["y"])
 
 

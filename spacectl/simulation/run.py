@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
+import xarray
 
 from spacectl.core.errors import SolverError
 from spacectl.core.labels import Labels
@@ -127,17 +128,17 @@ class Run:
             if self.loop.record(rows, *stopped) < 0:
                 times, rows = np.append(times, stopped[0]), rows + 1
         x, u = data.out_x[:rows], data.out_u[:rows]
-        y = self.eom.along("outputs", times, x, u, self.p) if self.eom.n_y and rows else np.zeros((rows, self.eom.n_y))
         labels = self.eom.labels
         known: dict[Letter, tuple[np.ndarray, Labels]] = {
             "x": (frozen(x), labels.x),
             "u": (frozen(u), labels.u),
             "u_commanded": (frozen(data.out_u_commanded[:rows]), labels.u),
-            "y": (frozen(y), labels.y),
             "z": (frozen(data.out_z[:rows]), self.bound.memory),
         }
-        t, events, parameters = frozen(times), list(self.events), self.eom.parameters
-        make = partial(build_dataset, t, known, events, self.p, parameters, dict(self.attributes))
+        if self.eom.n_y == 0 or rows == 0:
+            known["y"] = (np.zeros((rows, self.eom.n_y)), labels.y)
+        t = frozen(times)
+        make = partial(_dataset, self.eom, t, known, list(self.events), self.p, dict(self.attributes))
         counts = {
             name: getattr(data, name)
             for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
@@ -150,3 +151,19 @@ class Run:
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
         quick.update({str(letter): pair for letter, pair in known.items()})
         return Simulation(make, Outcome(status=status, message=message, stats=stats), quick)
+
+
+def _dataset(
+    eom: EquationsOfMotion,
+    t: np.ndarray,
+    known: dict[Letter, tuple[np.ndarray, Labels]],
+    events: list[Event],
+    p: np.ndarray,
+    attributes: dict[str, Any],
+) -> xarray.Dataset:
+    """The dataset of a run; outputs are found here, when they are first asked for."""
+    if "y" not in known:
+        y = eom.along("outputs", t, known["x"][0], known["u"][0], p)
+        known = {**known, "y": (frozen(y), eom.labels.y)}
+    order: tuple[Letter, ...] = ("x", "u", "u_commanded", "y", "z")
+    return build_dataset(t, {letter: known[letter] for letter in order}, events, p, eom.parameters, attributes)
