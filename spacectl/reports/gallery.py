@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ from spacectl.reports.figure_data import figure_from_data
 from spacectl.reports.figures import render_figure
 from spacectl.reports.folder import PAGE, read_document
 from spacectl.reports.page import judge_document, template, write_text
+from spacectl.reports.record import StudyRecord
 from spacectl.reports.summary import printed_rows
 
 __all__ = ["INDEX", "MARK", "GalleryEntry", "check_index", "write_gallery"]
 
 INDEX = "index.html"
 MARK = '<meta name="generator" content="spacectl gallery">'  #: by which a later run knows that it may replace the page
+PANELS = 2  # of a figure on a card; more would be too small to read
 WORDS = ("agrees", "corrected", "differs", "")
 
 
@@ -55,7 +57,7 @@ def write_gallery(folder: Path, entries: Sequence[GalleryEntry], *, is_quick: bo
     """
     check_index(folder)
     cards = [_card(folder, entry) for entry in entries]
-    rows = [{"study": card["name"], **row} for card in cards for row in card["printed"]]
+    rows = [{"study": card["name"], "title": card["title"], **row} for card in cards for row in card["printed"]]
     counts = {word: sum(row["verdict"] == word for row in rows) for word in WORDS}
     states = {state: sum(entry.state == state for entry in entries) for state in ("done", "kept", "failed", "waiting")}
     page = template("gallery.html").render(
@@ -73,7 +75,8 @@ def check_index(folder: Path) -> None:
 
 def _card(folder: Path, entry: GalleryEntry) -> dict[str, Any]:
     card: dict[str, Any] = {
-        "name": entry.name, "question": entry.question, "state": entry.state, "error": entry.error, "printed": [],
+        "name": entry.name, "title": StudyRecord(name=entry.name).title,
+        "question": entry.question, "state": entry.state, "error": entry.error, "printed": [],
         "picture": "", "link": "", "caption": "", "notes": [], "seconds": "", "met": 0, "asked": 0,
     }  # fmt: skip
     if entry.state not in ("done", "kept"):
@@ -97,5 +100,7 @@ def _picture(document: Mapping[str, Any]) -> dict[str, str]:
     if not document["figures"]:
         return {}
     figure = document["figures"][0]
-    drawing = render_figure(figure_from_data(figure), suffix="png", has_title=False, is_transparent=True, dpi=75)
+    drawn = figure_from_data(figure)
+    drawn = replace(drawn, panels=drawn.panels[:PANELS])
+    drawing = render_figure(drawn, suffix="png", has_title=False, is_transparent=True, dpi=75)
     return {"picture": f"data:image/png;base64,{base64.b64encode(drawing).decode('ascii')}", "caption": figure["title"]}

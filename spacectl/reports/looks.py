@@ -91,7 +91,7 @@ def rigid_solid(
     size, R = equal_box(body)
     reach = max((float(np.linalg.norm(end - com)) for end in (own, *carried) if end is not None), default=np.inf)
     is_slender = ROD * float(np.sort(size)[1]) < float(size.max()) <= 2.4 * reach  # a rod that its joints belong to
-    if own is not None and not is_slender:
+    if own is not None and not is_slender and np.linalg.norm(com - own) > CENTRE * float(size.max()):
         bars = _bars(own, carried, float(np.sort(size)[1]), least)
         if bars and min(_distance(com, own, end) - OFF * width for end, width in bars) <= 0.0:  # a link
             return merge(strut(own, end, width) for end, width in bars)

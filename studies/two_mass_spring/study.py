@@ -21,6 +21,7 @@ from spacectl import (
     Prismatic,
     Problem,
     RigidBody,
+    Shape,
     Simulation,
     Study,
     StudyResult,
@@ -29,6 +30,15 @@ from spacectl import (
     plan_collocation,
     replay,
 )
+
+#: Looks in the replay: at rest the masses stand 0.6 m apart, each with its half of the spring
+SHAPES = {
+    name: (
+        Shape(kind="box", size=(0.25, 0.25, 0.25), at=(0.3 * side, 0.0, 0.0)),
+        Shape.bar((0.3 * side, 0.0, 0.0), (0.0, 0.0, 0.0), width),
+    )
+    for name, side, width in (("first", -1.0, 0.05), ("second", 1.0, 0.03))
+}
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
             f"A force whose rate is limited to {parameters.rate_limit:g} N/s needs {smooth.final_time:.4f} s.",
         ),
         plans={"jumping": plan, "smooth": smooth},
+        shapes=SHAPES,
         printed=printed(plan) if parameters == Parameters() else (),
     )
 
