@@ -15,10 +15,13 @@ from spacectl.reports.looks import find_skeleton
 from spacectl.reports.motion import Motion, deflection
 from spacectl.reports.solids import Solid
 
-__all__ = ["find_camera", "find_cloud", "find_origin"]
+__all__ = ["WIDE", "find_camera", "find_cloud", "find_origin"]
 
 HALF_ANGLE = np.radians(30.0)  # of k3d's camera, up and down
-WIDTH = 1.3  # least width of the stage over its height
+WIDTH, WIDE = (
+    1.3,
+    2.0,
+)  # width of the stage over its height: on a telephone, and beyond which a closer camera sees everything
 NEAR, FAR = (
     1.5,
     8.0,
@@ -67,8 +70,8 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
     return np.zeros((1, 1, 3))
 
 
-def find_camera(motion: Motion, cloud: np.ndarray) -> list[float]:
-    """Place, target and up of a camera that sees all of the cloud: nine numbers, as k3d takes them."""
+def find_camera(motion: Motion, cloud: np.ndarray, width: float = WIDTH) -> list[float]:
+    """Place, target and up of a camera that sees all of the cloud: nine numbers, as k3d takes them; `width` over height."""
     away, up = _direction(motion, cloud)
     right = np.cross(up, away)
     right /= np.linalg.norm(right)
@@ -79,7 +82,7 @@ def find_camera(motion: Motion, cloud: np.ndarray) -> list[float]:
     middle = axes @ (0.5 * (seen.min(axis=0) + seen.max(axis=0)))
     local = (flat - middle) @ axes
     tangent = 0.85 * np.tan(HALF_ANGLE)
-    need = np.maximum(np.abs(local[:, 1]) / tangent, np.abs(local[:, 0]) / (WIDTH * tangent)) + local[:, 2]
+    need = np.maximum(np.abs(local[:, 1]) / tangent, np.abs(local[:, 0]) / (width * tangent)) + local[:, 2]
     place = middle + max(float(need.max()), 1e-3) * away
     return [*place.tolist(), *middle.tolist(), *up.tolist()]
 

@@ -16,7 +16,7 @@ from spacectl.model.environment import CircularOrbit
 from spacectl.model.flexible import FlexibleBody
 from spacectl.reports.arrays import pack, pack_indices, pack_tracks
 from spacectl.reports.bodies import skin_of
-from spacectl.reports.framing import find_camera, find_cloud, find_origin
+from spacectl.reports.framing import WIDE, find_camera, find_cloud, find_origin
 from spacectl.reports.loads import find_arrows, find_lines
 from spacectl.reports.looks import rigid_looks
 from spacectl.reports.motion import Motion, deflection, find_motion
@@ -84,6 +84,7 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[
         "size": size,
         "centre": (0.5 * (cloud.min(axis=(0, 1)) + cloud.max(axis=(0, 1)))).tolist(),
         "camera": find_camera(motion, cloud),
+        "camera_wide": find_camera(motion, cloud, WIDE),
         "axes": _axes(motion, seen_from),
         "seen_from": seen_from,
         "beyond": [key for key, part in _largest(motion, skins).items() if part > BEYOND],

@@ -23,6 +23,8 @@ class Replay {
       object.traverse(item => { item.frustumCulled = false; });
       this.objects[json.name] = object;
     }
+    const isWide = this.target.clientWidth >= 2 * this.target.clientHeight; // as WIDE in framing.py
+    if (isWide && this.data.camera_wide) this.k3d.setCamera(this.data.camera_wide);
     this.camera = Array.from(this.k3d.getWorld().controls ? this.k3d.getWorld().controls.getCameraArray() : []);
     this.repaint();
     this.seek(this.t[0]);
