@@ -26,7 +26,7 @@ from spacectl.planners.problem import Problem
 __all__ = ["plan_bang_bang"]
 
 _RADIUS = 0.006  # first trust region over the duration
-_FINE = 4  # points of each cell at which bounds are checked at the end
+_FINE = 8  # points of each cell at which bounds are checked at the end
 _MARGINS = 5  # rounds in which more is kept back of a bound that is passed between nodes
 _PATIENCE = 8  # rounds that a guess has to lead to a plan before another one is made
 
@@ -171,7 +171,7 @@ def _search(motion: Motion, problem: Problem, settings: _Settings) -> Found:
         passed = found.motion.between(_FINE * motion.cells.steps)
         if not found.is_met or total >= settings.rounds or passed.max(initial=0.0) <= 0.0:
             break
-        more = np.where(passed > 0.0, 1.2 * passed + 1e-9, 0.0)
+        more = np.where(passed > 0.0, 1.2 * passed + 1e-6, 0.0)
         motion = found.motion.cells.with_margin(more).follow(found.motion.w, found.motion.h)
     return replace(found, rounds=total)
 

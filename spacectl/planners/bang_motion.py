@@ -193,9 +193,23 @@ class Motion:
         return max(0.0, *(float(np.max(side.value, initial=0.0)) for side in self.sides))
 
     def between(self, steps: int) -> np.ndarray:
-        """Largest value of every one-sided bound at `steps` points of each cell, without its margin, (r,)."""
+        """Largest value of every one-sided bound, also between `steps` points of each cell, without its margin, (r,)."""
         flow, goal = self.cells.flow, self.cells.goal
+        n = len(self.h)
         fine = flow.roll(self.cells.x0, self.w, self.h, steps)
-        w = np.repeat(self.w, steps, axis=0)
-        found = [goal.one_sided(flow.row_values(x, w)).value for x in (fine[:-1], fine[1:])]
-        return np.maximum(*(item.max(axis=0) for item in found)) - goal.margin
+        x = fine[np.arange(n)[:, None] * steps + np.arange(steps + 1)].reshape(-1, flow.n_x)
+        values = goal.one_sided(flow.row_values(x, np.repeat(self.w, steps + 1, axis=0))).value
+        return _peaks(values.reshape(n, steps + 1, -1)) - goal.margin
+
+
+def _peaks(values: np.ndarray) -> np.ndarray:
+    """Largest of samples (n, k, r) along the first two axes, and of parabolas through each three neighbours of a cell."""
+    top = values.max(axis=(0, 1))
+    if values.shape[1] < 3:
+        return np.asarray(top)
+    before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
+    bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
+    inside = (bend < 0.0) & (np.abs(slope) <= -bend)  # the vertex lies between the outer points
+    with np.errstate(divide="ignore", invalid="ignore"):
+        vertex = np.where(inside, here - 0.5 * slope**2 / bend, -np.inf)
+    return np.maximum(top, vertex.max(axis=(0, 1)))

@@ -10,7 +10,7 @@ from spacectl.planners.plan import Arc
 
 __all__ = ["arcs_of", "trajectories", "what_fails"]
 
-_SAMPLE = 0.25  # fastest rate times the distance of knots: a cubic between them is then right to a millionth
+_SAMPLE = 0.1  # fastest rate times the distance of knots: a cubic between them is then right to 3e-7 of the vibration
 _NEAR = 1e-6  # part of its range by which a control that is at its limit may be away from it
 _AT_BOUND = 1e-3  # as far a bound may be away, in its unit, while it is said to be active
 

@@ -48,10 +48,12 @@ def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.
 
 
 def control_levels(solution: PhaseSolution) -> np.ndarray:
-    """Mean of each control over each interval, -1 at its lower limit and 1 at its upper, (N, n_c)."""
+    """Mean of each control over each interval, -1 at its lower limit and 1 at its upper, 0 without them, (N, n_c)."""
     low, high = solution.block.control_limits.T
+    limited = np.isfinite(low) & np.isfinite(high) & (high > low)
+    low, high = np.where(limited, low, 0.0), np.where(limited, high, 1.0)
     means = np.einsum("i,kiu->ku", _GAUSS[1], solution.controls(_GAUSS[0]))
-    return (2.0 * means - low - high) / np.where(np.isfinite(high - low) & (high > low), high - low, 1.0)
+    return np.where(limited, (2.0 * means - low - high) / (high - low), 0.0)
 
 
 def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[list[Stretch]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
 from tests.benchmarks.embedded import measure_embedded
+from tests.benchmarks.flexible_plan import measure_flexible_plan
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
 from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
@@ -37,6 +38,7 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
     "wrappers": measure_wrappers,
     "embedded": measure_embedded,
     "path_timing": measure_path_timing,
+    "flexible_plan": measure_flexible_plan,
 }
 
 

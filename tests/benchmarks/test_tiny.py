@@ -33,7 +33,7 @@ def test_peers_are_installed() -> None:
     assert pin is not None and mujoco is not None, "install spacectl[crosscheck]"
 
 
-SLOW = ("model_laws", "wrappers")  # many structures to compile
+SLOW = ("model_laws", "wrappers", "flexible_plan")  # many structures to compile; a whole plan
 
 
 @pytest.mark.parametrize(

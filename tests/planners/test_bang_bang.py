@@ -134,10 +134,11 @@ def test_retrieval_arrives_at_rest_within_all_limits(retrieval):
     eom = problem.eom
     flight = replay(eom, plan, rtol=1e-11, atol=1e-12)
     target = np.array([problem.end[name][0] for name in eom.states])
-    assert np.abs(np.asarray(flight.x)[-1] - target).max() < 1e-5  # speeds of modes reach 13 m/s on the way
+    assert np.abs(np.asarray(flight.x)[-1] - target).max() < 1e-6  # speeds of modes reach 13 m/s on the way
     assert np.abs(flight["attitude.s3"]).max() < 1e-6
-    u = np.abs(np.asarray(plan.u(np.linspace(0.0, plan.final_time, 20001))))
-    assert np.all(u <= np.array([800.0, 800.0, 400.0]) * (1.0 + 1e-6))
+    u = np.abs(np.asarray(plan.u(np.linspace(0.0, plan.final_time, 200001))))
+    assert np.all(u.max(axis=0) <= np.array([800.0, 800.0, 400.0]) * (1.0 + 1e-9))
+    assert u[:, 2].max() > 390.0  # the wrist's limit is what the plan has to mind
     assert plan.outcome.stats["busy"] == ("wrist",)
 
 
