@@ -60,9 +60,11 @@ def figure_from_data(data: Mapping[str, Any]) -> Figure:
 
 def _lines(panel: Panel) -> list[dict[str, Any]]:
     lines = []
-    for line, (colour, _) in zip(panel.lines, line_looks(panel.lines), strict=True):
+    for line, (colour, dash) in zip(panel.lines, line_looks(panel.lines), strict=True):
         x, y = decimate(np.asarray(line.x, dtype=float), np.asarray(line.y, dtype=float), POINTS)
-        look = {"label": line.label, "style": line.style, "dash": DASHES[line.style], "colour": colour}
+        is_again = line.style == "solid" and dash != "-"  # a colour that returns
+        dashed = "longdashdot" if is_again else DASHES[line.style]
+        look = {"label": line.label, "style": line.style, "dash": dashed, "colour": colour}
         lines.append({**look, "x": pack(x), "y": pack(y)})
     return lines
 

@@ -78,8 +78,8 @@ function describe(figure, width) {
       title: isLast ? {text: plain(axisTitle(panel.x_label, x.label)), standoff: 6} : undefined};
     if (i && sharesX(figure.panels[0], panel)) layout["xaxis" + n].matches = "x";
     if (panel.equal_axes) Object.assign(layout["yaxis" + n], {scaleanchor: "x" + n, scaleratio: 1});
-    if (panel.title) layout.annotations.push({text: plain(panel.title), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left",
-      yanchor: "bottom", showarrow: false, font: {size: 12, color: ink}});
+    if (panel.title) layout.annotations.push({text: isNarrow ? folded(panel.title, 44) : plain(panel.title), xref: "paper", yref: "paper", x: 0, y: top, xanchor: "left",
+      yanchor: "bottom", showarrow: false, align: "left", font: {size: isNarrow ? 11 : 12, color: ink}});
     const legend = isNarrow ? "legend" : "legend" + n;
     if (!isNarrow) layout[legend] = {x: 1.01, y: top, xanchor: "left", yanchor: "top", tracegroupgap: 0, bgcolor: "rgba(0,0,0,0)"};
     for (const line of panel.lines) traces.push({
