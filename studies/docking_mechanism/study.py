@@ -63,7 +63,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={name: item["sim"] for name, item in found.items()},
         figures=draw(found, parameters),
         shapes=SHAPES,
-        notes=("Times of closures are medians of processor time, interleaved batches in native code.",),
+        notes=(
+            f"Loops eliminated one by one give the accelerations and multipliers of the augmented system to "
+            f"{metrics['max_difference_to_kkt']:.0e}.",
+            f"Closed forms of the legs are {metrics['closed_form_speedup']:.1f} times as quick as Newton's method "
+            "(medians of processor time, interleaved batches in native code).",
+        ),
     )
 
 

@@ -96,7 +96,11 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "smooth_time": smooth.final_time,
         "smooth_replay_error": miss(flights["smooth"], smooth),
     }
-    notes = tuple(f"{arc.begin:.4f} to {arc.end:.4f} s: {arc.limit}." for arc in free.arcs)
+    notes = (
+        f"The load is turned in {free.final_time:.4f} s with {len(free.switch_times)} switches; at every moment both torques are "
+        "at a limit (see the plan).",
+        f"With the rates of both torques limited it takes {smooth.final_time:.4f} s.",
+    )
     return StudyResult(
         metrics=metrics,
         simulations=flights,
