@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Outcome, Status
+from spacectl.planners.collocation_between import keep_back, passed_between
 from spacectl.planners.collocation_bounds import check_start
 from spacectl.planners.collocation_failure import is_feasible, largest_violation
 from spacectl.planners.collocation_guess import guess_unknowns
@@ -30,6 +32,7 @@ from spacectl.planners.schemes import Radau, Scheme
 __all__ = ["plan_collocation"]
 
 _COARSE = 1e-3  # error of a mesh on which the switching structure is read
+_DRAWN = 3  # rounds in which bounds are drawn in
 _FADING = 0.1  # weight of squared inputs, against time, in the first solve from nothing
 
 
@@ -48,7 +51,8 @@ def plan_collocation(
     Unknowns are states, accelerations, inputs and multipliers at the points of a mesh, and the durations; the equations
     of motion hold at the points as ``M a + h = B u + J' lam``, ``J a = gamma``. After convergence the error of every interval
     is measured by integrating it again; the mesh is refined until it is small. Where inputs are at their limits, the arcs
-    between switches become unknown durations with inputs held (`polish`), which gives switch times to full accuracy.
+    between switches become unknown durations with inputs held (`polish`), which gives switch times to full accuracy. Where path
+    conditions or bounds of states are passed between the points, they are drawn in by as much and the plan is made again.
 
     Parameters
     ----------
@@ -70,7 +74,8 @@ def plan_collocation(
     Returns
     -------
     Plan
-        States, inputs, arcs with what limits them; ``outcome.stats`` has iterations, times, mesh errors.
+        States, inputs, arcs with what limits them; ``outcome.stats`` has iterations, times, mesh errors, and what bounds are
+        passed by between points, over their size (``passed``).
 
     Raises
     ------
@@ -95,7 +100,7 @@ def plan_collocation(
     begin = time.perf_counter()
     run = Run(chosen, refine or Refinement(), dict(options or {}))
     check_start(problem.phases[0])
-    plan = _plan(problem, run, guess, polish)
+    plan = _within(problem, run, _plan(problem, run, guess, polish), polish)
     run.stats["time"] = time.perf_counter() - begin
     if check and not plan.outcome.is_success:
         raise SolverError(plan.outcome.message, partial=plan)
@@ -127,6 +132,26 @@ def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool)
         if sharp is not None:
             return _give(problem, run, *sharp)
     return _give(problem, run, nlp, found.x, found)
+
+
+def _within(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Plan:
+    """The plan, planned again with what its bounds are passed by between the points kept back, until nothing passes."""
+    drawn: Problem | Phases = problem
+    for left in range(_DRAWN, -1, -1):
+        if not plan.outcome.is_success:
+            break
+        passed = passed_between(problem, plan)
+        run.stats["passed"] = max(item.worst for item in passed)
+        if not run.stats["passed"] or not left:
+            break
+        drawn = keep_back(drawn, passed)
+        stats = dict(run.stats)
+        again = _plan(drawn, run, plan, polish)
+        if not again.outcome.is_success:
+            run.stats.update(stats)
+            break
+        plan = replace(again, name=problem.name)
+    return plan
 
 
 def _why(nlp: Nlp, found: NlpSolution) -> str:
