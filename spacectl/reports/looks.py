@@ -100,7 +100,9 @@ def rigid_solid(
     hidden = np.concatenate([np.zeros((0, 3)) if neighbours is None else neighbours, np.reshape(apart, (-1, 3))])
     size = size if is_slender else _smaller(size, (hidden - com) @ R, hub)
     size = np.maximum(size, max(0.03 * float(size.max()), least))
-    legs = [strut(com, end, _width(size, com, end, least)) for end in ends if _is_outside(size, (end - com) @ R)]
+    legs = [
+        strut(com, end, _width(size, com, end, least, is_slender)) for end in ends if _is_outside(size, (end - com) @ R)
+    ]
     return merge([box(size).moved(R, com), *legs])
 
 
@@ -194,6 +196,7 @@ def _is_outside(size: np.ndarray, point: np.ndarray) -> bool:
     return bool(np.any(np.abs(point) > 0.5001 * size))
 
 
-def _width(size: np.ndarray, a: np.ndarray, b: np.ndarray, least: float) -> float:
-    width = min(0.35 * float(np.sort(size)[1]), SLENDER * float(np.linalg.norm(b - a)))
-    return max(width, 0.5 * least)
+def _width(size: np.ndarray, a: np.ndarray, b: np.ndarray, least: float, is_slender: bool) -> float:
+    """Of a strut from the box to a joint: as thick as a rod, which it continues, else thinner than the box."""
+    middle = float(np.sort(size)[1])
+    return middle if is_slender else max(min(0.35 * middle, SLENDER * float(np.linalg.norm(b - a))), 0.5 * least)

@@ -17,7 +17,7 @@ __all__ = ["page_replay"]
 LINE_SIDES = 5
 LARGE = 0.25  # width over the size of the scene beyond which a body is translucent, so that it hides nothing
 COLOURS = (0x7A8794, 0x3F7FB5, 0x5FA8D3, 0x4C9F85, 0xB58AA5, 0x94A3B8)
-BEND, LINE, FORCE, TORQUE = 0xE08A1E, 0xC65A11, 0xC0392B, 0x7B4FB5
+BEND, LINE, FORCE, TORQUE = 0xE08A1E, 0xC65A11, 0xC0392B, 0x8B5FD0
 AXES = (0xD55E00, 0x009E73, 0x0072B2)
 
 
