@@ -16,8 +16,10 @@ NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where an array's numbers are; for ordinary arrays quicker than ``array.ctypes.data``."""
-    if array.size and array.flags.writeable:
+    """Where an array's numbers are, 0 if it has none; for ordinary arrays quicker than ``array.ctypes.data``."""
+    if not array.size:
+        return 0
+    if array.flags.writeable:
         buffer: Any = array
         return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
     return array.ctypes.data

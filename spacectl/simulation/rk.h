@@ -8,28 +8,36 @@
 #include "loop.h"
 #include "right_side.h"
 
-enum { SC_BLOCK = 8 }; /* states whose sums stay in registers */
+/* `width` states, a constant at each call, whose sums stay in registers. */
+static inline void sc_combine_block(
+    const double *K, sc_int n, const double *weights, sc_int count, double *sum, const int width)
+{
+    double part[8] = {0.0};
+    sc_int j;
+    int i;
+    for (j = 0; j < count; j++) {
+        const double weight = weights[j], *row = K + j * n;
+        if (weight == 0.0) continue;
+        for (i = 0; i < width; i++) part[i] += weight * row[i];
+    }
+    for (i = 0; i < width; i++) sum[i] = part[i];
+}
 
-/* sum = sum_j weights[j] K[j] over the first `count` rows of K, those with weight zero left out. */
+/* sum = sum_j weights[j] K[j] over the first `count` rows of K, those with weight zero left out. The last block overlaps
+ * the one before it: what is summed twice is the same. */
 static void sc_combine(const sc_loop *L, const double *weights, sc_int count, double *sum)
 {
     const sc_int n = L->n_s;
     const double *K = L->K;
-    sc_int j, m, i;
-    for (m = 0; m + SC_BLOCK <= n; m += SC_BLOCK) {
-        double part[SC_BLOCK] = {0.0};
-        for (j = 0; j < count; j++) {
-            const double weight = weights[j], *row = K + j * n + m;
-            if (weight == 0.0) continue;
-            for (i = 0; i < SC_BLOCK; i++) part[i] += weight * row[i];
-        }
-        for (i = 0; i < SC_BLOCK; i++) sum[m + i] = part[i];
-    }
-    for (i = m; i < n; i++) sum[i] = 0.0;
-    for (j = 0; j < count && m < n; j++) {
-        const double weight = weights[j], *row = K + j * n;
-        if (weight == 0.0) continue;
-        for (i = m; i < n; i++) sum[i] += weight * row[i];
+    sc_int m;
+    if (n >= 8) {
+        for (m = 0; m + 8 <= n; m += 8) sc_combine_block(K + m, n, weights, count, sum + m, 8);
+        if (n % 8 != 0) sc_combine_block(K + n - 8, n, weights, count, sum + n - 8, 8);
+    } else if (n >= 4) {
+        sc_combine_block(K, n, weights, count, sum, 4);
+        if (n > 4) sc_combine_block(K + n - 4, n, weights, count, sum + n - 4, 4);
+    } else {
+        for (m = 0; m < n; m++) sc_combine_block(K + m, n, weights, count, sum + m, 1);
     }
 }
 

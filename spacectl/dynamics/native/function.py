@@ -67,9 +67,14 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> Na
         If there is no compiler or it fails.
     """
     library, emitted = _expression_library(function, hoist)
+    return prepare_native(library, emitted.n_prepared, p, *_sizes(function), emitted.angles)
+
+
+@lru_cache(maxsize=64)
+def _sizes(function: ca.Function) -> tuple[list[int], list[int]]:
+    """Lengths of arguments and results."""
     sizes_in = [function.numel_in(i) for i in range(function.n_in())]
-    sizes_out = [function.numel_out(i) for i in range(function.n_out())]
-    return prepare_native(library, emitted.n_prepared, p, sizes_in, sizes_out, emitted.angles)
+    return sizes_in, [function.numel_out(i) for i in range(function.n_out())]
 
 
 @lru_cache(maxsize=64)
