@@ -30,6 +30,7 @@ from spacectl import (
     linearize_along,
     simulate,
 )
+from tests.benchmarks.attitude import add_attitude_filter
 from tests.benchmarks.law_timing import LOOSE, Peer, time_against_open_loop, time_against_peer
 from tests.benchmarks.measure import Effort
 from tests.benchmarks.report import Figure, Section
@@ -125,6 +126,7 @@ def measure_laws(effort: Effort) -> Section:
         section, "LQR", eom, laws["LQR"].law, options, _peer(quick, x0, span, grid), effort, lengths,
         peer_name="scipy, compiled plant", goal=None,
     )  # fmt: skip
+    add_attitude_filter(section, effort)
     return section.finish()
 
 
