@@ -27,6 +27,7 @@ NEAR, FAR = (
     8.0,
 )  # the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
 LOOKS = 121  # times at which everything must be in the picture
+BENT = 0.6  # deflection over length that must be in the picture, at most
 OUTLINE = 12  # points of a flexible body
 THIN = 0.03  # depth over size up to which a motion counts as planar
 
@@ -66,7 +67,11 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
     if isinstance(part.body, FlexibleBody):
         material = part.body.material
         kept = np.unique(np.linspace(0, len(material.X) - 1, OUTLINE).astype(int))
-        return material.X[kept] + deflection(material.Phi[kept], material.G[kept], motion.eta[part.name][rows])
+        most = BENT * float(
+            np.max(np.ptp(material.X, axis=0))
+        )  # what bends further is beyond its theory and may leave the picture
+        bent = deflection(material.Phi[kept], material.G[kept], motion.eta[part.name][rows])
+        return material.X[kept] + np.clip(bent, -most, most)
     return np.zeros((1, 1, 3))
 
 

@@ -71,7 +71,7 @@ def _apart(printed: float, ours: float) -> str:
     if ours == printed:
         return "0 %"
     percent = 100.0 * (ours - printed) / abs(printed)
-    if abs(percent) > 100.5:
+    if percent > 100.5 or -100.0 < percent < -90.0:
         return f"\N{MULTIPLICATION SIGN} {format_value(float(f'{ours / printed:.2g}'))}"
     return (f"{percent:+.2g} %" if abs(percent) < 10.0 else f"{percent:+.0f} %").replace("-", "\N{MINUS SIGN}")
 
