@@ -11,8 +11,8 @@ from spacectl.model.flexible import FlexibleBody
 from spacectl.model.joints import Free
 from spacectl.model.system import Part
 from spacectl.reports.loads import find_lines
-from spacectl.reports.looks import find_skeleton
-from spacectl.reports.motion import Motion, deflection
+from spacectl.reports.looks import bent_points, find_skeleton
+from spacectl.reports.motion import Motion
 from spacectl.reports.solids import Solid
 
 __all__ = ["WIDE", "find_camera", "find_cloud", "find_origin"]
@@ -27,7 +27,6 @@ NEAR, FAR = (
     8.0,
 )  # the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
 LOOKS = 121  # times at which everything must be in the picture
-BENT = 0.6  # deflection over length that must be in the picture, at most
 OUTLINE = 12  # points of a flexible body
 THIN = 0.03  # depth over size up to which a motion counts as planar
 
@@ -67,11 +66,7 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
     if isinstance(part.body, FlexibleBody):
         material = part.body.material
         kept = np.unique(np.linspace(0, len(material.X) - 1, OUTLINE).astype(int))
-        most = BENT * float(
-            np.max(np.ptp(material.X, axis=0))
-        )  # what bends further is beyond its theory and may leave the picture
-        bent = deflection(material.Phi[kept], material.G[kept], motion.eta[part.name][rows])
-        return material.X[kept] + np.clip(bent, -most, most)
+        return bent_points(material, kept, motion.eta[part.name][rows])
     return np.zeros((1, 1, 3))
 
 

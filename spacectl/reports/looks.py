@@ -20,12 +20,13 @@ from spacectl.model.system import Part, System
 from spacectl.reports.motion import Motion, deflection
 from spacectl.reports.solids import Solid, box, merge, solid_of, strut
 
-__all__ = ["equal_box", "find_skeleton", "rigid_looks", "rigid_solid"]
+__all__ = ["bent_points", "equal_box", "find_skeleton", "rigid_looks", "rigid_solid"]
 
 LOOKS = 9  # times at which neighbours are looked at
 THIN = 0.012  # least thickness over the size of the scene
 HUB = 0.06  # half the least size of a body that carries others, over the size of the scene
 SLENDER = 0.16  # width of a bar over its length, at most
+BENT = 0.6  # deflection over length that must be in the picture, at most
 CENTRE = 0.02  # distance of a joint from the centre of mass over the body's size up to which it lies in the middle
 ROD = 3.0  # length over width beyond which the box of the same inertia is a rod, which hides nothing
 OFF = 1.5  # widths of a bar beyond which a centre of mass gets a box of its own
@@ -42,7 +43,9 @@ def rigid_looks(motion: Motion, shapes: Mapping[str, Shape | Sequence[Shape]]) -
         What the study gives, by body.
     """
     skeleton = find_skeleton(motion)
-    extent = float(np.linalg.norm(np.ptp(np.concatenate(list(skeleton.values()), axis=1), axis=(0, 1))))
+    points = np.concatenate(list(skeleton.values()), axis=1)
+    seen = (points, points - points[:, :1])  # from the root, and from the first body: travel does not count
+    extent = min(float(np.linalg.norm(np.ptp(item, axis=(0, 1)))) for item in seen)
     boxes = [float(np.linalg.norm(equal_box(part.body)[0])) for part in _rigid_parts(motion.system)]
     size = extent if extent > 1e-3 * max(boxes, default=0.0) else max([extent, *boxes])
     found = {}
@@ -123,13 +126,18 @@ def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
         R, p, body = motion.R[part.name][rows], motion.p[part.name][rows], part.body
         points = np.zeros((len(rows), 1, 3))
         if isinstance(body, FlexibleBody):
-            material, ends = body.material, [0, -1]
-            bent = deflection(material.Phi[ends], material.G[ends], motion.eta[part.name][rows])
-            points = np.concatenate([points, material.X[ends] + bent], axis=1)
+            points = np.concatenate([points, bent_points(body.material, [0, -1], motion.eta[part.name][rows])], axis=1)
         elif isinstance(body, RigidBody):
             points = np.concatenate([points, np.broadcast_to(np.asarray(body.com), points.shape)], axis=1)
         found[part.name] = p[:, None] + np.einsum("nij,nkj->nki", R, points)
     return found
+
+
+def bent_points(material: Any, kept: Any, eta: np.ndarray) -> np.ndarray:
+    """Chosen points of a flexible body, (times, k, 3); what bends beyond any theory may leave the picture."""
+    most = BENT * float(np.max(np.ptp(material.X, axis=0)))
+    moved: np.ndarray = material.X[kept] + np.clip(deflection(material.Phi[kept], material.G[kept], eta), -most, most)
+    return moved
 
 
 def _rigid_parts(system: System) -> list[Part]:
