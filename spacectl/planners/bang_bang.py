@@ -206,6 +206,6 @@ def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Pla
         name=problem.name, x=x, u=u, arcs=arcs, outcome=Outcome(status=status, message=message, stats=stats),
         notes={
             "switching": found.step.switching, "controls": cells.flow.controls, "cell_ends": np.cumsum(motion.h),
-            "margin": goal.margin,
+            "goal": goal,
         },
     )  # fmt: skip

@@ -11,7 +11,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.form import form_equations
 from spacectl.model.counterpart import rigid_counterpart
 from spacectl.model.flexible import FlexibleBody
-from spacectl.planners.bang_motion import Motion, Transcription, make_goal
+from spacectl.planners.bang_motion import Goal, Motion, Transcription, make_goal
 from spacectl.planners.collocation import plan_collocation
 from spacectl.planners.collocation_bounds import start_pairs
 from spacectl.planners.flow import Flow
@@ -74,9 +74,9 @@ def first_motion(problem: Problem, guess: Plan, busy: tuple[str, ...], cells: in
     if found is None:
         return None
     motion, fastest = found
-    margin = np.asarray(guess.notes.get("margin", ()))
-    if margin.shape == motion.cells.goal.margin.shape:
-        motion = motion.cells.with_margin(margin).follow(motion.w, motion.h)
+    before = guess.notes.get("goal")
+    if isinstance(before, Goal) and before.margin.shape == motion.cells.goal.margin.shape:
+        motion = motion.cells.with_margin(before.margin).follow(motion.w, motion.h)
     return motion, fastest
 
 

@@ -116,7 +116,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     }  # fmt: skip
     return StudyResult(
         metrics=metrics,
-        simulations={name: item.simulation for name, item in runs.items()},
+        simulations={name: item.simulation for name, item in reversed(runs.items())},  # the best first
         figures=(
             draw_phase_plane(line, title="Phase plane of the line", s_unit="m"),
             draw_coordinates(flown["after"]),
