@@ -26,10 +26,12 @@ from spacectl.core.study import StudyResult
 from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import PAGE, plain_parameters, write_study_folder
 from spacectl.reports.record import StudyRecord
+from spacectl.reports.units import format_value
 
 __all__ = ["sweep_command"]
 
 POINTS = 10_000  # of a grid, at most
+SHOWN = 4  # metrics told on the screen; sweep.csv has all
 DRAWN = 6  # metrics in the figure, unless named
 
 
@@ -84,7 +86,8 @@ def sweep_command(
     if as_json:
         say_json({"report": str(out / PAGE), "table": str(out / "sweep.csv"), "rows": rows})
     else:
-        say(_table(rows).rstrip())
+        say(_lines(rows, list(axes), metrics or []))
+        say(f"all metrics: {out / 'sweep.csv'}")
         say(f"report: {out / PAGE}")
     return FAILED if failed else OK
 
@@ -194,6 +197,24 @@ def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: Load
         x_unit=x_unit,
     )
     return Figure(name=metric, title=f"{metric.replace('_', ' ')} over {keys[0].replace('_', ' ')}", panels=(panel,))
+
+
+def _lines(rows: list[dict[str, Any]], keys: list[str], wanted: list[str]) -> str:
+    """Parameters and a few metrics, one run a line, in columns: the wanted ones, or the first numbers."""
+    first = next(row["metrics"] for row in rows if not row["error"])
+    numbers = [key for key, value in first.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    chosen = wanted or numbers[:SHOWN]
+    table = [[*keys, *chosen]]
+    for row in rows:
+        values = (
+            [f"failed: {row['error']}"] if row["error"] else [format_value(row["metrics"].get(key)) for key in chosen]
+        )
+        table.append([*(format_value(row["parameters"][key]) for key in keys), *values])
+    whole = [line for line in table if not line[-1].startswith("failed")]
+    widths = [max(len(line[i]) for line in whole) for i in range(len(table[0]))]
+    return "\n".join(
+        "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=False)).rstrip() for line in table
+    )
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -41,6 +41,17 @@ def test_a_sweep_writes_a_table_and_a_report(
     assert json.loads((out / "metrics.json").read_text())["damping"] == [0.5, 1.0]
 
 
+def test_a_sweep_tells_what_was_asked_for_in_columns(
+    toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", str(toy_study), "--out", str(tmp_path / "out"), "--over", "damping=0.5,0,1", "--quick"]
+    assert run_command_line([*command, "--metric", "ringing_time"]) == 1
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["damping", "ringing_time"]
+    assert [line.split()[:2] for line in (lines[0], lines[2])] == [["0.5", "6"], ["1", "3"]]
+    assert "failed" in lines[1]
+
+
 def test_parameters_are_combined_or_taken_together(
     toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
