@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.array import Array
-from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.dynamics.elimination import eliminate, expand
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.partition import LoopPlan, PartitionPlan
@@ -90,6 +90,8 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
 
     Raises
     ------
+    ShapeError
+        If `x0` is not a state.
     SolverError
         If a loop cannot close, is singular, or closes on another branch than that of `x0`. The message names the loop and the
         joint; `partial` is the state with the closest configuration found.
@@ -105,7 +107,10 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
     plan = require_plan(eom, "close_loops")
     if method not in ("auto", "newton"):
         raise ModelError(f"close_loops: method is {method!r}, expected 'auto' or 'newton'")
-    x = eom.state(np.array(x0, dtype=float))
+    given = np.array(x0, dtype=float)
+    if given.shape != (eom.n_x,):
+        raise ShapeError(f"close_loops: x0 has shape {given.shape}, expected ({eom.n_x},); eom.state(name=...) makes one")
+    x = eom.state(given)
     done = []
     for loop in plan.loops:
         done.append(_close_loop(eom, plan, loop, t, x, method == "auto", p))

@@ -27,12 +27,8 @@ from spacectl.model.validate import find_speed
 __all__ = ["LoopPlan", "PartitionPlan", "plan_partition", "position_rows", "sample_states"]
 
 _NEAR_BEST = 0.1  # of the best pivot: of speeds this good, the one farthest out in the tree depends
-_SHARED, _DRIVEN, _MODAL, _KEPT = (
-    0.01,
-    0.1,
-    0.05,
-    1e-6,
-)  # how little speeds are wished that other loops need, that are driven, ...
+# how little speeds are wished that other loops need, that are driven, that are of modes, that shall be independent
+_SHARED, _DRIVEN, _MODAL, _KEPT = 0.01, 0.1, 0.05, 1e-6
 
 
 @dataclass(frozen=True)
@@ -124,6 +120,7 @@ def plan_partition(
     for J in jacobians:
         found = eliminate(J, np.zeros(J.shape[0]), tuple(plans), scale)
         ranks = np.maximum(ranks, [loop.dependent.size for loop in found])
+    _require_freedoms(terms, wish, int(ranks.sum()))
     plan = PartitionPlan(
         tuple(
             LoopPlan(
@@ -134,6 +131,17 @@ def plan_partition(
         tuple(float(item) for item in 2.0 ** np.round(np.log2(scale))),  # powers of two: one code for similar masses
     )
     return plan, states
+
+
+def _require_freedoms(terms: Terms, wish: np.ndarray, rank: int) -> None:
+    """Raise if more speeds are kept than the mechanism has freedoms: no choice could serve them all."""
+    named = [name for name, weight in zip(terms.tree.speeds, wish, strict=True) if weight <= _KEPT]
+    freedoms = len(wish) - rank
+    if len(named) > freedoms:
+        raise ModelError(
+            f"system '{terms.system.name}': independent names {len(named)} speeds ({', '.join(named)}), and its loops leave "
+            f"{freedoms}; name at most {freedoms}"
+        )
 
 
 Group = tuple[str, tuple[str, ...], tuple[int, ...], tuple[int, ...]]

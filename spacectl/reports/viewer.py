@@ -47,7 +47,7 @@ def _snapshot(replay: Mapping[str, Any]) -> str:
         )
     corners = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]) * 0.6 * size
     bound = (corners + np.asarray(replay["centre"])).astype(np.float32)
-    plot += k3d.points(bound, point_size=1e-6 * size, opacity=0.0, name="bounds")
+    plot += k3d.points(bound, point_size=max(1e-6 * size, 1e-6), opacity=0.0, name="bounds")
     return base64.b64encode(plot.get_binary_snapshot()).decode("ascii")
 
 

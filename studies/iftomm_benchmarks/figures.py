@@ -6,8 +6,9 @@ import numpy as np
 
 from spacectl import Figure, Line, Panel
 
-from .cases import Result, energies, energy_drift
-from .references import ANDREWS_END, crank_angle, governor_lift, pendulum_place
+from .cases import Result
+from .measures import andrews_angles, crank_turn, energies, energy_drift, governor_height, pendulum_track
+from .references import ANDREWS_END, GOVERNOR_REFERENCE, crank_motion, governor_lift, pendulum_place
 
 __all__ = ["draw"]
 
@@ -18,7 +19,7 @@ def draw(results: list[Result]) -> tuple[Figure, ...]:
     """All figures."""
     by_name: dict[str, Result] = {}
     for item in results:
-        if item.formulation == "partitioned" or item.benchmark not in by_name:
+        if item.road.formulation == "partitioned" or item.benchmark not in by_name:
             by_name[item.benchmark] = item
     return (
         work(results),
@@ -37,9 +38,7 @@ def work(results: list[Result]) -> Figure:
         span = [min(item.seconds for item in own), max(item.seconds for item in own)]
         lines = (
             *(
-                Line(
-                    x=[item.seconds], y=[item.error + FLOOR], label=f"{item.formulation}, {item.tier}", style="markers"
-                )
+                Line(x=[item.seconds], y=[item.error + FLOOR], label=f"{item.road} ({item.road.tier})", style="markers")
                 for item in own
             ),
             Line(x=span, y=[1e-3, 1e-3], label="allowed", style="dotted"),
@@ -57,7 +56,8 @@ def work(results: list[Result]) -> Figure:
     return Figure(
         name="work",
         title="Error by each benchmark's own measure over processor time",
-        caption="vm: each formulation's own solver, called from Python; native: compiled, one kernel for all but partitioned. "
+        caption="vm: each formulation's own solver, called from Python; native: compiled, one kernel for all but "
+        "partitioned and embedded. "
         "Integration errors decide: formulations differ in time, hardly in accuracy.",
         panels=tuple(panels),
     )
@@ -70,8 +70,8 @@ def chains(by_name: dict[str, Result]) -> Figure:
         if not name.startswith("four-bar"):
             continue
         n, t = int(name.rsplit(" ", 1)[1]), np.asarray(item.sim.t)
-        angle = np.pi / 2 + np.asarray(item.sim.x)[:, item.eom.states.index("a0")]
-        exact, energy = crank_angle(t, n), energies(item.eom, item.sim)
+        angle = crank_turn(item.eom, item.sim)
+        exact, energy = crank_motion(t, n)[0], energies(item.eom, item.sim)
         if not panels:
             panels.append(
                 Panel(
@@ -107,10 +107,12 @@ def squeezer(item: Result) -> Figure:
     """The seven angles of Andrews' mechanism; the test set's values at the end."""
     t = np.asarray(item.sim.t)
 
+    angles = andrews_angles(item.eom, item.sim)
+
     def lines(names: tuple[str, ...]) -> tuple[Line, ...]:
         found = []
         for name in names:
-            found.append(Line(x=t, y=np.asarray(item.sim.x)[:, item.eom.states.index(name)], label=name))
+            found.append(Line(x=t, y=angles[name], label=name))
             found.append(Line(x=[t[-1]], y=[ANDREWS_END[name]], style="markers"))
         return tuple(found)
 
@@ -154,16 +156,14 @@ def rest(by_name: dict[str, Result]) -> Figure:
     """Pendulum and governor against their references."""
     swing, item = by_name["pendulum"], by_name["governor"]
     t, s = np.asarray(swing.sim.t), np.asarray(item.sim.t)
-    place = pendulum_place(t)
-    x = np.asarray(swing.sim.x)
-    own = x[:, swing.eom.states.index("point.x")] - 1.0 if "point.x" in swing.eom.states else -np.cos(x[:, 0])
-    lift = "lift" if "lift" in item.eom.states else "lift.z"
-    height = np.asarray(item.sim.x)[:, item.eom.states.index(lift)] + 0.5
+    place, own = pendulum_place(t), pendulum_track(swing.eom, swing.sim)[:, 0]
+    height = governor_height(item.eom, item.sim)
+    printed = np.linspace(0.0, 3.0, len(GOVERNOR_REFERENCE))
     return Figure(
         name="pendulum_and_governor",
         title="Simple pendulum in absolute coordinates, and slider of the stiff governor",
-        caption="Markers: elliptic functions, and reduced equations integrated apart. Stiff springs and dampers demand an "
-        "implicit method for the governor.",
+        caption="Markers: elliptic functions, and the library's own reference (31 values of six digits). Stiff springs and "
+        "dampers demand an implicit method for the governor.",
         panels=(
             Panel(
                 lines=(Line(x=t, y=own, label="x"), Line(x=t[::5], y=place[::5, 0], label="exact", style="markers")),
@@ -173,7 +173,8 @@ def rest(by_name: dict[str, Result]) -> Figure:
             Panel(
                 lines=(
                     Line(x=s, y=height, label="slider"),
-                    Line(x=s[::5], y=governor_lift(s)[::5], label="reduced equations", style="markers"),
+                    Line(x=s[::5], y=governor_lift(s)[::5], label="reduced equations", style="dotted"),
+                    Line(x=printed, y=GOVERNOR_REFERENCE, label="library's reference", style="markers"),
                 ),
                 y_label="governor",
                 unit="m",

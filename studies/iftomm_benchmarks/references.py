@@ -11,7 +11,15 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
-__all__ = ["ANDREWS_END", "ANDREWS_RATES", "crank_angle", "governor_lift", "pendulum_place", "relative_error"]
+__all__ = [
+    "ANDREWS_END",
+    "ANDREWS_RATES",
+    "GOVERNOR_REFERENCE",
+    "crank_motion",
+    "governor_lift",
+    "pendulum_place",
+    "relative_error",
+]
 
 G = 9.81  # [m/s^2]
 TIGHT = {"rtol": 1e-13, "atol": 1e-13}
@@ -36,6 +44,15 @@ ANDREWS_RATES = {
     "epsilon": 0.3231791658026955,
 }
 
+#: Height of the governor's slider [m] at 0, 0.1, ... 3 s: the library's reference as drawn, with its digits, in the vector figure
+#: `5MBS_PlotResults.pdf` of the OpenSim port (curve "Reference")
+GOVERNOR_REFERENCE = (
+    0.500000, 0.523836, 0.585079, 0.658632, 0.717713, 0.743249, 0.727631, 0.675467,
+    0.603181, 0.536282, 0.501420, 0.513713, 0.567730, 0.640878, 0.705698, 0.740684,
+    0.735264, 0.691027, 0.621601, 0.550746, 0.505909, 0.506231, 0.551569, 0.622584,
+    0.691814, 0.735602, 0.740475, 0.705002, 0.639911, 0.566833, 0.513246,
+)  # fmt: skip
+
 
 def relative_error(found: np.ndarray, expected: np.ndarray, threshold: float = 1e-3) -> float:
     """The library's measure: largest difference relative to the expected value, or to the threshold if that is larger."""
@@ -50,8 +67,8 @@ def pendulum_place(t: np.ndarray, length: float = 1.0) -> np.ndarray:
     return length * np.stack([np.sin(angle), -np.cos(angle)], axis=1)
 
 
-def crank_angle(t: np.ndarray, windows: int) -> np.ndarray:
-    """Angle of all cranks from the x axis: the chain of parallelograms is one pendulum; starts upright with -1 rad/s."""
+def crank_motion(t: np.ndarray, windows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Angle of all cranks from the x axis and its rate: the chain of parallelograms is one pendulum; upright with -1 rad/s."""
     inertia = (windows + 1) / 3.0 + windows  # [kg m^2]: cranks about their pivots, couplers moved along circles of 1 m
     weight = G * (0.5 * (windows + 1) + windows)  # [N m]
     found = solve_ivp(
@@ -62,8 +79,7 @@ def crank_angle(t: np.ndarray, windows: int) -> np.ndarray:
         method="DOP853",
         **TIGHT,
     )
-    angle: np.ndarray = found.y[0]
-    return angle
+    return found.y[0], found.y[1]
 
 
 def governor_lift(t: np.ndarray) -> np.ndarray:

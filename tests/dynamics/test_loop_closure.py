@@ -205,6 +205,10 @@ def test_only_partitioned_equations_have_loops_to_close() -> None:
     part = form_equations(library.four_bar(), formulation="partitioned")
     with pytest.raises(ModelError, match="method"):
         close_loops(part, part.state(), method="guess")
+    with pytest.raises(ShapeError, match=r"x0 has shape \(3,\), expected \(6,\)"):
+        close_loops(part, np.zeros(3))
+    with pytest.raises(ModelError, match=r"independent names 2 speeds .*its loops leave 1; name at most 1"):
+        form_equations(library.four_bar(), formulation="partitioned", independent=("crank_pin", "rocker_pin"))
     with pytest.raises(ModelError, match="independent names an unknown"):
         form_equations(library.four_bar(), formulation="partitioned", independent=("crnk",))
     with pytest.raises(ModelError, match="formulation='partitioned'"):

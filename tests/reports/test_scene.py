@@ -266,3 +266,11 @@ def test_a_simulation_from_a_file_has_no_replay(flown: Simulation, tmp_path: Any
     flown.save(tmp_path / "run.nc")
     with pytest.raises(ModelError, match="no equations"):
         replay_of("run", load_simulation(tmp_path / "run.nc"), {})
+
+
+def test_a_mechanism_of_centimetres_has_a_scene() -> None:
+    """k3d refuses points smaller than a ten-millionth, whatever the size of what is drawn."""
+    body = RigidBody(name="hand", mass=0.001, inertia=(1e-8, 1e-8, 1e-8), com=(0.01, 0.0, 0.0))
+    eom = form_equations(System(name="watch", parts=(Part(body, joint=Revolute(name="pin", axis="z")),)))
+    sim = simulate(eom, x0=eom.state(pin_dot=1.0), t_span=(0.0, 0.1), tier="vm")
+    assert len(page_replay(replay_of("run", sim, {}))["snapshot"]) > 1000
