@@ -48,12 +48,12 @@ def diagonal_arm(ratio: float) -> System:
     return replace(system, name="diagonal arm", parts=tuple(parts))
 
 
-def push(system: System, torque: float, duration: float) -> tuple[np.ndarray, np.ndarray]:
+def push(system: System, torque: float, duration: float, tier: str) -> tuple[np.ndarray, np.ndarray]:
     """From rest, the elbow's motor pushes one way, then the other: times, and angles of the free shoulder."""
     eom, middle = form_equations(system), 0.5 * duration
     times = np.linspace(0.0, duration, 101)
-    first = simulate(eom, u=[torque], x0=eom.state(), t_span=(0.0, middle), grid=times[:51])
-    second = simulate(eom, u=[-torque], x0=first.x[-1], t_span=(middle, duration), grid=times[50:])
+    first = simulate(eom, u=[torque], x0=eom.state(), t_span=(0.0, middle), grid=times[:51], tier=tier)
+    second = simulate(eom, u=[-torque], x0=first.x[-1], t_span=(middle, duration), grid=times[50:], tier=tier)
     return times, np.concatenate([first["joint0"], second["joint0"][1:]])
 
 
@@ -68,15 +68,15 @@ def reach(ratio: float) -> tuple[np.ndarray, np.ndarray]:
     return np.array(found[0]), np.array(found[1])
 
 
-def follow(n: int, ratio: float, duration: float) -> tuple[EquationsOfMotion, Simulation]:
-    """A chain of geared joints under gravity follows sines, by PD control of its motors: all in native code."""
+def follow(n: int, ratio: float, duration: float, tier: str) -> tuple[EquationsOfMotion, Simulation]:
+    """A chain of geared joints under gravity follows sines, by PD control of its motors: all in native code (`tier`)."""
     eom = form_equations(library.geared_chain(n, ratio=ratio), formulation="embedded")
 
     def reference(s: Any) -> list[Any]:
         return [0.3 * ratio * (1.0 - ca.cos((2.0 + 0.2 * k) * s.t)) for k in range(n)]
 
     law = design_pd(eom, kp=6.0, kd=0.4, reference=reference)
-    return eom, simulate(eom, law, x0=eom.state(), t_span=(0.0, duration), grid=201)
+    return eom, simulate(eom, law, x0=eom.state(), t_span=(0.0, duration), grid=201, tier=tier)
 
 
 def wanted(t: np.ndarray, k: int) -> np.ndarray:

@@ -35,10 +35,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
             name, own, 9 if quick else 25, lambda done, k=k, name=name: progress((k + done) / 5.0, name)
         )
     progress(0.6, "a chain of geared links in motion")
-    eom, sim = follow(parameters.links, parameters.ratio, parameters.duration)
+    tier = "vm" if quick else "auto"  # the interpreter spares compilation
+    eom, sim = follow(parameters.links, parameters.ratio, parameters.duration * (0.1 if quick else 1.0), tier)
     residual = float(np.max(np.abs(eom.along("residual", sim.t, sim.x))))
     progress(0.8, "a rotor on a moving link")
-    pushed = {name: push(make(parameters.ratio), parameters.torque, parameters.duration) for name, make in ARMS.items()}
+    pushed = {
+        name: push(make(parameters.ratio), parameters.torque, parameters.duration, tier) for name, make in ARMS.items()
+    }
     ratios = np.geomspace(1.0, 300.0, 4 if quick else 25)
     reached = [reach(float(ratio)) for ratio in ratios]
     missed = np.array([np.abs((exact - plain) / exact) for exact, plain in reached])

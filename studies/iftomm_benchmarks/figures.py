@@ -30,23 +30,48 @@ def draw(results: list[Result]) -> tuple[Figure, ...]:
     )
 
 
+GROUPS = (
+    "compiled, shared kernel",
+    "compiled, partitioned",
+    "own solver, from Python",
+    "compiled, absolute coordinates",
+    "compiled, embedded",
+    "compiled, as a tree",
+)
+
+
+def group_of(item: Result) -> str:
+    """Who evaluates a run."""
+    if item.road.tier == "vm":
+        return GROUPS[2]
+    if item.road.coordinates == "absolute":
+        return GROUPS[3]
+    is_tree = item.road.formulation == "articulated" or (item.benchmark, item.road.formulation) == ("governor", "kane")
+    own = {"partitioned": GROUPS[1], "embedded": GROUPS[4]}
+    return GROUPS[5] if is_tree else own.get(item.road.formulation, GROUPS[0])
+
+
 def work(results: list[Result]) -> Figure:
     """Error over time of the processor, one marker a run."""
     panels = []
     for name in dict.fromkeys(item.benchmark for item in results):
         own = [item for item in results if item.benchmark == name]
         span = [min(item.seconds for item in own), max(item.seconds for item in own)]
-        lines = (
-            *(
-                Line(x=[item.seconds], y=[item.error + FLOOR], label=f"{item.road} ({item.road.tier})", style="markers")
-                for item in own
-            ),
-            Line(x=span, y=[1e-3, 1e-3], label="allowed", style="dotted"),
+        groups = [(group, [item for item in own if group_of(item) == group]) for group in GROUPS]
+        lines = tuple(
+            Line(
+                x=[item.seconds for item in members],
+                y=[item.error + FLOOR for item in members],
+                label=group,
+                style="markers",
+            )
+            for group, members in groups
+            if members
         )
         panels.append(
             Panel(
-                lines=lines,
-                y_label=name,
+                lines=(*lines, Line(x=span, y=[1e-3, 1e-3], label="allowed", style="dotted")),
+                y_label=name.replace("four-bar, ", "").replace(", first half", ", 10 s"),
                 unit="J" if name == "Bricard" else "1",
                 x_label="processor time",
                 log_x=True,
@@ -56,9 +81,9 @@ def work(results: list[Result]) -> Figure:
     return Figure(
         name="work",
         title="Error by each benchmark's own measure over processor time",
-        caption="vm: each formulation's own solver, called from Python; native: compiled, one kernel for all but "
-        "partitioned and embedded. "
-        "Integration errors decide: formulations differ in time, hardly in accuracy.",
+        caption="N: chains of four-bar linkages. One kernel serves kane, multipliers, udwadia_phohomsiri and artificial when "
+        "compiled; partitioned and embedded have their own. Integration errors decide: formulations differ in time, hardly in "
+        "accuracy.",
         panels=tuple(panels),
     )
 
