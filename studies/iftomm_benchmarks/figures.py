@@ -92,7 +92,7 @@ def chains(by_name: dict[str, Result]) -> Figure:
     """Angles and errors of the four-bar chains; singular positions are crossed at multiples of 180 degrees."""
     panels, errors, drifts = [], [], []
     for name, item in by_name.items():
-        if not name.startswith("four-bar"):
+        if not name.startswith("four-bar") or name.endswith("first half"):
             continue
         n, t = int(name.rsplit(" ", 1)[1]), np.asarray(item.sim.t)
         angle = crank_turn(item.eom, item.sim)
@@ -115,7 +115,7 @@ def chains(by_name: dict[str, Result]) -> Figure:
     panels.append(Panel(lines=tuple(drifts), y_label="energy drift", unit="J", log_y=True))
     return Figure(
         name="four_bars",
-        title="Chains of parallelograms through their singular positions (partitioned)",
+        title="Chains of parallelograms through their singular positions",
         caption="With all links on one line there are N + 1 freedoms for an instant; no branch changes.",
         panels=tuple(panels),
     )

@@ -68,10 +68,10 @@ def _printed(andrews: float, governor: float) -> tuple[Printed, ...]:
     )
 
 
-_SHORT = {"pendulum": 0.6, "four-bar, N = 2": 0.4, "Bricard": 0.4, "governor": 4.0}  # [s], quick form
+_SHORT = {"pendulum": 0.6, "four-bar, N = 2": 1.0, "Bricard": 0.4, "governor": 4.0}  # [s], quick form
 _QUICK = {  # formulations of the quick form that share little; most from Python, which spares compilation
     "pendulum": ("multipliers", "partitioned"),
-    "four-bar, N = 2": ("multipliers", "partitioned", "embedded"),
+    "four-bar, N = 2": ("partitioned", "embedded"),
     "Andrews": ("partitioned",),
     "Bricard": ("kane", "partitioned", "multipliers"),
     "governor": ("articulated", "embedded"),
