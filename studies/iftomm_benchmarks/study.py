@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spacectl import ModelError, Printed, Study, StudyResult
+from spacectl import ModelError, Printed, Shape, Study, StudyResult
 
 from .cases import FORMULATIONS, Benchmark, Refusal, Result, Road, benchmarks, run_case
 from .figures import draw
@@ -40,7 +40,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     return StudyResult(
         metrics=metrics,
         printed=_printed(metrics["andrews_max_error"], metrics["governor_reference_error"]),
-        simulations={_plain(item.benchmark): item.sim for item in results},
+        simulations={_plain(item.benchmark): item.sim for item in reversed(results)},  # the pendulum last
+        shapes={"point": Shape(kind="ellipsoid", size=(0.15, 0.15, 0.15))},
         figures=draw(results),
         notes=_notes(results, refusals),
     )

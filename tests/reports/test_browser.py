@@ -65,6 +65,23 @@ def test_names_with_markup_do_nothing(browser: Any, tmp_path: Path) -> None:
     seen.page.close()
 
 
+def test_controls_may_be_used_while_the_replay_loads(browser: Any, report: Path) -> None:
+    """Scrubbing in the first moment, before the scene is there, raised an error once."""
+    early = """addEventListener("DOMContentLoaded", () => {
+        const touch = () => document.querySelectorAll("input[type=range]").forEach(
+            item => item.dispatchEvent(new Event("input", {bubbles: true})));
+        const timer = setInterval(() => {
+            if (document.documentElement.dataset.replay) clearInterval(timer); else touch();
+        }, 1);
+    });"""
+    context = browser.new_context()
+    context.add_init_script(early)
+    seen = open_page(context, report)
+    assert seen.wait("replay") == "ready"
+    seen.check(report)
+    context.close()
+
+
 def test_plots_switch_units_and_zoom_together(opened: Seen, report: Path) -> None:
     assert report.stat().st_size < LARGEST
     page = opened.page

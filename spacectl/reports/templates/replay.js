@@ -196,23 +196,24 @@ async function openReplay(data, library) {
 async function startReplays(replays, library) {
   fillSelect(control("which"), replays.map(item => item.name));
   const seek = time => { player.current.seek(time); showTime(); };
+  const opened = act => event => { if (player.current) act(event); };  // controls may be used while a replay is loading
   control("play").addEventListener("click", () => setPlaying(!player.isPlaying));
-  control("scrub").addEventListener("input", event => {
+  control("scrub").addEventListener("input", opened(event => {
     const t = player.current.t;
     seek(t[0] + Number(event.target.value) / 1000 * (t[t.length - 1] - t[0]));
-  });
+  }));
   control("speed").addEventListener("change", event => { player.speed = Number(event.target.value); });
   control("which").addEventListener("change", event => openReplay(replays[Number(event.target.value)], library));
-  control("variant").addEventListener("change", event => {
+  control("variant").addEventListener("change", opened(event => {
     player.current.variant = Number(event.target.value);
     seek(player.current.time);
-  });
-  control("arrows").addEventListener("change", event => {
+  }));
+  control("arrows").addEventListener("change", opened(event => {
     player.current.showsArrows = event.target.checked;
     seek(player.current.time);
-  });
-  control("reset").addEventListener("click", () => player.current.resetView());
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => player.current.repaint());
+  }));
+  control("reset").addEventListener("click", opened(() => player.current.resetView()));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", opened(() => player.current.repaint()));
   await openReplay(replays[0], library);
   window.spacectlReplay = {
     names: replays.map(item => item.name), seek, time: () => player.current.time, times: () => Array.from(player.current.t),
