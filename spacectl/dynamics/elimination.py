@@ -53,6 +53,8 @@ class EliminatedLoop:
         Columns of the dependent speeds in all rows, before the elimination: ``C_d`` and what earlier loops have there.
     pivot : float
         Smallest pivot relative to its row: how far from singular.
+    pivots : array, shape (r,)
+        The pivots themselves.
     """
 
     dependent: np.ndarray
@@ -61,6 +63,7 @@ class EliminatedLoop:
     h: np.ndarray
     before: np.ndarray
     pivot: float
+    pivots: np.ndarray
 
 
 def eliminate(J: np.ndarray, c: np.ndarray, loops: tuple[LoopRows, ...], scale: np.ndarray) -> list[EliminatedLoop]:
@@ -97,7 +100,7 @@ def _eliminate_loop(
     weight = np.where(free, CHANGE, 0.0)
     weight[list(loop.wished)] *= 1.0 / CHANGE
     rows, open_rows = list(loop.rows), list(loop.rows)
-    before, used, dependent, least = R.copy(), [], [], np.inf
+    before, used, dependent, pivots, least = R.copy(), [], [], [], np.inf
     for _ in range(loop.rank):
         unit = 1.0 / np.where(size[open_rows] > 0.0, size[open_rows], np.inf)
         value = np.abs(R[open_rows]) * (scale * free) * unit[:, None]
@@ -117,11 +120,11 @@ def _eliminate_loop(
         free[j] = False
         used.append(i)
         dependent.append(int(j))
+        pivots.append(pivot)
     G = R[used].copy()
     G[:, dependent] = 0.0
-    return EliminatedLoop(
-        np.array(dependent, dtype=int), np.array(used, dtype=int), G, c[used].copy(), before[:, dependent], least
-    )
+    columns, taken = np.array(dependent, dtype=int), np.array(used, dtype=int)
+    return EliminatedLoop(columns, taken, G, c[used].copy(), before[:, dependent], least, np.array(pivots))
 
 
 def expand(done: list[EliminatedLoop], p: np.ndarray) -> np.ndarray:

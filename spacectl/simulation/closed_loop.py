@@ -191,6 +191,7 @@ def build_run(
         law_slopes=law_slopes,
         project=bind_projection(eom, tier, parameters, careful=jumps) if project else None,
         project_stages=jumps,
+        leaps=project and not jumps and bool(eom.position_rows),
         tableau=find_tableau(method),
         t_span=span,
         x0=start,

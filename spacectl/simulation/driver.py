@@ -30,6 +30,7 @@ _SOURCES = (
     "table.h",
     "right_side.h",
     "rk.h",
+    "leap.h",
     "adams.h",
     "lu.h",
     "implicit.h",

@@ -22,7 +22,7 @@ from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.native.function import NativeFunction, compile_expression
-from spacectl.dynamics.native.projection import compile_projection, project_state
+from spacectl.dynamics.native.projection import compile_projection, project_near
 from spacectl.simulation.bound import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
 
 __all__ = [
@@ -144,7 +144,7 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
 
 
 def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool) -> BoundFunction | None:
-    """(t, x, p) -> x, the nearest state that meets the constraints; None for a system without.
+    """(t, x, p) -> (x, near): the nearest state that meets the constraints, and how far from a singular one; None without any.
 
     `careful` is for constraints whose rank jumps off their set (`rank_jumps`).
     """
@@ -158,9 +158,9 @@ def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, carefu
         n_x = eom.n_x
 
         def rule(arguments: list[Any], results: list[Any]) -> None:
-            results[0][:] = project_state(eom, float(arguments[0][0]), arguments[1], p, careful=careful)
+            results[0][:], results[1][0] = project_near(eom, float(arguments[0][0]), arguments[1], p, careful=careful)
 
-        bound = bind_python(rule, [1, n_x, p.size], [n_x])
+        bound = bind_python(rule, [1, n_x, p.size], [n_x, 1])
     bound.arguments[2][:] = p
     return bound
 

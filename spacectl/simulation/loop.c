@@ -8,6 +8,7 @@
 #include "adams.h"
 #include "guards.h"
 #include "implicit.h"
+#include "leap.h"
 #include "loop.h"
 #include "right_side.h"
 #include "rk.h"
@@ -49,6 +50,7 @@ static int sc_point(sc_loop *L)
     if (!L->is_fresh) return SC_GO;
     L->is_fresh = 0;
     L->has_history = 0;
+    L->near_before = 0.0;
     status = sc_right_side(L, L->t, L->s, L->K);
     if (status == SC_NOT_FINITE) {
         L->reason = SC_BY_STATE;
@@ -119,7 +121,7 @@ static int sc_step(sc_loop *L)
 {
     const double shortest = 1e-290 + 16.0 * 2.220446049250313e-16 * fabs(L->t);
     double target, left, h, h_wanted, error = 0.0, factor;
-    int status, is_break, was_rejected = 0, is_last, needs_dense;
+    int status, is_break, was_rejected = 0, is_last, needs_dense, is_cut = 0;
     if (L->n_steps >= L->max_steps) return SC_LIMIT;
     if (L->h_next == 0.0) {
         status = sc_first_step(L);
@@ -134,6 +136,17 @@ static int sc_step(sc_loop *L)
     left = target - L->t;
     h_wanted = L->h_next < L->max_step ? L->h_next : L->max_step;
     if (h_wanted < shortest) h_wanted = shortest;
+    L->is_leap = 0;
+    if (L->leaps) {
+        double towards;
+        status = sc_time_to_singular(L, h_wanted, &towards);
+        if (status == SC_GO) status = sc_try_leap(L, h_wanted, left, towards);
+        if (L->is_leap) L->phase = SC_SCAN;
+        if (status != SC_GO || L->is_leap) return status;
+        towards *= 0.5;
+        is_cut = towards < h_wanted;
+        if (is_cut) h_wanted = towards > shortest ? towards : shortest;
+    }
     for (;;) {
         is_last = h_wanted >= left || (1.01 * h_wanted >= left && left <= L->max_step);
         h = is_last ? left : 2.0 * h_wanted > left ? 0.5 * left : h_wanted;
@@ -159,7 +172,7 @@ static int sc_step(sc_loop *L)
     factor = sc_growth(L, h, error, 1);
     if (was_rejected && factor > 1.0) factor = 1.0;
     L->error_old = error > 1e-4 ? error : 1e-4;
-    if (was_rejected || factor < 1.0 || h * factor > L->h_next) L->h_next = h * factor; /* else it was cut short */
+    if (was_rejected || factor < 1.0 || (h * factor > L->h_next && !is_cut)) L->h_next = h * factor; /* else it was cut short */
     L->h = h;
     L->has_history = 1;
     L->n_steps++;
@@ -176,7 +189,7 @@ static int sc_record_inside(sc_loop *L, double limit)
     if (limit > end) limit = end;
     while (L->i_grid < L->n_grid && L->grid[L->i_grid] < limit) {
         sc_dense(L, L->grid[L->i_grid], L->dense);
-        status = sc_project(L, L->grid[L->i_grid], L->dense);
+        status = sc_project_record(L, L->grid[L->i_grid]);
         if (status != SC_GO) return status;
         status = sc_record(L, L->i_grid, L->grid[L->i_grid], L->dense);
         if (status != SC_GO) return status;
@@ -213,7 +226,8 @@ static int sc_scan(sc_loop *L)
     status = sc_project(L, L->t_new, L->s_new);
     if (status != SC_GO) return status;
     sc_normalise(L, L->s_new, L->K + L->n_stages * L->n_s);
-    if (L->is_multistep) sc_adams_shift(L);
+    if (L->leaps) sc_note_near(L, L->project.res[1][0]);
+    if (L->is_multistep && !L->is_leap) sc_adams_shift(L);
     sc_copy(L->K, L->K + L->n_stages * L->n_s, L->n_s);
     sc_copy(L->s, L->s_new, L->n_s);
     L->t = L->t_new;

@@ -38,7 +38,7 @@ typedef struct {
     sc_function guards;  /* (t, x, u, z, p) -> g */
     sc_function plant_slopes; /* (t, x, u, p) -> A, B: derivatives of x_dot by x and u, column-major */
     sc_function law_slopes;   /* (t, s, r, ...) -> derivatives of u and z_dot by s, column-major */
-    sc_function project;      /* (t, x, p) -> x, the nearest state that meets the constraints */
+    sc_function project;      /* (t, x, p) -> x, near: the nearest state that meets the constraints; how far from a singular one */
     /* sizes */
     sc_int n_x;
     sc_int n_z;
@@ -84,6 +84,12 @@ typedef struct {
     sc_int table_rule;
     sc_int table_rates; /* whether the law gets the rates behind the values */
     sc_int project_stages; /* whether right sides are taken at the nearest state that meets the constraints */
+    sc_int leaps; /* whether singular positions are crossed in one long step, see leap.h */
+    double *leap_C;
+    double *leap_A;
+    double *leap_B;
+    double *leap_start;
+    double *leap_F;
     double *atol;
     double *u_low;
     double *u_high;
@@ -128,6 +134,12 @@ typedef struct {
     sc_int is_starting; /* the order still grows with the history */
     double growth; /* of the step, after an attempt */
     double h_start; /* first step after a jump */
+    sc_int is_leap; /* the last step was one */
+    double near; /* at (t, s) */
+    double near_before; /* a step before, at near_t; zero if that does not tell where the run goes */
+    double near_t;
+    double near_failed; /* angle below which the next leap may be tried */
+    double leap_noise; /* what the last iteration of a leap still changed, in units of the tolerance */
     double *s;
     double *s_new;
     double *end_rate; /* of the step's polynomial; implicit: free of what a stiff right side makes of small errors */
@@ -147,6 +159,7 @@ typedef struct {
     sc_int *bad;
     sc_int n_steps;
     sc_int n_rejected;
+    sc_int n_leaps; /* steps across singular positions */
     sc_int n_right_sides;
     sc_int n_law_calls;
     sc_int n_jacobians;
@@ -157,6 +170,10 @@ typedef struct {
     double *Q;
     double *stage;
     double *on_set; /* a stage, moved to where it meets the constraints */
+    double *leap_K; /* rates at the nodes of a leap */
+    double *leap_S; /* states there */
+    double *leap_near;
+    double *rate_before; /* where near_before was found */
     double *sum;
     double *sum_second;
     double *dense;

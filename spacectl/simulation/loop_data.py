@@ -14,10 +14,14 @@ import numpy as np
 from spacectl.core.trajectory import Trajectory
 from spacectl.simulation.adams import MAX_ADAMS, MultistepMethod
 from spacectl.simulation.functions import BoundFunction, unused
+from spacectl.simulation.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.radau import ImplicitMethod
 from spacectl.simulation.tableau import Method
 
-__all__ = ["DEEPEST", "LoopData"]
+__all__ = ["COUNTS", "DEEPEST", "LoopData"]
+
+#: What a run counts
+COUNTS = ("n_steps", "n_rejected", "n_leaps", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
 
 DEEPEST = 56  #: halvings of a part of a step in the search for crossings, as in guards.h
 RULES = ("previous", "linear", "cubic")  #: table_rule is the position in this list
@@ -58,6 +62,8 @@ class LoopData:
         Whether a guard depends on the inputs.
     project_stages : bool
         Whether right sides too are taken at states that meet the constraints.
+    leaps : bool
+        Whether singular positions of the constraints are crossed in one long step (`leap`).
     rtol, atol, max_step, max_steps, t_tol, n_checks
         Options; atol has one entry for each integrated state.
     """
@@ -89,6 +95,7 @@ class LoopData:
         directions: Sequence[int] = (),
         guards_use_u: bool = True,
         project_stages: bool = False,
+        leaps: bool = False,
         rtol: float = 1e-9,
         atol: Any = 1e-9,
         max_step: float = np.inf,
@@ -117,6 +124,7 @@ class LoopData:
         self._set_method(tableau)
         self._set_table(reference)
         self.table_rates, self.project_stages = int(reference_rates), int(project_stages)
+        self._set_leaps(leaps)
         self._set_state(x0, z0, u0)
         self._set_work()
         self._set_turns()
@@ -135,6 +143,13 @@ class LoopData:
         self.R, self.T, self.T_inverse, self.eigenvalues = (_reals(item) for item in solver)
         # The iteration stops well below the tolerance, but not below ten roundings of the state.
         self.newton_tol = max(10.0 * np.finfo(float).eps / self.rtol, min(0.03, np.sqrt(self.rtol)))
+
+    def _set_leaps(self, leaps: bool) -> None:
+        made = leap_tableau()
+        self.leaps = int(leaps)
+        self.leap_C, self.leap_A, self.leap_B, self.leap_start, self.leap_F = (
+            _reals(item) for item in (made.C, made.A, made.B, made.start, made.F)
+        )
 
     def _set_table(self, reference: Trajectory | None) -> None:
         none = np.zeros((0, 0))
@@ -161,8 +176,10 @@ class LoopData:
         self.event_t, self.fail_t, self.reason = -np.inf, np.nan, 0
         self.event_s = self.s.copy()
         self.fired, self.bad = np.zeros(self.n_guards, dtype=np.int64), np.zeros(self.n_s, dtype=np.int64)
-        self.n_steps = self.n_rejected = self.n_right_sides = self.n_law_calls = 0
+        self.n_steps = self.n_rejected = self.n_leaps = self.n_right_sides = self.n_law_calls = 0
         self.n_jacobians = self.n_factorisations = 0
+        self.is_leap, self.near, self.near_before, self.near_t = 0, 0.0, 0.0, 0.0
+        self.near_failed, self.leap_noise = np.inf, 0.0
 
     def _set_turns(self) -> None:
         """One table of sines and cosines for plant, law and sensors, where at least two of them read it at each state."""
@@ -188,6 +205,9 @@ class LoopData:
         rows = MAX_ADAMS + 2 if self.is_multistep else 0
         self.differences, self.scaled = np.zeros((rows, n)), np.zeros((rows, n))
         self.spans, self.spans_new, self.ratios, self.weights = (np.zeros(rows) for _ in range(4))
+        rows = LEAP_NODES[1] if self.leaps else 0
+        self.leap_K, self.leap_S, self.leap_near = np.zeros((rows, n)), np.zeros((rows, n)), np.zeros(rows)
+        self.rate_before = np.zeros(n)
         sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row, for an event or a failure
         self.out_x, self.out_z, self.out_u, self.out_u_commanded = (np.zeros((self.n_grid + 1, k)) for k in sizes)
 

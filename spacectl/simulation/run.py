@@ -20,7 +20,7 @@ from spacectl.simulation.driver import CALLBACK_ERROR, DONE, FAILED, GUARD, LIMI
 from spacectl.simulation.events import Event, Guard
 from spacectl.simulation.failures import explain_failure
 from spacectl.simulation.laws import BoundLaw
-from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.loop_data import COUNTS, LoopData
 from spacectl.simulation.progress import RunProgress
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
@@ -139,10 +139,7 @@ class Run:
             known["y"] = (np.zeros((rows, self.eom.n_y)), labels.y)
         t = frozen(times)
         make = partial(_dataset, self.eom, t, known, list(self.events), self.p, dict(self.attributes))
-        counts = {
-            name: getattr(data, name)
-            for name in ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
-        }
+        counts = {name: getattr(data, name) for name in COUNTS}
         stats = {
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),

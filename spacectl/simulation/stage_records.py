@@ -16,13 +16,12 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.reactions import compile_multipliers
 from spacectl.simulation.events import Event
 from spacectl.simulation.functions import bind_native
+from spacectl.simulation.loop_data import COUNTS
 from spacectl.simulation.result import Letter, build_dataset, frozen
 from spacectl.simulation.run import Run
 from spacectl.simulation.stage_result import StagedSimulation, Transition, add_stages
 
 __all__ = ["Piece", "gather"]
-
-_COUNTS = ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Piece:
             "u_commanded": data.out_u_commanded[:rows].copy(),
             "z": data.out_z[:rows].copy(),
         }
-        counts = {name: int(getattr(data, name)) for name in _COUNTS}
+        counts = {name: int(getattr(data, name)) for name in COUNTS}
         return cls(stage, np.array(times), histories, run.bound.memory, p, counts, dict(run.attributes))
 
 

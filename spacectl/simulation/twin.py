@@ -13,15 +13,16 @@ import numpy as np
 from spacectl.simulation.driver import DONE, FAILED, GUARD, LIMIT, SLICE
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.twin_adams import adams_attempt, adams_begin, adams_retry, adams_shift
+from spacectl.simulation.twin_dense import dense_state
 from spacectl.simulation.twin_guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
+from spacectl.simulation.twin_leap import note_near, project_record, time_to_singular, try_leap
 from spacectl.simulation.twin_steps import (
     EPSILON,
     GO,
     NOT_FINITE,
     attempt,
     command,
-    dense_state,
     first_step,
     instant,
     is_continuous,
@@ -102,6 +103,7 @@ class PythonLoop:
         if not L.is_fresh:
             return GO
         L.is_fresh = L.has_history = 0
+        L.near_before = 0.0
         status = right_side(L, L.t, L.s, L.K[0])
         if status == NOT_FINITE:
             L.reason, L.fail_t = BY_STATE, L.t
@@ -159,6 +161,16 @@ class PythonLoop:
         target, is_break = self._target()
         left = target - L.t
         h_wanted = max(min(L.h_next, L.max_step), shortest)
+        L.is_leap, is_cut = 0, False
+        if L.leaps:
+            status, towards = time_to_singular(L, h_wanted)
+            status = try_leap(L, h_wanted, left, towards) if status == GO else status
+            if status != GO or L.is_leap:
+                L.phase = SCAN if L.is_leap else L.phase
+                return status
+            towards *= 0.5
+            is_cut = towards < h_wanted
+            h_wanted = max(towards, shortest) if is_cut else h_wanted
         while True:
             is_last = h_wanted >= left or (1.01 * h_wanted >= left and left <= L.max_step)
             h = left if is_last else 0.5 * left if 2.0 * h_wanted > left else h_wanted
@@ -189,7 +201,7 @@ class PythonLoop:
         if was_rejected and factor > 1.0:
             factor = 1.0
         L.error_old = max(error, 1e-4)
-        if was_rejected or factor < 1.0 or h * factor > L.h_next:
+        if was_rejected or factor < 1.0 or (h * factor > L.h_next and not is_cut):
             L.h_next = h * factor
         L.h = h
         L.has_history = 1
@@ -203,7 +215,7 @@ class PythonLoop:
         limit = min(limit, L.t_new - instant(L, L.t_new))
         while L.i_grid < L.n_grid and L.grid[L.i_grid] < limit:
             dense_state(L, float(L.grid[L.i_grid]), L.dense)
-            status = project(L, float(L.grid[L.i_grid]), L.dense)
+            status = project_record(L, float(L.grid[L.i_grid]))
             if status != GO:
                 return status
             status = self.record(L.i_grid, float(L.grid[L.i_grid]), L.dense)
@@ -235,7 +247,9 @@ class PythonLoop:
         if status != GO:
             return status
         normalise(L, L.s_new, L.K[L.n_stages])
-        if L.is_multistep:
+        if L.leaps:
+            note_near(L, float(L.project.results[1][0]))
+        if L.is_multistep and not L.is_leap:
             adams_shift(L)
         L.K[0] = L.K[L.n_stages]
         L.s[:] = L.s_new

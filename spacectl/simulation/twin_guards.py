@@ -11,7 +11,8 @@ import numpy as np
 
 from spacectl.simulation.driver import FAILED, GUARD
 from spacectl.simulation.loop_data import DEEPEST, LoopData
-from spacectl.simulation.twin_steps import EPSILON, GO, call, command, dense_state, is_continuous, memory
+from spacectl.simulation.twin_dense import dense_state
+from spacectl.simulation.twin_steps import EPSILON, GO, call, command, is_continuous, memory
 
 __all__ = ["BY_ERROR", "BY_GUARD", "BY_STATE", "check_guards", "crosses", "guard_values"]
 

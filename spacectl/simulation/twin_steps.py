@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.simulation.adams import adams_weights
 from spacectl.simulation.functions import NONE, BoundFunction
 from spacectl.simulation.loop_data import LoopData
 
@@ -22,7 +21,6 @@ __all__ = [
     "attempt",
     "call",
     "command",
-    "dense_state",
     "first_step",
     "instant",
     "is_continuous",
@@ -258,26 +256,6 @@ def attempt(L: LoopData, h: float, needs_dense: bool) -> tuple[int, float]:
     for p in range(L.n_terms):
         combine(L, L.F[p], rows, L.Q[p])
     return GO, error
-
-
-def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
-    """State at time t inside the step that was just made."""
-    if t >= L.t_new:
-        out[:] = L.s_new
-    elif L.is_multistep:
-        k = L.order
-        weights = adams_weights(L.C, L.ratios, k + 1, (t - L.t) / L.h)
-        out[:] = weights[k] * L.sum
-        for i in range(k - 1, -1, -1):
-            out += weights[i] * L.scaled[i]
-        out[:] = L.s + L.h * out
-    else:
-        f = (t - L.t) / L.h
-        out[:] = 0.0
-        for p in range(L.n_terms - 1, -1, -1):
-            out[:] = (out + L.Q[p]) * (f if p % 2 == 0 else 1.0 - f)
-        out[:] = L.s + L.h * out
-    normalise(L, out, None)
 
 
 def next_factor(L: LoopData, error: float, accepted: bool) -> float:

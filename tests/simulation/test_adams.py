@@ -17,7 +17,7 @@ from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.tableau import find_tableau
 from spacectl.simulation.twin import PythonLoop
 from spacectl.simulation.twin_adams import adams_attempt
-from spacectl.simulation.twin_steps import dense_state
+from spacectl.simulation.twin_dense import dense_state
 from tests.simulation.stand_in import integrator, make_plant, oscillator, pendulum
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}

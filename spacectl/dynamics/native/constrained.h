@@ -15,7 +15,7 @@
  * column stands where, `size` the columns' sizes in their old places. Returns the rank. */
 static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double *size, double tolerance) {
     const int steps = n < m ? n : m;
-    double first = 0.0, longest = 0.0;
+    double first = 0.0, longest = 0.0, left[m > 0 ? m : 1], whole[m > 0 ? m : 1]; /* squares of what is left of the columns */
     for (int j = 0; j < m; j++) {
         double sum = 0.0;
         const double *a = A + (long long)j * n;
@@ -30,15 +30,18 @@ static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double 
         if (is_nothing) size[j] = 1.0;
         for (int i = 0; i < n; i++) a[i] = is_nothing ? 0.0 : a[i] / size[j];
     }
+    for (int j = 0; j < m; j++) {
+        double sum = 0.0;
+        const double *a = A + (long long)j * n;
+        for (int i = 0; i < n; i++) sum += a[i] * a[i];
+        left[j] = whole[j] = sum;
+    }
     for (int k = 0; k < steps; k++) {
         int best = k;
         double largest = -1.0;
-        for (int j = k; j < m; j++) {
-            double sum = 0.0;
-            const double *a = A + (long long)j * n;
-            for (int i = k; i < n; i++) sum += a[i] * a[i];
-            if (sum > largest) largest = sum, best = j;
-        }
+        for (int j = k; j < m; j++)
+            if (left[j] > largest) largest = left[j], best = j;
+        if (best != k) left[best] = left[k], whole[best] = whole[k];
         if (best != k) {
             for (int i = 0; i < n; i++) {
                 const double t = A[(long long)k * n + i];
@@ -50,7 +53,9 @@ static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double 
             order[best] = t;
         }
         double *a = A + (long long)k * n;
-        const double length = sqrt(largest > 0.0 ? largest : 0.0);
+        double exact = 0.0;
+        for (int i = k; i < n; i++) exact += a[i] * a[i];
+        const double length = sqrt(exact);
         if (k == 0) first = length;
         if (!(length > tolerance * first)) return k;
         const double head = a[k] > 0.0 ? -length : length;
@@ -64,6 +69,12 @@ static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double 
             sum *= beta[k];
             b[k] -= sum;
             for (int i = k + 1; i < n; i++) b[i] -= sum * a[i];
+            left[j] -= b[k] * b[k];
+            if (!(left[j] > 1e-6 * whole[j])) { /* too much is gone to know what is left */
+                left[j] = 0.0;
+                for (int i = k + 1; i < n; i++) left[j] += b[i] * b[i];
+                whole[j] = left[j];
+            }
         }
     }
     return steps;
@@ -200,14 +211,38 @@ static void sc_reflect_back(int n, int r, const double *A, const double *beta, d
     }
 }
 
+/* How far rows are from a singular position, from their R (see sc_pivoted): 1 / |R^-1| with rows in units of `levers`, the sizes
+ * they have elsewhere, and over levers[m], which is the same elsewhere. 0 in a singular position, about 1 far away; it changes
+ * smoothly, whatever the order of pivoting. work: n doubles, zero before and after. */
+static double sc_near(int n, int rank, const double *A, const int *order, const double *size, const double *levers, int m,
+                      double *work) {
+    double sum = 0.0;
+    for (int j = 0; j < rank; j++) { /* column j of the inverse, from its diagonal up */
+        work[j] = 1.0 / A[(long long)j * n + j];
+        for (int i = j - 1; i >= 0; i--) {
+            double dot = 0.0;
+            for (int k = i + 1; k <= j; k++) dot += A[(long long)k * n + i] * work[k];
+            work[i] = -dot / A[(long long)i * n + i];
+        }
+        for (int i = 0; i <= j; i++) {
+            const double entry = work[i] * levers[order[i]] / size[order[i]];
+            sum += entry * entry;
+            work[i] = 0.0;
+        }
+    }
+    return rank ? fmin(1.0 / (sqrt(sum) * levers[m]), 1.0) : 1.0;
+}
+
 /* The least step with J step = -g; J (m, n) column-major. work: n m + n + 2 m doubles; iwork: m ints. Returns the rank; the rows
- * that were used stand first in iwork. */
-static int sc_least(int n, int m, const double *J, const double *g, double *step, double *work, int *iwork, double tolerance) {
+ * that were used stand first in iwork. Unless null, `near` becomes how far from a singular position the rows are (sc_near). */
+static int sc_least(int n, int m, const double *J, const double *g, double *step, double *work, int *iwork, double tolerance,
+                    const double *levers, double *near) {
     double *A = work, *beta = A + (long long)n * m, *size = beta + n;
     for (int j = 0; j < m; j++)
         for (int i = 0; i < n; i++) A[(long long)j * n + i] = J[(long long)i * m + j];
     const int rank = sc_pivoted(n, m, A, beta, iwork, size, tolerance);
     memset(step, 0, (size_t)n * sizeof(double));
+    if (near) *near = sc_near(n, rank, A, iwork, size, levers, m, step);
     for (int k = 0; k < rank; k++) { /* R' y = -g, scaled as the columns are */
         double sum = -g[iwork[k]] / size[iwork[k]];
         for (int i = 0; i < k; i++) sum -= A[(long long)k * n + i] * step[i];
@@ -215,6 +250,15 @@ static int sc_least(int n, int m, const double *J, const double *g, double *step
     }
     sc_reflect_back(n, rank, A, beta, step);
     return rank;
+}
+
+/* Sizes of the rows of J (m, n, column-major), where larger than those known. */
+static void sc_note_levers(int n, int m, const double *J, double *levers) {
+    for (int j = 0; j < m; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < n; i++) sum += J[(long long)i * m + j] * J[(long long)i * m + j];
+        levers[j] = fmax(levers[j], sqrt(sum));
+    }
 }
 
 #endif

@@ -13,9 +13,11 @@ typedef struct { /* the loops, in the order in which they close */
 
 /* Eliminates the loops of R p = c, last to first, in place. On return, for the i-th used row of loop k (i < found[k]) at
  * row_start[k] + i: used = the row, depends = its dependent speed, so that p[depends] = c[used] - R[used] p (without its own
- * entry). is_free tells which speeds are left; scale are the units of the speeds, size the sizes of the rows. */
-static void sc_eliminate(const sc_loops *L, double *R, double *c, const double *scale, double tolerance, double *size,
-                         int *used, int *depends, int *found, char *is_free) {
+ * entry). is_free tells which speeds are left; scale are the units of the speeds, size the sizes of the rows. Returns
+ * how far from a singular position: as sc_near, with the pivots for R (1 without levers). */
+static double sc_eliminate(const sc_loops *L, double *R, double *c, const double *scale, double tolerance, double *size,
+                           const double *levers, int *used, int *depends, int *found, char *is_free) {
+    double sum_near = 0.0;
     const int n = L->n;
     for (int i = 0; i < L->m; i++) {
         double sum = 0.0;
@@ -47,6 +49,7 @@ static void sc_eliminate(const sc_loops *L, double *R, double *c, const double *
             }
             if (!(largest > tolerance)) break;
             const double pivot = R[row * n + column];
+            if (levers) sum_near += levers[row] * levers[row] / (pivot * pivot);
             for (int j = 0; j < n; j++) R[row * n + j] /= pivot;
             c[row] /= pivot;
             for (int a = 0; a < end; a++) { /* the other rows of this loop, and those of the loops before it */
@@ -63,6 +66,7 @@ static void sc_eliminate(const sc_loops *L, double *R, double *c, const double *
             found[k]++;
         }
     }
+    return sum_near > 0.0 ? fmin(1.0 / (sqrt(sum_near) * levers[L->m]), 1.0) : 1.0;
 }
 
 /* Fills in the dependent entries of p, first loop to last. */
@@ -129,7 +133,7 @@ static int sc_sequential(const sc_loops *L, const double *M, double *f, const do
         for (int j = 0; j < n; j++) R[i * n + j] = J[(long long)j * m + i];
     }
     memcpy(A, M, (size_t)n * n * sizeof(double)); /* symmetric */
-    sc_eliminate(L, R, c, scale, tolerance, size, used, depends, found, flags);
+    sc_eliminate(L, R, c, scale, tolerance, size, 0, used, depends, found, flags);
     for (int k = L->n_loops - 1; k >= 0; k--)
         for (int a = 0; a < found[k]; a++) {
             const int i = used[L->row_start[k] + a], d = depends[L->row_start[k] + a];

@@ -8,8 +8,9 @@ typedef struct {
     long long n_members, n_q, n_v, n_u, n_joint_inputs, scratch; /* scratch: where the solver's work begins */
     const int *kind, *base, *port, *least;
     const int *states;            /* q, v, u of each member, in turn */
-    const long long *states_at, *record_at, *room;
+    const long long *states_at, *record_at, *room, *levers_at;
     const double *records, *root; /* root: twist, acceleration, placement */
+    const double *levers;         /* sizes that the rows of each member have in general */
     const int *joint_input;       /* pairs (input, speed) */
     double tolerance, small;
 } sc_embedded;
@@ -156,8 +157,9 @@ int sc_embedded_plant(const double **arg, double **res, long long *iw, double *w
     return 0;
 }
 
-/* One member's coordinates, then speeds, moved to the nearest that close its loops. */
-static void sc_project_member(const sc_embedded *tree, double *work, const double *t, long long i, const sc_kind *k) {
+/* One member's coordinates, then speeds, moved to the nearest that close its loops; how far from singular they are. */
+static double sc_project_member(const sc_embedded *tree, double *work, const double *t, long long i, const sc_kind *k) {
+    double near = 1.0;
     const sc_member own = sc_member_of(tree, work, i);
     const int n = k->n_v, m = k->m;
     double *g = work + tree->scratch, *rate = g + m, *J = rate + m, *held = J + m * n, *W = held + m * n, *gamma = W + k->n_q * n;
@@ -171,22 +173,28 @@ static void sc_project_member(const sc_embedded *tree, double *work, const doubl
         for (int j = 0; j < k->m_position; j++) left = fmax(left, fabs(g[j]));
         for (int j = 0; j < k->n_q; j++) size = fmax(size, fabs(own.q[j]));
         if (!(left > tree->small * size)) break;
-        sc_least(n, k->m_position, held, g, step, rest, iwork, tree->tolerance);
+        sc_least(n, k->m_position, held, g, step, rest, iwork, tree->tolerance, 0, 0);
         for (int j = 0; j < n; j++)
             for (int e = 0; e < k->n_q; e++) own.q[e] += W[j * k->n_q + e] * step[j];
     }
     for (int s = 0; s < 2; s++) {
+        double left = 0.0, size = 1.0;
         k->rows(a, r);
-        sc_least(n, m, J, rate, step, rest, iwork, tree->tolerance);
+        for (int j = 0; j < m; j++) left = fmax(left, fabs(rate[j]));
+        for (int j = 0; j < n; j++) size = fmax(size, fabs(own.v[j]));
+        if (s > 0 && !(left > tree->small * size)) break;
+        sc_least(n, m, J, rate, step, rest, iwork, tree->tolerance, tree->levers + tree->levers_at[i], &near);
         for (int j = 0; j < n; j++) own.v[j] += step[j];
     }
+    return near;
 }
 
-/* (t, x, p) -> the nearest x that meets the constraints, aggregate by aggregate. */
+/* (t, x, p) -> the nearest x that meets the constraints, aggregate by aggregate; how far from a singular one (see sc_least). */
 int sc_embedded_project(const double **arg, double **res, long long *iw, double *w, int mem) {
     const sc_embedded *tree = (const sc_embedded *)(void *)iw;
     double *x = res[0];
     (void)mem;
+    res[1][0] = 1.0;
     memcpy(x, arg[1], (size_t)(tree->n_q + tree->n_v) * sizeof(double));
     for (long long i = 0; i < tree->n_members; i++) {
         const sc_kind *k = sc_kinds + tree->kind[i];
@@ -195,7 +203,7 @@ int sc_embedded_project(const double **arg, double **res, long long *iw, double 
         const int *at = tree->states + tree->states_at[i];
         for (int j = 0; j < k->n_q; j++) own.q[j] = x[at[j]];
         for (int j = 0; j < k->n_v; j++) own.v[j] = x[tree->n_q + at[k->n_q + j]];
-        sc_project_member(tree, w, arg[0], i, k);
+        res[1][0] = fmin(res[1][0], sc_project_member(tree, w, arg[0], i, k));
         for (int j = 0; j < k->n_q; j++) x[at[j]] = own.q[j];
         for (int j = 0; j < k->n_v; j++) x[tree->n_q + at[k->n_q + j]] = own.v[j];
     }

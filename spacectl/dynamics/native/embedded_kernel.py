@@ -15,19 +15,20 @@ import numpy as np
 from spacectl.dynamics.aggregate_kind import INPUTS, AggregateKind
 from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.constrained import RANK
-from spacectl.dynamics.embedded_model import EmbeddedModel
+from spacectl.dynamics.embedded_model import EmbeddedModel, Member
 from spacectl.dynamics.emit import emit_step
 from spacectl.dynamics.emit_stages import emit_stages
 from spacectl.dynamics.native.function import NativeFunction
-from spacectl.dynamics.native.projection import SMALL
+from spacectl.dynamics.native.levers import find_levers, nudges
+from spacectl.dynamics.native.projection import SMALL, row_nearness
 
 __all__ = ["EmbeddedKernel", "EmbeddedStruct"]
 
 _STAGES = [{"ports": 1, "A": 2, "v_dot": 2}.get(name, 0) for name in INPUTS]  # when each argument becomes known
 _COUNTS = ("n_members", "n_q", "n_v", "n_u", "n_joint_inputs", "scratch")
 _ARRAYS = (
-    *("kind", "base", "port", "least", "states", "states_at", "record_at", "room"),
-    *("records", "root", "joint_input"),
+    *("kind", "base", "port", "least", "states", "states_at", "record_at", "room", "levers_at"),
+    *("records", "root", "levers", "joint_input"),
 )
 _HEAD = """#include <math.h>
 #include <string.h>
@@ -84,6 +85,7 @@ class EmbeddedKernel:
     def _fill(self, place: dict[AggregateKind, int], rooms: np.ndarray) -> dict[str, np.ndarray]:
         members = self.model.members
         states = [np.concatenate([member.q, member.v, member.u]) for member in members]
+        levers = [_levers(self.model, member) for member in members]
         arrays = {
             "kind": np.array([place[member.kind] for member in members], dtype=np.intc),
             "base": np.array([member.base for member in members], dtype=np.intc),
@@ -94,6 +96,8 @@ class EmbeddedKernel:
             "records": np.concatenate([member.record for member in members]),
             "record_at": _starts([member.record for member in members]),
             "room": rooms.astype(np.int64),
+            "levers": np.concatenate(levers),
+            "levers_at": _starts(levers),
             "root": self.model.root,
             "joint_input": self.model.joint_inputs,
         }
@@ -107,9 +111,9 @@ class EmbeddedKernel:
 
     @property
     def projection(self) -> NativeFunction:
-        """(t, x, p) -> x, moved to the nearest state that closes all loops."""
+        """(t, x, p) -> (x, near), moved to the nearest state that closes all loops; how far from a singular one it is."""
         n_x = self.n_q + self.n_v
-        return self._function("sc_embedded_project", [1, n_x, self.model.p.size], [n_x])
+        return self._function("sc_embedded_project", [1, n_x, self.model.p.size], [n_x, 1])
 
     def _function(self, name: str, sizes_in: list[int], sizes_out: list[int]) -> NativeFunction:
         entry = ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0
@@ -122,6 +126,16 @@ class EmbeddedKernel:
         out, work = np.empty(self.n_q + self.n_v), np.empty(self.n_work)
         pointers = [array.ctypes.data for array in (work, *arrays, out)]
         return out, self.library.sc_embedded_x_dot(ctypes.addressof(self.struct), *pointers) - 1
+
+
+def _levers(model: EmbeddedModel, member: Member) -> np.ndarray:
+    """Sizes that the rows of a member have in general, and their nearness there (see `levers`), shape (m + 1,)."""
+    if not member.kind.m:
+        return np.ones(1)
+    rows, rest, v = model.evaluator(member.kind, "rows"), model.frames.tree.rest()[member.q], np.zeros(member.v.size)
+    W = rows(0.0, rest, v, model.root[:6], member.record)[4]
+    places = [rest + W @ step for step in nudges(member.v.size)]
+    return find_levers([rows(0.0, q, v, model.root[:6], member.record)[2] for q in places], row_nearness)
 
 
 def _starts(arrays: list[np.ndarray]) -> np.ndarray:

@@ -18,6 +18,7 @@ from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.elimination import LoopRows, eliminate, expand
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
+from spacectl.dynamics.native.levers import Nearness, levers_source, row_levers
 
 __all__ = ["close_state", "compile_closing", "compile_reduced"]
 
@@ -57,8 +58,10 @@ void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
     return load_tuned({"expression.c": text}, name="reduced_terms"), emitted.n_prepared
 
 
-def compile_closing(terms: ca.Function, closed: ca.Function | None, plan: Any, p: Any) -> NativeFunction:
-    """(t, x, p) -> x that meets the constraints, the independent coordinates and speeds as they are.
+def compile_closing(
+    terms: ca.Function, closed: ca.Function | None, plan: Any, p: Any, places: tuple[tuple[float, ...], ...]
+) -> NativeFunction:
+    """(t, x, p) -> (x, near) that meets the constraints, the independent coordinates and speeds as they are.
 
     Parameters
     ----------
@@ -68,22 +71,27 @@ def compile_closing(terms: ca.Function, closed: ca.Function | None, plan: Any, p
         The loops.
     p : array
         Run-time numbers.
+    places : tuple of tuple of float
+        `levers.around_rest`.
     """
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    library, n_prepared = _closing_library(terms, closed, plan)
-    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v])
+    library, n_prepared = _closing_library(terms, closed, plan, places)
+    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v, 1])
 
 
 @lru_cache(maxsize=64)
-def _closing_library(terms: ca.Function, closed: ca.Function | None, plan: Any) -> tuple[ctypes.CDLL, int]:
+def _closing_library(
+    terms: ca.Function, closed: ca.Function | None, plan: Any, places: tuple[tuple[float, ...], ...]
+) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m_p, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(0), terms.numel_out(1)
     emitted = emit_function(terms, "terms", hoist="p")
     forms = None if closed is None else emit_function(closed, "forms", hoist="p")
+    n_prepared = emitted.n_prepared + (0 if forms is None else forms.n_prepared)
     most = max(m, 1)
     use_forms = "" if forms is None else _FORMS.format(n_q=n_q, shift=emitted.n_prepared)
     source = f"""
 static const double units[] = {{{", ".join(repr(item) for item in plan.units)}}};
-static void step_of(const sc_loops *L, const double *J, const double *g, double *step) {{
+static double step_of(const sc_loops *L, const double *J, const double *g, const double *levers, double *step) {{
     double R[{n_v * most}], c[{most}], size[{most}];
     int used[{most}], depends[{most}], found[{max(len(plan.loops), 1)}];
     char flags[{n_v}];
@@ -91,10 +99,17 @@ static void step_of(const sc_loops *L, const double *J, const double *g, double 
         c[i] = -g[i];
         for (int j = 0; j < {n_v}; j++) R[i * {n_v} + j] = J[j * L->m + i];
     }}
-    sc_eliminate(L, R, c, units, {RANK!r}, size, used, depends, found, flags);
+    const double near = sc_eliminate(L, R, c, units, {RANK!r}, size, levers, used, depends, found, flags);
     memset(step, 0, {n_v} * sizeof(double));
     sc_expand(L, R, c, used, depends, found, step);
+    return near;
 }}
+static double nearness(const double *J, const double *levers) {{
+    double none[{most}], step[{n_v}];
+    memset(none, 0, sizeof none);
+    return step_of(&loops, J, none, levers, step);
+}}
+{levers_source(places, (n_q, n_v, m_p, m), n_prepared)}
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double g[{max(m_p, 1)}], rate[{most}], J[{n_v * most}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}], step[{n_v}];
     double *x = res[0];
@@ -109,7 +124,7 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
         for (int i = 0; i < {m_p}; i++) left = fmax(left, fabs(g[i]));
         for (int i = 0; i < {n_q}; i++) size = fmax(size, fabs(x[i]));
         if (!(left > {SMALL!r} * size)) break;
-        step_of(&positions, held, g, step);
+        step_of(&positions, held, g, 0, step);
         for (int j = 0; j < {n_v}; j++)
             for (int i = 0; i < {n_q}; i++) x[i] += W[j * {n_q} + i] * step[j];
     }}
@@ -118,8 +133,8 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
         terms(inner_arg, inner_res, iw, w, mem);
         for (int i = 0; i < {m}; i++) left = fmax(left, fabs(rate[i]));
         for (int i = 0; i < {n_v}; i++) size = fmax(size, fabs(x[{n_q} + i]));
-        if (!(left > {SMALL!r} * size)) break;
-        step_of(&loops, J, rate, step);
+        if (k > 0 && !(left > {SMALL!r} * size)) break;
+        res[1][0] = step_of(&loops, J, rate, w + {n_prepared}, step);
         for (int i = 0; i < {n_v}; i++) x[{n_q} + i] += step[i];
     }}
     return 0;
@@ -127,12 +142,12 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
 void evaluate_prepare(const double *p, double *w) {{
     terms_prepare(p, w);
     {"" if forms is None else f"forms_prepare(p, w + {emitted.n_prepared});"}
+    find_levers(p, w);
 }}
 """
     tables = _table("loops", n_v, m, plan.loops) + _table("positions", n_v, m_p, plan.positions)
     text = _kernels() + tables + emitted.text + ("" if forms is None else forms.text) + source
-    n_prepared = emitted.n_prepared + (0 if forms is None else forms.n_prepared)
-    return load_tuned({"expression.c": text}, name="closing"), n_prepared
+    return load_tuned({"expression.c": text}, name="closing"), n_prepared + m + 1
 
 
 _FORMS = """{{
@@ -166,7 +181,7 @@ def _table(name: str, n: int, m: int, loops: tuple[LoopRows, ...]) -> str:
     return text + f"static const sc_loops {name} = {{{n}, {m}, {len(loops)}, {pointers}}};\n"
 
 
-def close_state(eom: Any, t: float, x: Any, p: Any = None) -> np.ndarray:
+def close_state(eom: Any, t: float, x: Any, p: Any = None) -> tuple[np.ndarray, float]:
     """The numpy twin of `compile_closing`."""
     plan, n_q = eom.stats["road"], eom.n_q
     state, units = np.array(x, dtype=float), np.asarray(plan.units)
@@ -182,9 +197,24 @@ def close_state(eom: Any, t: float, x: Any, p: Any = None) -> np.ndarray:
         if not np.max(np.abs(g), initial=0.0) > SMALL * max(1.0, float(np.max(np.abs(state[:n_q]), initial=0.0))):
             break
         state[:n_q] += W @ step(plan.positions, held, g)
-    for _ in range(2):
+    near, nearness = 1.0, _nearness(plan)
+    for k in range(2):
         _, rate, J, _, _ = eom.call("projection", t, state[:n_q], state[n_q:], p=p)
-        if not np.max(np.abs(rate), initial=0.0) > SMALL * max(1.0, float(np.max(np.abs(state[n_q:]), initial=0.0))):
+        size = max(1.0, float(np.max(np.abs(state[n_q:]), initial=0.0)))
+        if k > 0 and not np.max(np.abs(rate), initial=0.0) > SMALL * size:
             break
         state[n_q:] += step(plan.loops, J, rate)
-    return state
+        near = nearness(J, row_levers(eom, nearness, p))
+    return state, near
+
+
+@lru_cache(maxsize=64)
+def _nearness(plan: Any) -> Nearness:
+    """How far rows are from a singular position (0 there, about 1 far away): as `row_nearness`, with the pivots for R."""
+
+    def nearness(J: np.ndarray, levers: np.ndarray) -> float:
+        done = eliminate(J, np.zeros(len(J)), plan.loops, np.asarray(plan.units))
+        total = sum(float(np.sum((levers[loop.rows] / loop.pivots) ** 2)) for loop in done)
+        return min(1.0, 1.0 / (np.sqrt(total) * float(levers[-1]))) if total > 0.0 else 1.0
+
+    return nearness

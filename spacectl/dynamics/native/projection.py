@@ -1,4 +1,4 @@
-"""The state projected on the constraints, (t, x, p) -> x, as native code and in numpy: for the driver, after each step.
+"""The state projected on the constraints, (t, x, p) -> (x, near), as native code and in numpy: for the driver, after each step.
 
 Some linkages (Bennett's, Bricard's, or any in absolute coordinates that moves in a plane) have rows that depend on each other
 where the constraints are met and nowhere else. There, every small error makes rows independent that should not count. The
@@ -20,9 +20,10 @@ from spacectl.dynamics.compile import load_tuned
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
+from spacectl.dynamics.native.levers import around_rest, levers_source, row_levers
 from spacectl.dynamics.native.partition import close_state, compile_closing
 
-__all__ = ["compile_projection", "project_state", "rank_jumps"]
+__all__ = ["compile_projection", "project_near", "project_state", "rank_jumps", "row_nearness"]
 
 STEPS = 4  #: Newton steps at position level; after an integration step one or two suffice
 CAREFUL_STEPS = 12  #: the same where the rank has to be found
@@ -33,25 +34,34 @@ NUDGE = 1e-4  #: [rad or m] off the constraints, to see whether the rank jumps t
 
 
 def compile_projection(eom: Any, p: Any, *, careful: bool = False) -> NativeFunction:
-    """(t, x, p) -> x from the function "projection" of constrained equations, prepared for the numbers p.
+    """(t, x, p) -> (x, near) from the function "projection" of constrained equations, prepared for the numbers p.
 
-    The least change of the state; equations with a plan of dependent coordinates change these only.
+    The least change of the state; equations with a plan of dependent coordinates change these only. `near` tells how far from a
+    singular position it is: 0 there, about 1 far away.
     """
     terms, plan = eom.functions["projection"], eom.stats.get("road")
     if plan is not None:
-        return compile_closing(terms, eom.functions.get("closed_form"), plan, p)
+        return compile_closing(terms, eom.functions.get("closed_form"), plan, p, around_rest(eom))
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    library, n_prepared = _library(terms, careful)
-    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v])
+    library, n_prepared = _library(terms, careful, around_rest(eom))
+    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v, 1])
 
 
 @lru_cache(maxsize=64)
-def _library(terms: ca.Function, careful: bool) -> tuple[ctypes.CDLL, int]:
+def _library(terms: ca.Function, careful: bool, places: tuple[tuple[float, ...], ...]) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m_p, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(0), terms.numel_out(1)
     emitted = emit_function(terms, "terms", hoist="p")
     kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
     most = max(m, 1)
     source = f"""
+static double nearness(const double *J, const double *levers) {{
+    double none[{most}], step[{n_v}], work[{n_v * most + n_v + 2 * most}], near;
+    int iwork[{most}];
+    memset(none, 0, sizeof none);
+    sc_least({n_v}, {m}, J, none, step, work, iwork, {RANK!r}, levers, &near);
+    return near;
+}}
+{levers_source(places, (n_q, n_v, m_p, m), emitted.n_prepared)}
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double g[{max(m_p, 1)}], rate[{most}], J[{n_v * most}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}], step[{n_v}];
     double work[{n_v * most + n_v + 2 * most}], tolerance = {CLEAR if careful else RANK!r};
@@ -68,7 +78,7 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
         if (!(left > {SMALL!r} * size)) break;
         for (;;) {{
             double met = 0.0;
-            const int rank = sc_least({n_v}, {m_p}, held, g, step, work, iwork, tolerance);
+            const int rank = sc_least({n_v}, {m_p}, held, g, step, work, iwork, tolerance, 0, 0);
             for (int i = 0; i < rank; i++) met = fmax(met, fabs(g[iwork[i]]));
             if (tolerance <= {RANK!r} || met > 1e-3 * left || left < {OPEN!r} * size) break;
             tolerance = fmax(0.01 * tolerance, {RANK!r});
@@ -77,19 +87,31 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
             for (int i = 0; i < {n_q}; i++) x[i] += W[j * {n_q} + i] * step[j];
     }}
     for (k = 0; k < 2; k++) {{
+        double left = 0.0, size = 1.0;
         terms(inner_arg, inner_res, iw, w, mem);
-        sc_least({n_v}, {m}, J, rate, step, work, iwork, {RANK!r});
+        for (int i = 0; i < {m}; i++) left = fmax(left, fabs(rate[i]));
+        for (int i = 0; i < {n_v}; i++) size = fmax(size, fabs(x[{n_q} + i]));
+        if (k > 0 && !(left > {SMALL!r} * size)) break;
+        sc_least({n_v}, {m}, J, rate, step, work, iwork, {RANK!r}, w + {emitted.n_prepared}, res[1]);
         for (int i = 0; i < {n_v}; i++) x[{n_q} + i] += step[i];
     }}
     return 0;
 }}
-void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
+void evaluate_prepare(const double *p, double *w) {{
+    terms_prepare(p, w);
+    find_levers(p, w);
+}}
 """
-    return load_tuned({"expression.c": kernel + emitted.text + source}, name="projection"), emitted.n_prepared
+    return load_tuned({"expression.c": kernel + emitted.text + source}, name="projection"), emitted.n_prepared + m + 1
 
 
 def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
     """The numpy twin: least changes of coordinates, then of speeds, that meet the constraints."""
+    return project_near(eom, t, x, p, careful=careful)[0]
+
+
+def project_near(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> tuple[np.ndarray, float]:
+    """The projected state, and how far it is from a singular position (0 there, about 1 far away; see sc_least)."""
     if eom.stats.get("road") is not None:
         return close_state(eom, t, x, p)
     state = np.array(x, dtype=float)
@@ -105,10 +127,13 @@ def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = 
             tolerance = max(0.01 * tolerance, RANK)
             step, met = _least(held, g.reshape(-1), tolerance)
         state[:n_q] += W @ step
-    for _ in range(2):
+    for k in range(2):
         _, rate, J, _, _ = eom.call("projection", t, state[:n_q], state[n_q:], p=p)
+        size = max(1.0, float(np.max(np.abs(state[n_q:]), initial=0.0)))
+        if k > 0 and not np.max(np.abs(rate), initial=0.0) > SMALL * size:
+            break
         state[n_q:] += _least(J, rate.reshape(-1), RANK)[0]
-    return state
+    return state, row_nearness(J, row_levers(eom, row_nearness, p))
 
 
 def rank_jumps(eom: Any, t: float, x: Any, p: Any = None) -> bool:
@@ -146,3 +171,13 @@ def _least(J: np.ndarray, g: np.ndarray, tolerance: float) -> tuple[np.ndarray, 
     rows = order[:rank]
     step: np.ndarray = np.linalg.lstsq(J[rows], -g[rows], rcond=None)[0] if rank else np.zeros(J.shape[1])
     return step, float(np.max(np.abs(g[rows]), initial=0.0))
+
+
+def row_nearness(J: np.ndarray, levers: np.ndarray) -> float:
+    """How far from a singular position, as sc_near: ``1 / |A+|`` of the rows that count, in units of `levers`."""
+    order, rank = _rows(J, RANK)
+    if not rank:
+        return 1.0
+    rows = order[:rank]
+    A = J[rows] / levers[rows, None]
+    return min(1.0, 1.0 / (float(np.linalg.norm(np.linalg.pinv(A, rcond=0.0))) * float(levers[-1])))
