@@ -33,7 +33,8 @@ def bind_slopes(eom: EquationsOfMotion, law: Any, p: np.ndarray, tier: Tier) -> 
 
     Trees take the native linearisation; other equations, and machines without a compiler, CasADi's derivatives of the
     implicit form (which solves for the rates, so that no unrolled recursion is differentiated). None stands where
-    the driver shall take finite differences: for a continuous law in Python, and for large trees without a compiler.
+    the driver shall take finite differences: for a continuous law in Python, for large trees without a compiler, and for
+    constraints in native code, whose derivatives would have to be called from Python (a hundred times slower).
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> Bou
         except SolverError:  # no compiler
             pass
     if "x_dot" in eom.numeric and eom.n_v > UNROLL_LIMIT:
+        return None
+    if eom.constraint_rows and tier in ("native", "data-driven"):
         return None
     x_dot = eom.functions["x_dot_implicit" if "x_dot_implicit" in eom.functions else "x_dot"]
     return bind_casadi(_plant_slopes(x_dot), tier, p=p)

@@ -71,7 +71,7 @@ def work(results: list[Result]) -> Figure:
         panels.append(
             Panel(
                 lines=(*lines, Line(x=span, y=[1e-3, 1e-3], label="allowed", style="dotted")),
-                y_label=name.replace("four-bar, ", "").replace(", first half", ", 10 s"),
+                y_label=name.replace("four-bar, ", ""),
                 unit="J" if name == "Bricard" else "1",
                 x_label="processor time",
                 log_x=True,
@@ -92,7 +92,7 @@ def chains(by_name: dict[str, Result]) -> Figure:
     """Angles and errors of the four-bar chains; singular positions are crossed at multiples of 180 degrees."""
     panels, errors, drifts = [], [], []
     for name, item in by_name.items():
-        if not name.startswith("four-bar") or name.endswith("first half"):
+        if not name.startswith("four-bar"):
             continue
         n, t = int(name.rsplit(" ", 1)[1]), np.asarray(item.sim.t)
         angle = crank_turn(item.eom, item.sim)

@@ -87,10 +87,8 @@ def _roads(case: Benchmark, quick: bool) -> list[Road]:
     if quick:
         tier = "native" if case.name in ("Andrews", "governor") else "vm"
         return [Road(name, tier=tier) for name in _QUICK[case.name]]
-    if case.name.endswith("first half"):  # those whose rows do not bring the long chain through 20 s
-        return [road for road in FORMULATIONS if road.coordinates == "joint" and road.formulation != "embedded"]
     if case.name.startswith("four-bar") and case.name != "four-bar, N = 2":
-        return [Road("embedded"), Road("partitioned"), Road("kane")]
+        return [road for road in FORMULATIONS if road.coordinates == "joint"]
     if case.name == "governor":
         return list(FORMULATIONS)
     own = [replace(road, tier="vm") for road in FORMULATIONS if road.coordinates == "joint"]
