@@ -53,8 +53,8 @@ class EliminatedLoop:
         Columns of the dependent speeds in all rows, before the elimination: ``C_d`` and what earlier loops have there.
     pivot : float
         Smallest pivot relative to its row: how far from singular.
-    pivots : array, shape (r,)
-        The pivots themselves.
+    reach : array, shape (r,)
+        Largest entry that each row had when it was used: it vanishes only if the row holds nothing more.
     """
 
     dependent: np.ndarray
@@ -63,7 +63,7 @@ class EliminatedLoop:
     h: np.ndarray
     before: np.ndarray
     pivot: float
-    pivots: np.ndarray
+    reach: np.ndarray
 
 
 def eliminate(J: np.ndarray, c: np.ndarray, loops: tuple[LoopRows, ...], scale: np.ndarray) -> list[EliminatedLoop]:
@@ -100,7 +100,7 @@ def _eliminate_loop(
     weight = np.where(free, CHANGE, 0.0)
     weight[list(loop.wished)] *= 1.0 / CHANGE
     rows, open_rows = list(loop.rows), list(loop.rows)
-    before, used, dependent, pivots, least = R.copy(), [], [], [], np.inf
+    before, used, dependent, reach, least = R.copy(), [], [], [], np.inf
     for _ in range(loop.rank):
         unit = 1.0 / np.where(size[open_rows] > 0.0, size[open_rows], np.inf)
         value = np.abs(R[open_rows]) * (scale * free) * unit[:, None]
@@ -110,6 +110,7 @@ def _eliminate_loop(
         i = open_rows.pop(int(at))
         least = min(least, float(value[at, j]))
         pivot = R[i, j]
+        reach.append(float(np.max(np.abs(R[i][free]))))
         R[i] /= pivot
         c[i] /= pivot
         for other in rows:
@@ -120,11 +121,10 @@ def _eliminate_loop(
         free[j] = False
         used.append(i)
         dependent.append(int(j))
-        pivots.append(pivot)
     G = R[used].copy()
     G[:, dependent] = 0.0
     columns, taken = np.array(dependent, dtype=int), np.array(used, dtype=int)
-    return EliminatedLoop(columns, taken, G, c[used].copy(), before[:, dependent], least, np.array(pivots))
+    return EliminatedLoop(columns, taken, G, c[used].copy(), before[:, dependent], least, np.array(reach))
 
 
 def expand(done: list[EliminatedLoop], p: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ typedef struct { /* the loops, in the order in which they close */
 /* Eliminates the loops of R p = c, last to first, in place. On return, for the i-th used row of loop k (i < found[k]) at
  * row_start[k] + i: used = the row, depends = its dependent speed, so that p[depends] = c[used] - R[used] p (without its own
  * entry). is_free tells which speeds are left; scale are the units of the speeds, size the sizes of the rows. Returns
- * how far from a singular position: as sc_near, with the pivots for R (1 without levers). */
+ * how far from a singular position: as sc_near, with the largest entries of the rows used for R (1 without levers). */
 static double sc_eliminate(const sc_loops *L, double *R, double *c, const double *scale, double tolerance, double *size,
                            const double *levers, int *used, int *depends, int *found, char *is_free) {
     double sum_near = 0.0;
@@ -49,7 +49,12 @@ static double sc_eliminate(const sc_loops *L, double *R, double *c, const double
             }
             if (!(largest > tolerance)) break;
             const double pivot = R[row * n + column];
-            if (levers) sum_near += levers[row] * levers[row] / (pivot * pivot);
+            if (levers) {
+                double reach = 0.0;
+                for (int j = 0; j < n; j++)
+                    if (is_free[j]) reach = fmax(reach, fabs(R[row * n + j]));
+                sum_near += levers[row] * levers[row] / (reach * reach);
+            }
             for (int j = 0; j < n; j++) R[row * n + j] /= pivot;
             c[row] /= pivot;
             for (int a = 0; a < end; a++) { /* the other rows of this loop, and those of the loops before it */

@@ -210,11 +210,11 @@ def close_state(eom: Any, t: float, x: Any, p: Any = None) -> tuple[np.ndarray, 
 
 @lru_cache(maxsize=64)
 def _nearness(plan: Any) -> Nearness:
-    """How far rows are from a singular position (0 there, about 1 far away): as `row_nearness`, with the pivots for R."""
+    """How far rows are from a singular position (0 there, about 1 far away): as `row_nearness`, with entries for R."""
 
     def nearness(J: np.ndarray, levers: np.ndarray) -> float:
         done = eliminate(J, np.zeros(len(J)), plan.loops, np.asarray(plan.units))
-        total = sum(float(np.sum((levers[loop.rows] / loop.pivots) ** 2)) for loop in done)
+        total = sum(float(np.sum((levers[loop.rows] / loop.reach) ** 2)) for loop in done)
         return min(1.0, 1.0 / (np.sqrt(total) * float(levers[-1]))) if total > 0.0 else 1.0
 
     return nearness
