@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -56,6 +57,7 @@ def replay(
     names = tuple(name for name in plan.u.labels.names if name in eom.inputs)
     if not names:
         raise ModelError(f"plan '{plan.name}' names inputs {plan.u.labels.names}; the equations have {eom.inputs}")
+    _warn_of_limits(eom, plan, names, p)
     t = np.asarray(plan.u.t)
     begin, end = float(t[0]), plan.final_time
     law = make_law(
@@ -101,6 +103,20 @@ def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None
     rates = eom.along("x_dot", sim.t, sim.x, sim.u, p=None if p is None else eom.check_parameters(p))
     x = Trajectory(t=sim.t, values=sim.x, rates=rates, labels=eom.labels.x)
     return replace(plan, name=f"{plan.name}, flown again", x=x, notes={**plan.notes, "flown_by": eom.system.name})
+
+
+def _warn_of_limits(eom: EquationsOfMotion, plan: Plan, names: tuple[str, ...], p: Any) -> None:
+    """Say which inputs of the plan the actuators cannot give."""
+    low, high = eom.limits(None if p is None else eom.check_parameters(p))
+    for name in names:
+        k, values = eom.inputs.index(name), np.asarray(plan.u.values)[:, plan.u.labels.index(name)]
+        least, most = float(np.min(values)), float(np.max(values))
+        if most - high[k] > 1e-3 * abs(high[k]) or low[k] - least > 1e-3 * abs(low[k]):
+            warnings.warn(
+                f"replay: plan '{plan.name}' asks '{name}' for {least:.4g} to {most:.4g} {eom.labels.u.unit(name)}, its limits "
+                f"are {low[k]:.4g} and {high[k]:.4g}, flown is what they leave; plan with these limits, or change them",
+                stacklevel=3,
+            )
 
 
 def _before(t: Any, end: float, rest: float) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from spacectl import (
     Condition,
     HermiteSimpson,
+    JointForce,
     ModelError,
     Phases,
     Problem,
@@ -170,3 +173,10 @@ def test_plan_of_another_planner_is_a_guess(rail):
     first = plan_collocation(Problem(eom=rail, end=REST), scheme=Radau(10))
     again = plan_collocation(Problem(eom=rail, end={"x": 1.1, "x_dot": 0.0}), scheme=Radau(10), guess=first)
     np.testing.assert_allclose(again.final_time, 2.0 * np.sqrt(1.1), atol=1e-8)
+
+
+def test_a_replay_warns_of_inputs_beyond_the_limits(rail):
+    plan = plan_collocation(Problem(eom=rail, end=REST), scheme=Radau(15))
+    weak = replace(cart(), actuators=(JointForce(joint="x", limit=0.5),))
+    with pytest.warns(UserWarning, match="asks 'x' for -1 to 1 N, its limits are -0.5 and 0.5"):
+        replay(form_equations(weak), plan)
