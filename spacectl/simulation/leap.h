@@ -54,6 +54,12 @@ static double sc_leap_length(const sc_loop *L, double h_wanted, double left, dou
     return is_due && 2.0 * time < left ? 2.0 * time : 0.0;
 }
 
+/* Longest ordinary step towards a singular position, so that a leap may follow. */
+static double sc_towards(const sc_loop *L, double left, double time)
+{
+    return sc_angle(L->near) > SC_LEAP_LEAST && 2.0 * time < left ? 0.5 * time : INFINITY;
+}
+
 /* After a step, before t and K move on. */
 static void sc_note_near(sc_loop *L, double near)
 {

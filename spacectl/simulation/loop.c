@@ -50,7 +50,7 @@ static int sc_point(sc_loop *L)
     if (!L->is_fresh) return SC_GO;
     L->is_fresh = 0;
     L->has_history = 0;
-    L->near_before = 0.0;
+    L->near_before = L->near;
     status = sc_right_side(L, L->t, L->s, L->K);
     if (status == SC_NOT_FINITE) {
         L->reason = SC_BY_STATE;
@@ -138,14 +138,15 @@ static int sc_step(sc_loop *L)
     if (h_wanted < shortest) h_wanted = shortest;
     L->is_leap = 0;
     if (L->leaps) {
-        double towards;
-        status = sc_time_to_singular(L, h_wanted, &towards);
-        if (status == SC_GO) status = sc_try_leap(L, h_wanted, left, towards);
+        const double room = left < L->max_step ? left : L->max_step;
+        double time_left, longest;
+        status = sc_time_to_singular(L, h_wanted, &time_left);
+        if (status == SC_GO) status = sc_try_leap(L, h_wanted, room, time_left);
         if (L->is_leap) L->phase = SC_SCAN;
         if (status != SC_GO || L->is_leap) return status;
-        towards *= 0.5;
-        is_cut = towards < h_wanted;
-        if (is_cut) h_wanted = towards > shortest ? towards : shortest;
+        longest = sc_towards(L, room, time_left);
+        is_cut = longest < h_wanted;
+        if (is_cut) h_wanted = longest > shortest ? longest : shortest;
     }
     for (;;) {
         is_last = h_wanted >= left || (1.01 * h_wanted >= left && left <= L->max_step);

@@ -136,7 +136,7 @@ typedef struct {
     double h_start; /* first step after a jump */
     sc_int is_leap; /* the last step was one */
     double near; /* at (t, s) */
-    double near_before; /* a step before, at near_t; zero if that does not tell where the run goes */
+    double near_before; /* a step before, at near_t; not larger than near if that does not tell where the run goes */
     double near_t;
     double near_failed; /* angle below which the next leap may be tried */
     double leap_noise; /* what the last iteration of a leap still changed, in units of the tolerance */

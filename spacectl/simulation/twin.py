@@ -16,7 +16,7 @@ from spacectl.simulation.twin_adams import adams_attempt, adams_begin, adams_ret
 from spacectl.simulation.twin_dense import dense_state
 from spacectl.simulation.twin_guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
-from spacectl.simulation.twin_leap import note_near, project_record, time_to_singular, try_leap
+from spacectl.simulation.twin_leap import note_near, project_record, time_to_singular, towards, try_leap
 from spacectl.simulation.twin_steps import (
     EPSILON,
     GO,
@@ -103,7 +103,7 @@ class PythonLoop:
         if not L.is_fresh:
             return GO
         L.is_fresh = L.has_history = 0
-        L.near_before = 0.0
+        L.near_before = L.near
         status = right_side(L, L.t, L.s, L.K[0])
         if status == NOT_FINITE:
             L.reason, L.fail_t = BY_STATE, L.t
@@ -163,14 +163,15 @@ class PythonLoop:
         h_wanted = max(min(L.h_next, L.max_step), shortest)
         L.is_leap, is_cut = 0, False
         if L.leaps:
-            status, towards = time_to_singular(L, h_wanted)
-            status = try_leap(L, h_wanted, left, towards) if status == GO else status
+            room = min(left, L.max_step)
+            status, time_left = time_to_singular(L, h_wanted)
+            status = try_leap(L, h_wanted, room, time_left) if status == GO else status
             if status != GO or L.is_leap:
                 L.phase = SCAN if L.is_leap else L.phase
                 return status
-            towards *= 0.5
-            is_cut = towards < h_wanted
-            h_wanted = max(towards, shortest) if is_cut else h_wanted
+            longest = towards(L, room, time_left)
+            is_cut = longest < h_wanted
+            h_wanted = max(longest, shortest) if is_cut else h_wanted
         while True:
             is_last = h_wanted >= left or (1.01 * h_wanted >= left and left <= L.max_step)
             h = left if is_last else 0.5 * left if 2.0 * h_wanted > left else h_wanted

@@ -15,7 +15,7 @@ from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE
 from spacectl.simulation.twin_steps import GO, NOT_FINITE, project, right_side, scale, total_square
 
-__all__ = ["note_near", "project_record", "time_to_singular", "try_leap"]
+__all__ = ["note_near", "project_record", "time_to_singular", "towards", "try_leap"]
 
 CLOSE = 0.03  #: nearer than this, records stay as they were integrated: a projection would only add rounding
 BEGIN, LEAST = 0.35, 0.02  #: the angles between which a leap may begin
@@ -53,6 +53,11 @@ def leap_length(L: LoopData, h_wanted: float, left: float, time: float) -> float
     now = angle(L.near)
     is_due = LEAST < now < BEGIN and time < REACH * h_wanted and now < L.near_failed
     return 2.0 * time if is_due and 2.0 * time < left else 0.0
+
+
+def towards(L: LoopData, left: float, time: float) -> float:
+    """Longest ordinary step towards a singular position, so that a leap may follow."""
+    return 0.5 * time if angle(L.near) > LEAST and 2.0 * time < left else math.inf
 
 
 def note_near(L: LoopData, near: float) -> None:
@@ -172,9 +177,8 @@ def sweep(L: LoopData, length: float, which: int) -> int:
         ends(L, length, which, L.sum)
         last, L.leap_noise = L.leap_noise, math.sqrt(total_square((L.sum - L.stage) / scale(L, L.s, L.sum)) / L.n_s)
         L.stage[:] = L.sum
-        if L.leap_noise < 0.01 or (
-            k > 3 and 0.3 * last < L.leap_noise < NOISE
-        ):  # there, or as near as rounding lets it
+        is_noise = k > 3 and 0.3 * last < L.leap_noise < NOISE  # as near as rounding lets it
+        if is_noise or L.leap_noise < 0.01:
             return GO
     return NO_CONVERGENCE
 

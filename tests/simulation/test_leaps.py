@@ -15,6 +15,7 @@ from numpy.polynomial import Polynomial
 from scipy.integrate import solve_ivp
 
 from spacectl import (
+    CallableLaw,
     EquationsOfMotion,
     Frame,
     Guard,
@@ -140,6 +141,26 @@ def test_the_twin_makes_the_same_leaps() -> None:
     for name in ("n_steps", "n_rejected", "n_leaps", "n_right_sides"):
         assert one.outcome.stats[name] == two.outcome.stats[name]
     np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-9)
+
+
+def test_longest_steps_are_kept() -> None:
+    """Where a leap would be longer than `max_step`, ordinary steps go on as best they can."""
+    eom, x0 = equations("kane")
+    sim = simulate(eom, x0=x0, t_span=(0.0, 1.0), rtol=1e-6, atol=1e-6, max_step=0.02)
+    angle, _ = pendulum(np.asarray(sim.t), 2)
+    assert sim.outcome.stats["n_leaps"] == 0
+    assert sim.outcome.stats["n_steps"] < 100
+    assert np.max(np.abs(np.asarray(sim.x)[:, eom.states.index("a0")] - angle)) < 1e-6
+
+
+def test_sampled_laws_cross_too() -> None:
+    """Samples are closer together than a leap is long: steps go over the position as they come, none shrinks towards it."""
+    eom, x0 = equations("kane")
+    law = CallableLaw(function=lambda t, x: np.zeros(0), period=0.02, name="nothing")
+    sim = simulate(eom, law, x0=x0, t_span=(0.0, 1.0), rtol=1e-6, atol=1e-6)
+    angle, _ = pendulum(np.asarray(sim.t), 2)
+    assert sim.outcome.stats["n_steps"] < 120
+    assert np.max(np.abs(np.asarray(sim.x)[:, eom.states.index("a0")] - angle)) < 1e-6
 
 
 def test_guards_are_found_inside_a_leap() -> None:
