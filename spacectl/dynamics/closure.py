@@ -109,9 +109,7 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
         raise ModelError(f"close_loops: method is {method!r}, expected 'auto' or 'newton'")
     given = np.array(x0, dtype=float)
     if given.shape != (eom.n_x,):
-        raise ShapeError(
-            f"close_loops: x0 has shape {given.shape}, expected ({eom.n_x},); eom.state(name=...) makes one"
-        )
+        raise ShapeError(f"close_loops: x0 has shape {given.shape}, expected ({eom.n_x},); eom.state(name=...) makes one")
     x = eom.state(given)
     done = []
     for loop in plan.loops:

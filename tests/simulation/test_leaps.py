@@ -28,6 +28,7 @@ from spacectl import (
     form_equations,
     make_consistent,
     simulate,
+    simulate_many,
 )
 from spacectl.dynamics.native.projection import compile_projection, project_near
 from spacectl.simulation.functions import bind_native
@@ -141,6 +142,15 @@ def test_the_twin_makes_the_same_leaps() -> None:
     for name in ("n_steps", "n_rejected", "n_leaps", "n_right_sides"):
         assert one.outcome.stats[name] == two.outcome.stats[name]
     np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-9)
+
+
+def test_batches_leap() -> None:
+    eom, x0 = equations("kane")
+    starts = np.array([x0, 1.0 * x0, x0])
+    many = simulate_many(eom, x0=starts, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, grid=31)
+    one = simulate(eom, x0=x0, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, grid=31)
+    for x in np.asarray(many.x):
+        np.testing.assert_allclose(x, one.x, atol=1e-12)
 
 
 def test_longest_steps_are_kept() -> None:
