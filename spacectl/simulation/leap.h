@@ -20,6 +20,8 @@
 #define SC_LEAP_UNSURE 0.5
 #define SC_LEAP_SWEEPS 30
 #define SC_LEAP_PLACES 4
+#define SC_LEAP_INSIDE 0.016
+#define SC_LEAP_FREELY 0.1
 
 /* What falls evenly towards a singular position. */
 static double sc_angle(double near)
@@ -66,7 +68,7 @@ static void sc_note_near(sc_loop *L, double near)
     L->near_before = L->is_leap ? 0.0 : L->near;
     L->near_t = L->t;
     L->near = near;
-    if (sc_angle(near) > SC_LEAP_BEGIN) L->near_failed = INFINITY;
+    if (sc_angle(near) > SC_LEAP_BEGIN) L->near_failed = fmax(L->near_good, 4.0 * SC_LEAP_LEAST);
     sc_copy(L->rate_before, L->K, L->n_s);
 }
 
@@ -134,7 +136,7 @@ static int sc_leap_sweep(sc_loop *L, double length, int which)
         L->leap_noise = sc_leap_size(L, L->sum, L->stage);
         sc_copy(L->stage, L->sum, L->n_s);
         /* there, or as near as rounding lets it */
-        if (L->leap_noise < 0.01 || (k > 3 && 0.3 * last < L->leap_noise && L->leap_noise < SC_LEAP_NOISE)) return SC_GO;
+        if (L->leap_noise < 0.01 || (k > 3 && 0.7 * last < L->leap_noise && L->leap_noise < SC_LEAP_NOISE)) return SC_GO;
     }
     return SC_NO_CONVERGENCE;
 }
@@ -172,6 +174,20 @@ static int sc_leap_is_good(const sc_loop *L, double error)
     return error <= 1.0 + 10.0 * L->leap_noise;
 }
 
+/* Largest error of the states inside a leap, from the rate at its beginning, which its polynomial does not know. */
+static double sc_leap_inside(const sc_loop *L, double length)
+{
+    double sum = 0.0;
+    sc_int j, m;
+    for (m = 0; m < L->n_s; m++) {
+        double e = -L->K[m];
+        for (j = 0; j < SC_MORE; j++) e += L->leap_F[j * SC_MORE] * L->leap_K[j * L->n_s + m];
+        e /= sc_scale(L, m, L->s[m], L->s_new[m]);
+        sum += e * e;
+    }
+    return SC_LEAP_FREELY * SC_LEAP_INSIDE * length * sqrt(sum / (double)L->n_s);
+}
+
 /* Step across a singular position; its length may change so that it comes to lie in the middle. */
 static int sc_leap(sc_loop *L, double *length, double left, double *error)
 {
@@ -203,48 +219,12 @@ static int sc_leap(sc_loop *L, double *length, double left, double *error)
     if (status != SC_GO) return status;
     sc_copy(L->sum, L->s_new, n);
     sc_leap_ends(L, *length, 1, L->s_new);
-    *error = 0.1 * sc_leap_size(L, L->s_new, L->sum);
+    *error = fmax(0.1 * sc_leap_size(L, L->s_new, L->sum), sc_leap_inside(L, *length));
     if (!sc_leap_is_good(L, *error)) return SC_GO;
     sc_copy(L->dense, L->s_new, n);
     status = sc_project(L, L->t + *length, L->dense);
     if (status != SC_GO) return status;
     return sc_right_side(L, L->t + *length, L->dense, L->K + L->n_stages * n);
-}
-
-/* Across a singular position in one step, if one is near; `is_leap` tells whether. */
-static int sc_try_leap(sc_loop *L, double h_wanted, double left, double time)
-{
-    double error = 0.0, length = sc_leap_length(L, h_wanted, left, time);
-    int status;
-    if (length == 0.0) return SC_GO;
-    status = sc_leap(L, &length, left, &error);
-    if (status != SC_GO && status != SC_NOT_FINITE && status != SC_NO_CONVERGENCE) return status;
-    if (status != SC_GO || !sc_leap_is_good(L, error)) {
-        L->n_rejected++;
-        L->near_failed = 0.7 * sc_angle(L->near);
-        return SC_GO;
-    }
-    L->is_leap = 1;
-    L->t_new = L->t + length;
-    L->h = length;
-    L->t_limit = INFINITY;
-    L->has_history = 0;
-    L->is_jacobian_current = 0;
-    L->wants_jacobian = 1;
-    L->n_steps++;
-    L->n_leaps++;
-    L->i_check = 0;
-    return SC_GO;
-}
-
-/* Moves a record to the constraints, unless it is so close to a singular position that this would only add rounding. */
-static int sc_project_record(sc_loop *L, double t)
-{
-    int status;
-    sc_copy(L->stage, L->dense, L->n_s);
-    status = sc_project(L, t, L->dense);
-    if (status == SC_GO && L->leaps && L->project.res[1][0] < SC_CLOSE) sc_copy(L->dense, L->stage, L->n_s);
-    return status;
 }
 
 /* State at a fraction of the leap. */
@@ -256,8 +236,50 @@ static void sc_leap_state(const sc_loop *L, double f, double *out)
     for (j = 0; j < SC_MORE; j++) {
         double weight = 0.0;
         for (k = SC_MORE - 1; k >= 0; k--) weight = (weight + L->leap_F[j * SC_MORE + k]) * f;
-        for (m = 0; m < n; m++) out[m] += (L->h * weight) * L->leap_K[j * n + m];
+        for (m = 0; m < n; m++) out[m] += (L->leap_h * weight) * L->leap_K[j * n + m];
     }
+}
+
+/* Across a singular position in one step, if one is near; `is_leap` tells whether. At the end of a run, `target`, it is cut. */
+static int sc_try_leap(sc_loop *L, double h_wanted, double left, double target, double time)
+{
+    double error = 0.0, length = sc_leap_length(L, h_wanted, left, time);
+    int status;
+    if (length == 0.0) return SC_GO;
+    status = sc_leap(L, &length, left, &error);
+    if (status != SC_GO && status != SC_NOT_FINITE && status != SC_NO_CONVERGENCE) return status;
+    if (status != SC_GO || !sc_leap_is_good(L, error)) {
+        L->n_rejected++;
+        L->near_failed = L->near_good = 0.7 * sc_angle(L->near);
+        return SC_GO;
+    }
+    L->is_leap = 1;
+    if (error < 0.01) L->near_good *= 1.5;
+    L->leap_h = length;
+    L->t_new = L->t + length;
+    if (L->t_new > target) {
+        L->t_new = target;
+        sc_leap_state(L, (target - L->t) / length, L->s_new);
+    }
+    L->h = L->t_new - L->t;
+    L->t_limit = INFINITY;
+    L->has_history = 0;
+    L->is_jacobian_current = 0;
+    L->wants_jacobian = 1;
+    L->n_steps++;
+    L->n_leaps++;
+    L->i_check = 0;
+    return SC_GO;
+}
+
+/* Moves a state to the constraints, unless it is so close to a singular position that this would only add rounding. */
+static int sc_project_unless_close(sc_loop *L, double t, double *s)
+{
+    int status;
+    sc_copy(L->stage, s, L->n_s);
+    status = sc_project(L, t, s);
+    if (status == SC_GO && L->leaps && L->project.res[1][0] < SC_CLOSE) sc_copy(s, L->stage, L->n_s);
+    return status;
 }
 
 #endif

@@ -138,10 +138,11 @@ static int sc_step(sc_loop *L)
     if (h_wanted < shortest) h_wanted = shortest;
     L->is_leap = 0;
     if (L->leaps) {
-        const double room = left < L->max_step ? left : L->max_step;
+        const double reach = target == L->t_end && !is_break ? INFINITY : left; /* a leap may go on beyond the end */
+        const double room = reach < L->max_step ? reach : L->max_step;
         double time_left, longest;
         status = sc_time_to_singular(L, h_wanted, &time_left);
-        if (status == SC_GO) status = sc_try_leap(L, h_wanted, room, time_left);
+        if (status == SC_GO) status = sc_try_leap(L, h_wanted, room, target, time_left);
         if (L->is_leap) L->phase = SC_SCAN;
         if (status != SC_GO || L->is_leap) return status;
         longest = sc_towards(L, room, time_left);
@@ -190,7 +191,7 @@ static int sc_record_inside(sc_loop *L, double limit)
     if (limit > end) limit = end;
     while (L->i_grid < L->n_grid && L->grid[L->i_grid] < limit) {
         sc_dense(L, L->grid[L->i_grid], L->dense);
-        status = sc_project_record(L, L->grid[L->i_grid]);
+        status = sc_project_unless_close(L, L->grid[L->i_grid], L->dense);
         if (status != SC_GO) return status;
         status = sc_record(L, L->i_grid, L->grid[L->i_grid], L->dense);
         if (status != SC_GO) return status;
@@ -224,7 +225,7 @@ static int sc_scan(sc_loop *L)
         if (found == SC_GUARD) return SC_GUARD;
         L->i_check++;
     }
-    status = sc_project(L, L->t_new, L->s_new);
+    status = L->is_leap ? sc_project_unless_close(L, L->t_new, L->s_new) : sc_project(L, L->t_new, L->s_new);
     if (status != SC_GO) return status;
     sc_normalise(L, L->s_new, L->K + L->n_stages * L->n_s);
     if (L->leaps) sc_note_near(L, L->project.res[1][0]);

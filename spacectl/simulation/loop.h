@@ -139,6 +139,8 @@ typedef struct {
     double near_before; /* a step before, at near_t; not larger than near if that does not tell where the run goes */
     double near_t;
     double near_failed; /* angle below which the next leap may be tried */
+    double near_good; /* the same at the next singular position, from what went well here */
+    double leap_h; /* length of the last leap, of which the step may be a part */
     double leap_noise; /* what the last iteration of a leap still changed, in units of the tolerance */
     double *s;
     double *s_new;

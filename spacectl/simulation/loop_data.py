@@ -179,7 +179,7 @@ class LoopData:
         self.n_steps = self.n_rejected = self.n_leaps = self.n_right_sides = self.n_law_calls = 0
         self.n_jacobians = self.n_factorisations = 0
         self.is_leap, self.near, self.near_before, self.near_t = 0, 0.0, 0.0, 0.0
-        self.near_failed, self.leap_noise = np.inf, 0.0
+        self.near_failed, self.near_good, self.leap_h, self.leap_noise = np.inf, np.inf, 0.0, 0.0
 
     def _set_turns(self) -> None:
         """One table of sines and cosines for plant, law and sensors, where at least two of them read it at each state."""

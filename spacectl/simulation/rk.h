@@ -157,7 +157,7 @@ static void sc_dense(sc_loop *L, double t, double *out)
     if (t >= L->t_new) {
         sc_copy(out, L->s_new, n);
     } else if (L->is_leap) {
-        sc_leap_state(L, (t - L->t) / L->h, out);
+        sc_leap_state(L, (t - L->t) / L->leap_h, out);
     } else if (L->is_multistep) {
         sc_adams_inside(L, (t - L->t) / L->h, out);
     } else {

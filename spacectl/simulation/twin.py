@@ -16,7 +16,7 @@ from spacectl.simulation.twin_adams import adams_attempt, adams_begin, adams_ret
 from spacectl.simulation.twin_dense import dense_state
 from spacectl.simulation.twin_guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
-from spacectl.simulation.twin_leap import note_near, project_record, time_to_singular, towards, try_leap
+from spacectl.simulation.twin_leap import note_near, project_unless_close, time_to_singular, towards, try_leap
 from spacectl.simulation.twin_steps import (
     EPSILON,
     GO,
@@ -163,9 +163,9 @@ class PythonLoop:
         h_wanted = max(min(L.h_next, L.max_step), shortest)
         L.is_leap, is_cut = 0, False
         if L.leaps:
-            room = min(left, L.max_step)
+            room = min(math.inf if target == L.t_end and not is_break else left, L.max_step)  # beyond the end, if need be
             status, time_left = time_to_singular(L, h_wanted)
-            status = try_leap(L, h_wanted, room, time_left) if status == GO else status
+            status = try_leap(L, h_wanted, room, target, time_left) if status == GO else status
             if status != GO or L.is_leap:
                 L.phase = SCAN if L.is_leap else L.phase
                 return status
@@ -216,7 +216,7 @@ class PythonLoop:
         limit = min(limit, L.t_new - instant(L, L.t_new))
         while L.i_grid < L.n_grid and L.grid[L.i_grid] < limit:
             dense_state(L, float(L.grid[L.i_grid]), L.dense)
-            status = project_record(L, float(L.grid[L.i_grid]))
+            status = project_unless_close(L, float(L.grid[L.i_grid]), L.dense)
             if status != GO:
                 return status
             status = self.record(L.i_grid, float(L.grid[L.i_grid]), L.dense)
@@ -244,7 +244,7 @@ class PythonLoop:
             if found == GUARD:
                 return GUARD
             L.i_check += 1
-        status = project(L, L.t_new, L.s_new)
+        status = (project_unless_close if L.is_leap else project)(L, L.t_new, L.s_new)
         if status != GO:
             return status
         normalise(L, L.s_new, L.K[L.n_stages])

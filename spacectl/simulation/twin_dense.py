@@ -9,7 +9,7 @@ from spacectl.simulation.leap import LEAP_NODES
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.twin_steps import normalise
 
-__all__ = ["dense_state"]
+__all__ = ["dense_state", "leap_state"]
 
 
 def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
@@ -17,7 +17,7 @@ def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
     if t >= L.t_new:
         out[:] = L.s_new
     elif L.is_leap:
-        leap_state(L, (t - L.t) / L.h, out)
+        leap_state(L, (t - L.t) / L.leap_h, out)
     elif L.is_multistep:
         k = L.order
         weights = adams_weights(L.C, L.ratios, k + 1, (t - L.t) / L.h)
@@ -42,4 +42,4 @@ def leap_state(L: LoopData, f: float, out: np.ndarray) -> None:
         weight = 0.0
         for k in range(count - 1, -1, -1):
             weight = (weight + L.leap_F[j, k]) * f
-        out += (L.h * weight) * L.leap_K[j]
+        out += (L.leap_h * weight) * L.leap_K[j]

@@ -12,10 +12,11 @@ import numpy as np
 
 from spacectl.simulation.leap import LEAP_NODES
 from spacectl.simulation.loop_data import LoopData
+from spacectl.simulation.twin_dense import leap_state
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE
 from spacectl.simulation.twin_steps import GO, NOT_FINITE, project, right_side, scale, total_square
 
-__all__ = ["note_near", "project_record", "time_to_singular", "towards", "try_leap"]
+__all__ = ["note_near", "project_unless_close", "time_to_singular", "towards", "try_leap"]
 
 CLOSE = 0.03  #: nearer than this, records stay as they were integrated: a projection would only add rounding
 BEGIN, LEAST = 0.35, 0.02  #: the angles between which a leap may begin
@@ -23,6 +24,8 @@ REACH, AHEAD = 4.0, 8.0  #: how far off a singular position may be for a leap, a
 MIDDLE = 0.07  #: how far from the middle of a leap it may be, as a part of the leap
 NOISE = 1e3  #: rounding, in units of the tolerance, that a leap may have: shorter steps would have more
 UNSURE = 0.5  #: a step that began within this angle of one may have come over the middle between two
+INSIDE = 0.016  #: the largest integral of the Legendre polynomial of degree 8, over its value at the ends
+FREELY = 0.1  #: how much an error inside a leap counts, which is not handed on
 SWEEPS, PLACES = 30, 4  #: of the iteration, at most; and tries to get it into the middle
 
 
@@ -64,12 +67,12 @@ def note_near(L: LoopData, near: float) -> None:
     """After a step, before t and K move on."""
     L.near_before, L.near_t, L.near = (0.0 if L.is_leap else L.near), L.t, near
     if angle(near) > BEGIN:
-        L.near_failed = math.inf
+        L.near_failed = max(L.near_good, 4.0 * LEAST)
     L.rate_before[:] = L.K[0]
 
 
-def try_leap(L: LoopData, h_wanted: float, left: float, time: float) -> int:
-    """Across a singular position in one step, if one is near; `is_leap` tells whether."""
+def try_leap(L: LoopData, h_wanted: float, left: float, target: float, time: float) -> int:
+    """Across a singular position in one step, if one is near (`is_leap` tells); cut at `target`, the end of the run."""
     length = leap_length(L, h_wanted, left, time)
     if length == 0.0:
         return GO
@@ -78,9 +81,15 @@ def try_leap(L: LoopData, h_wanted: float, left: float, time: float) -> int:
         return status
     if status != GO or not is_good(L, error):
         L.n_rejected += 1
-        L.near_failed = 0.7 * angle(L.near)
+        L.near_failed = L.near_good = 0.7 * angle(L.near)
         return GO
-    L.is_leap, L.t_new, L.h, L.t_limit = 1, L.t + length, length, math.inf
+    L.is_leap, L.leap_h, L.t_new, L.t_limit = 1, length, L.t + length, math.inf
+    if error < 0.01:
+        L.near_good *= 1.5
+    if L.t_new > target:
+        L.t_new = target
+        leap_state(L, (target - L.t) / length, L.s_new)
+    L.h = L.t_new - L.t
     L.has_history, L.is_jacobian_current, L.wants_jacobian = 0, 0, 1
     L.n_steps += 1
     L.n_leaps += 1
@@ -88,12 +97,12 @@ def try_leap(L: LoopData, h_wanted: float, left: float, time: float) -> int:
     return GO
 
 
-def project_record(L: LoopData, t: float) -> int:
-    """Move a record to the constraints, unless it is so close to a singular position that this would only add rounding."""
-    L.stage[:] = L.dense
-    status = project(L, t, L.dense)
+def project_unless_close(L: LoopData, t: float, s: np.ndarray) -> int:
+    """Move a state to the constraints, unless it is so close to a singular position that this would only add rounding."""
+    L.stage[:] = s
+    status = project(L, t, s)
     if status == GO and L.leaps and L.project.results[1][0] < CLOSE:
-        L.dense[:] = L.stage
+        s[:] = L.stage
     return status
 
 
@@ -126,7 +135,8 @@ def leap(L: LoopData, length: float, left: float) -> tuple[int, float, float]:
         return status, math.inf, length
     L.sum[:] = L.s_new
     ends(L, length, 1, L.s_new)
-    error = 0.1 * math.sqrt(total_square((L.s_new - L.sum) / scale(L, L.s, L.s_new)) / L.n_s)
+    at_end = 0.1 * math.sqrt(total_square((L.s_new - L.sum) / scale(L, L.s, L.s_new)) / L.n_s)
+    error = max(at_end, inside(L, length))
     if not is_good(L, error):
         return GO, error, length
     L.dense[:] = L.s_new
@@ -134,6 +144,14 @@ def leap(L: LoopData, length: float, left: float) -> tuple[int, float, float]:
     if status != GO:
         return status, error, length
     return right_side(L, L.t + length, L.dense, L.K[L.n_stages]), error, length
+
+
+def inside(L: LoopData, length: float) -> float:
+    """Largest error of the states inside a leap, from the rate at its beginning, which its polynomial does not know."""
+    gap = -L.K[0]
+    for j in range(LEAP_NODES[1]):
+        gap = gap + L.leap_F[j, 0] * L.leap_K[j]
+    return FREELY * INSIDE * length * math.sqrt(total_square(gap / scale(L, L.s, L.s_new)) / L.n_s)
 
 
 def is_good(L: LoopData, error: float) -> bool:
@@ -177,7 +195,7 @@ def sweep(L: LoopData, length: float, which: int) -> int:
         ends(L, length, which, L.sum)
         last, L.leap_noise = L.leap_noise, math.sqrt(total_square((L.sum - L.stage) / scale(L, L.s, L.sum)) / L.n_s)
         L.stage[:] = L.sum
-        is_noise = k > 3 and 0.3 * last < L.leap_noise < NOISE  # as near as rounding lets it
+        is_noise = k > 3 and 0.7 * last < L.leap_noise < NOISE  # as near as rounding lets it
         if is_noise or L.leap_noise < 0.01:
             return GO
     return NO_CONVERGENCE

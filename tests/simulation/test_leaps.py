@@ -33,6 +33,7 @@ from spacectl import (
 from spacectl.dynamics.native.projection import compile_projection, project_near
 from spacectl.simulation.functions import bind_native
 from spacectl.simulation.leap import LEAP_NODES, leap_tableau
+from spacectl.simulation.twin_leap import INSIDE
 
 G = 9.81
 
@@ -171,6 +172,40 @@ def test_sampled_laws_cross_too() -> None:
     angle, _ = pendulum(np.asarray(sim.t), 2)
     assert sim.outcome.stats["n_steps"] < 120
     assert np.max(np.abs(np.asarray(sim.x)[:, eom.states.index("a0")] - angle)) < 1e-6
+
+
+@pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
+def test_runs_may_end_inside_a_leap(formulation: str) -> None:
+    """The step across goes on beyond the end and is cut there; ordinary steps would end on a branch that rounding has chosen."""
+    eom, x0 = equations(formulation)
+    passage = 0.714  # [s] about when all cranks are level
+    for end in passage + np.array([-0.05, -0.01, -1e-3, 0.0, 1e-3, 0.01, 0.05]):
+        sim = simulate(eom, x0=x0, t_span=(0.0, end), rtol=1e-9, atol=1e-9)
+        t, x = np.asarray(sim.t), np.asarray(sim.x)
+        angle, rate = pendulum(t, 2)
+        assert t[-1] == end and sim.outcome.stats["n_leaps"] == (end > passage - 0.02)
+        assert np.max(np.abs(x[:, eom.states.index("a0")] - angle)) < 1e-7
+        assert np.max(np.abs(x[:, eom.states.index("a2_dot")] - rate)) < 1e-6
+        assert np.max(np.abs(x[:, eom.states.index("b1")] + x[:, eom.states.index("a0")])) < 1e-7
+
+
+def test_the_twin_cuts_the_same_leap() -> None:
+    eom, x0 = equations("kane")
+    one, two = (
+        simulate(eom, x0=x0, t_span=(0.0, 0.72), rtol=1e-9, atol=1e-9, tier="native", driver=driver)
+        for driver in ("native", "python")
+    )
+    assert one.outcome.stats["n_leaps"] == two.outcome.stats["n_leaps"] == 1
+    np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-10)
+
+
+def test_the_error_inside_a_leap_is_known_from_its_first_rate() -> None:
+    """A rate of degree 8 is missed by a multiple of Legendre's polynomial, whose integral is largest inside."""
+    few, made, f = LEAP_NODES[0], leap_tableau(), np.linspace(0.0, 1.0, 1001)
+    rates = made.C[few:] ** 8
+    found = rates @ np.array([Polynomial([0.0, *row])(f) for row in made.F])
+    gap = rates @ made.F[:, 0]  # the true rate at the beginning is 0
+    assert np.max(np.abs(found - f**9 / 9.0)) == pytest.approx(INSIDE * abs(gap), rel=0.01)
 
 
 def test_guards_are_found_inside_a_leap() -> None:
