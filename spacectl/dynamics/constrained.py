@@ -23,6 +23,7 @@ __all__ = [
     "SOLVERS",
     "Solution",
     "require_agreement",
+    "row_units",
     "solve_directions",
     "solve_kkt",
     "solve_partition",
@@ -34,6 +35,7 @@ __all__ = [
 RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
 SPARSE_FROM = 100  #: unknowns of the augmented system from which it is factorised as a sparse matrix
 NOTHING = 1e-13  #: rows this small against the largest are rounding of rows that hold nothing
+SMALL = 1e-4  #: rows smaller than this, of the largest, are scaled as if they had that size: rounding has more part in them
 CONTRADICTION = 1e-3  #: part of a dependent row that may stay open: drift leaves far less, a contradiction all of it
 SINGULAR = 1e-13  #: of a pivot to the rows' largest entries: a few hundred roundings
 
@@ -155,8 +157,7 @@ def solve_pseudoinverse(
     n, m = len(f), len(gamma)
     scale = speed_scales(M)
     A = _unit_rows(J * scale)
-    weight = np.linalg.norm(J * scale, axis=1) if m else np.zeros(0)
-    b = gamma / np.where(weight > 0.0, weight, 1.0)
+    b = gamma / row_units(J * scale)
     inertia, force = scale[:, None] * M * scale, scale * f
     U, size, V = np.linalg.svd(A) if m else (np.zeros((0, 0)), np.zeros(0), np.eye(n))
     rank = int(np.sum(size > RANK * max(float(np.max(size, initial=0.0)), 1e-300)))
@@ -201,20 +202,28 @@ def require_agreement(f: np.ndarray, J: np.ndarray, gamma: np.ndarray, v_dot: np
         raise SolverError("constraints contradict each other: no accelerations meet them all")
 
 
+def row_units(A: np.ndarray) -> np.ndarray:
+    """What rows are divided by before their rank is judged: their sizes, which are units, but not much less than the largest.
+
+    A row that vanishes in some position is mostly rounding beside it; at unit size it would take the place of a good one.
+    """
+    size = np.linalg.norm(A, axis=1)
+    least = SMALL * np.max(size, initial=0.0)
+    return np.maximum(size, least if least > 0.0 else 1.0)
+
+
 def _unit_rows(A: np.ndarray) -> np.ndarray:
-    """Rows scaled to unit size; those that are rounding of nothing become zero."""
-    size = np.linalg.norm(A, axis=1, keepdims=True)
-    return A / np.where(size > NOTHING * np.max(size, initial=0.0), size, np.inf)
+    """Rows scaled to unit size, small ones to less."""
+    return A / row_units(A)[:, None]
 
 
 def _pivoted(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """``A P = Q R`` with the rank of A's columns scaled to unit size; R is of A itself."""
-    size = np.linalg.norm(A, axis=0)
-    size = np.where(size > NOTHING * np.max(size, initial=0.0), size, np.inf)
+    size = row_units(A.T)
     Q, R, order = qr(A / size, pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300))) if diagonal.size else 0
-    return Q, R * np.where(np.isfinite(size), size, 0.0)[order], order, rank
+    return Q, R * size[order], order, rank
 
 
 def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:

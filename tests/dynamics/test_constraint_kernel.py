@@ -288,3 +288,13 @@ def test_tolerances_of_kernel_and_twin_are_the_same() -> None:
     for name in ("NOTHING", "CONTRADICTION", "SINGULAR"):
         line = next(line for line in text.splitlines() if line.startswith(f"#define SC_{name} "))
         assert float(line.split()[2]) == getattr(constrained, name)
+
+
+def test_a_row_that_vanishes_does_not_take_the_place_of_a_good_one(kernel):
+    """Beside a posture in which it vanishes, a dependent row is mostly rounding: at unit size it would lock the third speed."""
+    M, f = np.diag([1.0, 2.0, 3.0]), np.array([0.3, -0.2, 0.9])
+    J = np.array([[1.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 1e-8, 1e-15]])
+    gamma = np.array([0.5, 0.7, 2e-8])
+    expected = [0.5, 2.0, 0.3]
+    for solve in (kernel, *(SOLVERS[name] for name in ("directions", "partition", "pseudoinverse"))):
+        np.testing.assert_allclose(solve(M, f, J, gamma, J.T).v_dot, expected, atol=1e-7)

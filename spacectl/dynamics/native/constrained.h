@@ -6,13 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-#define SC_NOTHING 1e-13       /* as NOTHING, CONTRADICTION and SINGULAR in dynamics/constrained.py */
+#define SC_NOTHING 1e-13       /* as NOTHING, SMALL, CONTRADICTION and SINGULAR in dynamics/constrained.py */
+#define SC_SMALL 1e-4
 #define SC_CONTRADICTION 1e-3
 #define SC_SINGULAR 1e-13
 
-/* Householder QR with column pivoting of A (n x m), columns first scaled to unit size (zero if next to nothing). On return
+/* Householder QR with column pivoting of A (n x m), columns first scaled to unit size (small ones to less). On return
  * R is in the upper part of A (of the scaled columns), reflectors below with their factors in beta; `order` tells which
- * column stands where, `size` the columns' sizes in their old places. Returns the rank. */
+ * column stands where, `size` what columns were divided by, in their old places. Returns the rank. */
 static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double *size, double tolerance) {
     const int steps = n < m ? n : m;
     double first = 0.0, longest = 0.0, left[m > 0 ? m : 1], whole[m > 0 ? m : 1]; /* squares of what is left of the columns */
@@ -26,9 +27,8 @@ static int sc_pivoted(int n, int m, double *A, double *beta, int *order, double 
     }
     for (int j = 0; j < m; j++) {
         double *a = A + (long long)j * n;
-        const int is_nothing = !(size[j] > SC_NOTHING * longest);
-        if (is_nothing) size[j] = 1.0;
-        for (int i = 0; i < n; i++) a[i] = is_nothing ? 0.0 : a[i] / size[j];
+        size[j] = longest > 0.0 ? fmax(size[j], SC_SMALL * longest) : 1.0;
+        for (int i = 0; i < n; i++) a[i] /= size[j];
     }
     for (int j = 0; j < m; j++) {
         double sum = 0.0;

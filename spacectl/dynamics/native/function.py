@@ -14,9 +14,9 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.compile import load_tuned
-from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import EmittedC, emit_function
 from spacectl.dynamics.emit_turns import entry_with_own_turns
+from spacectl.dynamics.native.layout import Layout, lay_out_terms
 from spacectl.dynamics.native.tree_kernel import TreeKernel
 
 __all__ = ["FUSED_FROM", "NativeFunction", "compile_expression", "compile_solved", "prepare_native", "tree_function"]
@@ -126,16 +126,22 @@ def compile_solved(terms: ca.Function, p: Any) -> NativeFunction:
 def _solved_library(terms: ca.Function) -> tuple[ctypes.CDLL, EmittedC]:
     """The compiled terms with the factorisation behind them; once for each function of a process."""
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    emitted = emit_function(terms, "terms", hoist="p", turns="q")
     is_constrained = terms.n_out() == 6
-    kernel = Path(__file__).with_name("constrained.h" if is_constrained else "factor.h").read_text(encoding="utf-8")
-    solve = _constrained_source(n_q, n_v, terms.numel_out(4)) if is_constrained else _free_source(n_q, n_v)
+    layout = lay_out_terms(terms) if is_constrained else _full_layout(terms)
+    emitted = emit_function(layout.function, "terms", hoist="p", turns="q")
+    solve = _constrained_source(n_q, n_v, layout.sizes) if is_constrained else _free_source(n_q, n_v)
     if emitted.angles:
         solve = solve.replace("int evaluate(", "int evaluate_turned(").replace("terms(inner", "terms_turned(inner")
         solve = solve.replace("arg[3]}", "arg[3], arg[4]}") + entry_with_own_turns("evaluate", 4, 1, emitted.angles)
-    text = "#include <math.h>\n" + kernel + emitted.text + solve
+    files = {**layout.headers, "expression.c": layout.text + emitted.text + solve}
     name = "constrained_terms" if is_constrained else "solved_terms"
-    return load_tuned({"expression.c": text}, name=name, flags=_options(terms)), emitted
+    return load_tuned(files, name=name, flags=_options(terms)), emitted
+
+
+def _full_layout(terms: ca.Function) -> Layout:
+    """Of a system without constraints."""
+    header = Path(__file__).with_name("factor.h").read_text(encoding="utf-8")
+    return Layout(terms, _sizes(terms)[1], '#include <math.h>\n#include "factor.h"\n', {"factor.h": header})
 
 
 def _free_source(n_q: int, n_v: int) -> str:
@@ -158,18 +164,16 @@ void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 """
 
 
-def _constrained_source(n_q: int, n_v: int, m: int) -> str:
+def _constrained_source(n_q: int, n_v: int, sizes: Sequence[int]) -> str:
     """The rates of a constrained system around its terms."""
     return f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
-    double M[{n_v * n_v}], J[{n_v * m}], gamma[{m}], E[{n_v * m}];
-    double work[{2 * n_v * m + n_v * n_v + 6 * n_v + 4 * m}];
-    int iwork[{2 * m}];
+    double M[{sizes[1]}], J[{sizes[3]}], gamma[{sizes[4]}], E[{sizes[5]}];
     double *v_dot = res[0] + {n_q};
     const double *inner_arg[] = {{arg[0], arg[1], arg[1] + {n_q}, arg[2], arg[3]}};
     double *inner_res[] = {{res[0], M, v_dot, J, gamma, E}};
     terms(inner_arg, inner_res, iw, w, mem);
-    if (sc_constrained({n_v}, {m}, M, v_dot, J, gamma, E, 0, work, iwork, {RANK!r})) {{
+    if (accelerations(M, v_dot, J, gamma, E, 0)) {{
         for (int i = 0; i < {n_v}; i++) v_dot[i] = NAN;
     }}
     return 0;

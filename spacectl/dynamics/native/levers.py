@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 __all__ = ["Nearness", "around_rest", "find_levers", "levers_source", "nudges", "row_levers"]
@@ -54,24 +55,25 @@ def find_levers(jacobians: list[np.ndarray], nearness: Nearness) -> np.ndarray:
     return levers
 
 
-def levers_source(places: tuple[tuple[float, ...], ...], sizes: tuple[int, int, int, int], first: int) -> str:
-    """C of ``find_levers``: the levers at w + `first`, with ``nearness(J, levers)`` of the code around it.
+def levers_source(places: tuple[tuple[float, ...], ...], rows: ca.Function, first: int) -> str:
+    """C of ``find_levers``: the levers at w + `first`, with ``note_levers`` and ``nearness(J, levers)`` of the code around it.
 
     Parameters
     ----------
     places : tuple of tuple of float
         `around_rest`.
-    sizes : (int, int, int, int)
-        Coordinates, speeds, rows that hold positions, rows.
+    rows : casadi.Function
+        "projection", as it was emitted under the name ``terms``.
     first : int
         How many numbers are prepared before.
     """
-    n_q, n_v, m_p, m = sizes
+    n_q, n_v, m = rows.numel_in(1), rows.numel_in(2), rows.numel_out(1)
+    g, rate, J, held, W = (max(rows.nnz_out(i), 1) for i in range(5))
     text = ", ".join(repr(value) for place in places for value in place) or "0.0"
     return f"""
 static void find_levers(const double *p, double *w) {{
     static const double places[] = {{{text}}};
-    double g[{max(m_p, 1)}], rate[{max(m, 1)}], J[{n_v * max(m, 1)}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}];
+    double g[{g}], rate[{rate}], J[{J}], held[{held}], W[{W}];
     double t = 0.0, v[{n_v}], best = 0.0, *levers = w + {first};
     long long iw[1];
     for (int j = 0; j < {n_v}; j++) v[j] = 0.0;
@@ -81,7 +83,7 @@ static void find_levers(const double *p, double *w) {{
         const double *arg[] = {{&t, places + {n_q} * (k % {len(places)}), v, p}};
         double *res[] = {{g, rate, J, held, W}};
         terms(arg, res, iw, w, 0);
-        if (k < {len(places)}) sc_note_levers({n_v}, {m}, J, levers);
+        if (k < {len(places)}) note_levers(J, levers);
         else best = fmax(best, nearness(J, levers));
     }}
     levers[{m}] = best > 0.0 ? best : 1.0;

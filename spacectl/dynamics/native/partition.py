@@ -109,7 +109,8 @@ static double nearness(const double *J, const double *levers) {{
     memset(none, 0, sizeof none);
     return step_of(&loops, J, none, levers, step);
 }}
-{levers_source(places, (n_q, n_v, m_p, m), n_prepared)}
+static void note_levers(const double *J, double *levers) {{ sc_note_levers({n_v}, {m}, J, levers); }}
+{levers_source(places, terms, n_prepared)}
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double g[{max(m_p, 1)}], rate[{most}], J[{n_v * most}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}], step[{n_v}];
     double *x = res[0];

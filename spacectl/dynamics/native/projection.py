@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -17,9 +16,10 @@ import numpy as np
 from scipy.linalg import qr
 
 from spacectl.dynamics.compile import load_tuned
-from spacectl.dynamics.constrained import RANK
+from spacectl.dynamics.constrained import RANK, row_units
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
+from spacectl.dynamics.native.layout import lay_out_rows
 from spacectl.dynamics.native.levers import around_rest, levers_source, row_levers
 from spacectl.dynamics.native.partition import close_state, compile_closing
 
@@ -50,22 +50,23 @@ def compile_projection(eom: Any, p: Any, *, careful: bool = False) -> NativeFunc
 @lru_cache(maxsize=64)
 def _library(terms: ca.Function, careful: bool, places: tuple[tuple[float, ...], ...]) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m_p, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(0), terms.numel_out(1)
-    emitted = emit_function(terms, "terms", hoist="p")
-    kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
+    layout = lay_out_rows(terms)
+    emitted = emit_function(layout.function, "terms", hoist="p")
     most = max(m, 1)
+    sizes = layout.sizes
     source = f"""
 static double nearness(const double *J, const double *levers) {{
-    double none[{most}], step[{n_v}], work[{n_v * most + n_v + 2 * most}], near;
-    int iwork[{most}];
+    double none[{most}], step[{n_v}], near;
+    int used[{most}];
     memset(none, 0, sizeof none);
-    sc_least({n_v}, {m}, J, none, step, work, iwork, {RANK!r}, levers, &near);
+    least_rows(J, none, step, used, {RANK!r}, levers, &near);
     return near;
 }}
-{levers_source(places, (n_q, n_v, m_p, m), emitted.n_prepared)}
+{levers_source(places, layout.function, emitted.n_prepared)}
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
-    double g[{max(m_p, 1)}], rate[{most}], J[{n_v * most}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}], step[{n_v}];
-    double work[{n_v * most + n_v + 2 * most}], tolerance = {CLEAR if careful else RANK!r};
-    int iwork[{most}], k;
+    double g[{sizes[0]}], rate[{sizes[1]}], J[{sizes[2]}], held[{sizes[3]}], W[{sizes[4]}], step[{n_v}];
+    double tolerance = {CLEAR if careful else RANK!r};
+    int used[{most}], k;
     double *x = res[0];
     const double *inner_arg[] = {{arg[0], x, x + {n_q}, arg[2]}};
     double *inner_res[] = {{g, rate, J, held, W}};
@@ -78,13 +79,12 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
         if (!(left > {SMALL!r} * size)) break;
         for (;;) {{
             double met = 0.0;
-            const int rank = sc_least({n_v}, {m_p}, held, g, step, work, iwork, tolerance, 0, 0);
-            for (int i = 0; i < rank; i++) met = fmax(met, fabs(g[iwork[i]]));
+            const int rank = least_held(held, g, step, used, tolerance, 0, 0);
+            for (int i = 0; i < rank; i++) met = fmax(met, fabs(g[used[i]]));
             if (tolerance <= {RANK!r} || met > 1e-3 * left || left < {OPEN!r} * size) break;
             tolerance = fmax(0.01 * tolerance, {RANK!r});
         }}
-        for (int j = 0; j < {n_v}; j++)
-            for (int i = 0; i < {n_q}; i++) x[i] += W[j * {n_q} + i] * step[j];
+        move(x, W, step);
     }}
     for (k = 0; k < 2; k++) {{
         double left = 0.0, size = 1.0;
@@ -92,7 +92,7 @@ int evaluate(const double **arg, double **res, long long *iw, double *w, int mem
         for (int i = 0; i < {m}; i++) left = fmax(left, fabs(rate[i]));
         for (int i = 0; i < {n_v}; i++) size = fmax(size, fabs(x[{n_q} + i]));
         if (k > 0 && !(left > {SMALL!r} * size)) break;
-        sc_least({n_v}, {m}, J, rate, step, work, iwork, {RANK!r}, w + {emitted.n_prepared}, res[1]);
+        least_rows(J, rate, step, used, {RANK!r}, w + {emitted.n_prepared}, res[1]);
         for (int i = 0; i < {n_v}; i++) x[{n_q} + i] += step[i];
     }}
     return 0;
@@ -102,7 +102,8 @@ void evaluate_prepare(const double *p, double *w) {{
     find_levers(p, w);
 }}
 """
-    return load_tuned({"expression.c": kernel + emitted.text + source}, name="projection"), emitted.n_prepared + m + 1
+    files = {**layout.headers, "expression.c": layout.text + emitted.text + source}
+    return load_tuned(files, name="projection"), emitted.n_prepared + m + 1
 
 
 def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
@@ -157,8 +158,7 @@ def _count(careful: bool) -> int:
 
 def _rows(J: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
     """Rows in the order of pivoting, and how many of them are independent (of unit rows)."""
-    size = np.linalg.norm(J, axis=1)
-    _, R, order = qr((J / np.where(size > 0.0, size, 1.0)[:, None]).T, mode="economic", pivoting=True)
+    _, R, order = qr((J / row_units(J)[:, None]).T, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     return order, int(np.sum(diagonal > tolerance * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
 

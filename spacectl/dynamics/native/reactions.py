@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from spacectl.dynamics.compile import load_tuned
-from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, compile_expression, prepare_native
+from spacectl.dynamics.native.layout import lay_out_terms
 
 __all__ = ["compile_multipliers", "compile_reactions"]
 
@@ -69,21 +68,21 @@ def _composition() -> ctypes.CDLL:
 @lru_cache(maxsize=64)
 def _multipliers(terms: ca.Function) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(4)
-    emitted = emit_function(terms, "terms", hoist="p")
-    kernel = Path(__file__).with_name("constrained.h").read_text(encoding="utf-8")
+    layout = lay_out_terms(terms)
+    emitted = emit_function(layout.function, "terms", hoist="p")
+    sizes = layout.sizes
     source = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
-    double q_dot[{n_q}], M[{n_v * n_v}], f[{n_v}], J[{n_v * m}], gamma[{m}], E[{n_v * m}];
-    double work[{2 * n_v * m + n_v * n_v + 6 * n_v + 4 * m}];
-    int iwork[{2 * m}];
+    double q_dot[{n_q}], M[{sizes[1]}], f[{n_v}], J[{sizes[3]}], gamma[{m}], E[{sizes[5]}];
     const double *inner_arg[] = {{arg[0], arg[1], arg[1] + {n_q}, arg[2], arg[3]}};
     double *inner_res[] = {{q_dot, M, f, J, gamma, E}};
     terms(inner_arg, inner_res, iw, w, mem);
-    if (sc_constrained({n_v}, {m}, M, f, J, gamma, E, res[0], work, iwork, {RANK!r})) {{
+    if (accelerations(M, f, J, gamma, E, res[0])) {{
         for (int i = 0; i < {m}; i++) res[0][i] = NAN;
     }}
     return 0;
 }}
 void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 """
-    return load_tuned({"expression.c": kernel + emitted.text + source}, name="multipliers"), emitted.n_prepared
+    files = {**layout.headers, "expression.c": layout.text + emitted.text + source}
+    return load_tuned(files, name="multipliers"), emitted.n_prepared
