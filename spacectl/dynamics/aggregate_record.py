@@ -17,6 +17,7 @@ import numpy as np
 
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
+from spacectl.dynamics.aggregate_points import key_of_points, sees_root
 from spacectl.dynamics.aggregates import Aggregate, Port
 from spacectl.dynamics.input_map import loop_motor
 from spacectl.dynamics.links import Link, form_links
@@ -68,8 +69,14 @@ class Frames:
 
     @cached_property
     def needs_placements(self) -> bool:
-        """Whether something asks where a body is in the root: gravity as a load, or actuators in world axes."""
-        return self.has_gravity or any(getattr(a, "axes", "") == "world" for a in self.system.actuators)
+        """Whether something asks where a body is in the root: gravity as a load, actuators in world axes, springs to it."""
+        if self.has_gravity or any(getattr(a, "axes", "") == "world" for a in self.system.actuators):
+            return True
+        return any(sees_root(self, element) for element in self.system.point_elements)
+
+    def root_rate(self, n: Mapping[str, Any]) -> Any | None:
+        """Inertial rate of the root from the environment's numbers; None if it does not turn."""
+        return self.system.environment.root_rate(n)
 
     @cached_property
     def bodies(self) -> dict[int, list[str]]:
@@ -164,15 +171,17 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
     loose: set[str] = set()  # all entries are data
     for k, i in enumerate(aggregate.links):
         values |= {f"#link{k}.{key}": value for key, value in _link_values(frames, frames.links.items[i]).items()}
-    environment = frames.numbers.group("environment") if frames.has_gravity else {}
-    values |= {f"#environment.{key}": np.asarray(value) for key, value in environment.items()}
+    environment = frames.numbers.group("environment")
+    if frames.has_gravity or (aggregate.elements and frames.root_rate(environment) is not None):
+        values |= {f"#environment.{key}": np.asarray(value) for key, value in environment.items()}
     owners = [(f"#constraint{k}", item.name) for k, item in enumerate(aggregate.constraints)]
     owners += [(f"#element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
+    owners += [(f"#point{k}", item.name) for k, item in enumerate(aggregate.elements)]
     owners += [(f"#input{k}", a.input_name) for k, a in enumerate(frames.actuators(aggregate))]
     for role, owner in owners:
         own = {f"{role}.{key}": np.asarray(value, dtype=float) for key, value in frames.numbers.group(owner).items()}
         values |= own
-        loose |= set() if _is_frame(aggregate, role) else set(own)
+        loose |= {name for name, value in own.items() if not _is_place(aggregate, role, value)}
     for on in _frames_of(frames, aggregate):
         X = frames.place(on)[2]
         values |= {f"{on}.frame_R": np.asarray(X.R), f"{on}.frame_p": np.asarray(X.p)}
@@ -184,7 +193,10 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
     return Record(aggregate, values, fixed, ports, _key(frames, aggregate, ports, values, fixed, extra))
 
 
-def _is_frame(aggregate: Aggregate, role: str) -> bool:
+def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
+    """Whether a number says where something is: of constraints between frames, and where springs end."""
+    if role.startswith("#point"):
+        return value.ndim > 0
     return role.startswith("#constraint") and isinstance(
         aggregate.constraints[int(role.removeprefix("#constraint"))], FrameConstraint
     )
@@ -214,7 +226,7 @@ def _link_values(frames: Frames, link: Link) -> dict[str, Any]:
 
 
 def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
-    """Frames that constraints and body actuators of an aggregate name."""
+    """Frames that constraints, springs and body actuators of an aggregate name."""
     found: list[str] = []
     for item in aggregate.constraints:
         if isinstance(item, FrameConstraint):
@@ -222,6 +234,7 @@ def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
         if isinstance(item, Constraint):
             kinds = ("position", "velocity", "angular_velocity", "rotation")
             found += [name for kind, name in item.rule.needs if kind in kinds]
+    found += [on for element in aggregate.elements for on, _ in element.points]
     found += [actuator.on for actuator in frames.actuators(aggregate) if hasattr(actuator, "on")]
     return list(dict.fromkeys(found))
 
@@ -240,7 +253,8 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
     elements = [(type(e).__name__, e.ends, e.structure) for e in frames.elements(aggregate.links)]
     keys = ("on", "axes", "joint", "component")
     actuators = [[type(a).__name__, *(str(getattr(a, key, "")) for key in keys)] for a in frames.actuators(aggregate)]
-    told = repr([constraints, elements, actuators, [(place[i], frame) for i, frame in ports]])
+    points = key_of_points(frames, aggregate)
+    told = repr([constraints, elements, points, actuators, [(place[i], frame) for i, frame in ports]])
     pattern = [(name, fixed[name].tolist(), values[name][fixed[name]].tolist()) for name in values]
     environment = type(frames.system.environment).__name__
     places = {on: frames.place(on)[:2] for on in _frames_of(frames, aggregate)}

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.aggregate_inertia import AggregateInertia, FullInertia, Hanging, compose
+from spacectl.dynamics.aggregate_points import add_point_loads
 from spacectl.dynamics.aggregate_record import Frames, Record
 from spacectl.dynamics.links import Link
 from spacectl.dynamics.native.steps import unpack_inertia
@@ -184,6 +185,7 @@ class AggregateTerms:
     def inertia(self) -> AggregateInertia:
         """Mass matrix, bias and coupling to the base, with what hangs on the ports; passive efforts are in the bias."""
         loads, modal = self._loads()
+        on_base = add_point_loads(self, loads, modal)
         wrenches, forces = bias_loads(self.links, self.motions, loads, modal)
         hanging: dict[int, list[Hanging]] = {}
         size = 27 if self.is_symmetric else 42
@@ -196,7 +198,8 @@ class AggregateTerms:
                 bias = attachment.bias + cross_motion(twist, attachment.S @ self.v[self.links[i].node.eta_dot])
             hanging.setdefault(i, []).append(Hanging(inertia, flat[-6:], {}, {}, attachment, bias))
         found = compose(self.links, self.motions, wrenches, forces, hanging, is_symmetric=self.is_symmetric)
-        return replace(found, h=found.h - self._passive() - self._closing_efforts())
+        efforts = self._passive() + self._closing_efforts()
+        return replace(found, h=found.h - efforts, wrench=found.wrench - on_base)
 
     def _loads(self) -> tuple[list[Any], dict[int, Any]]:
         """Wrenches on the links and forces on modes: gravity as a load, elasticity, body actuators."""

@@ -1,7 +1,7 @@
 """Aggregates: the groups of links that local loops tie together, so that what remains between the groups is a tree.
 
-A constraint touches the joints between its ends; links that share a constraint, or that lie between such, form one
-aggregate, which hangs with its base on a port (a frame of a link) of another one. A free link is an aggregate by itself.
+A constraint touches the joints between its ends, and so does a spring between two bodies; links that share one, or that lie
+between such, form one aggregate, which hangs with its base on a port (a frame of a link) of another one. A free link is an aggregate by itself.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.links import Link, Links
@@ -17,6 +18,7 @@ from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial, Constraint
 from spacectl.model.elements import JointElement
 from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.springs import PointElement
 from spacectl.model.system import System
 
 __all__ = ["Aggregate", "Port", "find_aggregates"]
@@ -36,11 +38,14 @@ class Aggregate:
         What it hangs on.
     constraints : tuple of AnyConstraint
         Those that act within it.
+    elements : tuple of PointElement
+        Springs between its points, and from them to its base and to the root.
     """
 
     links: tuple[int, ...]
     base: Port
     constraints: tuple[AnyConstraint, ...]
+    elements: tuple[PointElement, ...]
 
 
 def find_aggregates(
@@ -61,13 +66,18 @@ def find_aggregates(
                 f"system '{system.name}': no joint moves what constraint '{item.name}' holds; remove it, or put its ends on "
                 "bodies that move against each other"
             )
-    groups = _closed(links.items, [*supports, *finder.element_supports()])
+    springs = {item: touched for item in system.point_elements if (touched := finder.point_support(item))}
+    groups = _closed(links.items, [*supports, *finder.element_supports(), *springs.values()])
     owner = {i: k for k, (members, _) in enumerate(groups) for i in members}
     inside: list[list[AnyConstraint]] = [[] for _ in groups]
     for item, touched in zip(active, supports, strict=True):
         inside[owner[min(touched)]].append(item)
+    pushed: list[list[PointElement]] = [[] for _ in groups]
+    for element, touched in springs.items():
+        pushed[owner[min(touched)]].append(element)
     return tuple(
-        Aggregate(tuple(sorted(members)), base, tuple(own)) for (members, base), own in zip(groups, inside, strict=True)
+        Aggregate(tuple(sorted(members)), base, tuple(own), tuple(elements))
+        for (members, base), own, elements in zip(groups, inside, pushed, strict=True)
     )
 
 
@@ -115,15 +125,25 @@ class _Finder:
         elements = [item for item in self.system.elements if isinstance(item, JointElement)]
         return [{self.joints[joint] for joint, _ in element.ends if joint in self.joints} for element in elements]
 
+    def point_support(self, element: PointElement) -> set[int]:
+        """Links between the ends of an element; one end and the root tie nothing: the motion of the end decides the force."""
+        ends = [i for i in (self.link(on) for on, _ in element.points) if i != ROOT]
+        if len(set(ends)) == 1:
+            return set(ends)
+        return set().union(*(self._way(i, j) for i, j in pairwise(ends)))
+
     def link(self, on: str) -> int:
         """Link of a body or frame, or `ROOT`."""
         body = on.partition(".")[0]
         return ROOT if body in self.tree.root_names else self.bodies[body]
 
     def _ends(self, constraint: FrameConstraint) -> set[int]:
-        ends = [self.link(constraint.a), self.link(constraint.b)]
-        between, meeting = _between(self.items, *ends)
-        bends = meeting != ROOT and self.items[meeting].kind == "modal" and meeting in ends
+        return self._way(self.link(constraint.a), self.link(constraint.b))
+
+    def _way(self, i: int, j: int) -> set[int]:
+        """Links between two, and the one where the ways meet if it is one of them and bends."""
+        between, meeting = _between(self.items, i, j)
+        bends = meeting != ROOT and self.items[meeting].kind == "modal" and meeting in (i, j)
         return {*between, meeting} if bends else between
 
     def _quantity(self, kind: str, name: str) -> set[int]:

@@ -71,9 +71,11 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
         Without constraints, and for tethers and truncated orders.
     """
     require_equations(eom, "correct_tree")
-    if not eom.constraint_rows or is_truncated(eom.system) or eom.system.point_elements:
+    lines = [element.name for element in eom.system.point_elements if not element.only_pushes]
+    if not eom.constraint_rows or is_truncated(eom.system) or lines:
+        line = f" (tether '{lines[0]}')" if lines else ""
         raise ModelError(
-            f"correct_tree: system '{eom.system.name}' has no constraints, or elements between points or a truncated order"
+            f"correct_tree: system '{eom.system.name}' has no constraints, or a tether{line} or a truncated order; use eom.v_dot"
         )
     x, numbers = np.asarray(x, dtype=float), eom.p if p is None else eom.parameters.check(p)
     command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)

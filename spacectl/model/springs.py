@@ -30,6 +30,16 @@ class PointElement(Element):
     """
 
     @property
+    def only_pushes(self) -> bool:
+        """Whether it acts by its forces alone: it brings no bodies, and its points are material."""
+        return not self.parts() and type(self).drift is PointElement.drift
+
+    @property
+    def is_objective(self) -> bool:
+        """Whether it asks only how its points move against each other, so that any frame with its rate serves as root."""
+        return False
+
+    @property
     def points(self) -> tuple[tuple[str, str], ...]:
         """(frame, key): the frame that carries each point, and the number with its place there (empty: the origin)."""
         return ()
@@ -143,6 +153,10 @@ class SpringDamper(PointElement):
             raise ModelError(f"{what}: stops need shortest or longest and a positive stop_stiffness; give both or none")
         if self.shortest is not None and self.longest is not None and not self.shortest < self.longest:
             raise ModelError(f"{what}: shortest is {self.shortest:g} m, expected less than longest, {self.longest:g} m")
+
+    @property
+    def is_objective(self) -> bool:
+        return True
 
     @property
     def points(self) -> tuple[tuple[str, str], ...]:

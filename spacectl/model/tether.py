@@ -86,6 +86,10 @@ class LineElement(PointElement):
             )
 
     @property
+    def only_pushes(self) -> bool:
+        return False
+
+    @property
     def _what(self) -> str:
         return f"tether '{self.name}'"
 

@@ -59,7 +59,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
     Raises
     ------
     ModelError
-        For elements between points, tethers and truncated orders.
+        For tethers and truncated orders.
     """
     active = active_constraints(system, options.active)
     reason = why_not_embedded(system, active)
@@ -93,8 +93,9 @@ def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
     """What of a system the recursion over aggregates does not serve; empty if it serves all."""
     if is_truncated(system):
         return "a body with a truncated order (its mass matrix is not symmetric)"
-    if system.point_elements:
-        return f"element '{system.point_elements[0].name}', which acts between points"
+    for element in system.point_elements:
+        if not element.only_pushes:
+            return f"{type(element).__name__} '{element.name}', which brings bodies or line that runs"
     names = {item.name for item in active}
     for actuator in system.actuators:
         loop = loop_motor(system, actuator)
