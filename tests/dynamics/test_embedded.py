@@ -88,6 +88,14 @@ def test_native_code_and_numpy_agree(name: str) -> None:
     np.testing.assert_allclose(native.x_dot(x, u), expected, atol=1e-11 * np.max(np.abs(expected)))
 
 
+def test_native_code_serves_beams_that_carry_what_actuators_keep() -> None:
+    """Two modes without a row of their own, and an inertia on the beam's tip that is not symmetric: no Cholesky factor there."""
+    eom = form_equations(library.kept_chain(3), formulation="embedded")
+    x, _, _, u = consistent(eom)
+    expected = eom.x_dot(0.3, x, u)
+    np.testing.assert_allclose(eom.compiled().x_dot(x, u), expected, atol=1e-11 * np.max(np.abs(expected)))
+
+
 def test_code_depends_on_the_kinds_of_loops_only() -> None:
     """Long chains of equal loops need no more code than short ones, whatever their numbers."""
     counts = {n: form_equations(library.four_bar_chain(n), formulation="embedded").stats["n_kinds"] for n in (4, 12)}

@@ -125,8 +125,8 @@ int sc_embedded_x_dot(const sc_embedded *tree, double *work, const double *t, co
         sc_run_stage(tree, work, t, i, 1);
         for (int j = 0; j < k->n_v; j++) own.h[j] -= tau[at[j]];
         int iwork[2 * (k->m + k->n_v) + 1];
-        if (sc_give_way(k->n_v, k->m, tree->least[i], own.M, own.Y, own.h, own.J, own.gamma, k->is_natural ? 0 : own.E, own.v_free, own.G,
-                        work + tree->scratch, iwork, tree->tolerance)) {
+        if (sc_give_way(k->n_v, k->m, tree->least[i], k->is_symmetric, own.M, own.Y, own.h, own.J, own.gamma, k->is_natural ? 0 : own.E,
+                        own.v_free, own.G, work + tree->scratch, iwork, tree->tolerance)) {
             for (int j = 0; j < tree->n_q + tree->n_v; j++) x_dot[j] = NAN;
             return (int)i + 1;
         }

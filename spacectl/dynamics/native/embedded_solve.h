@@ -128,9 +128,9 @@ static int sc_solve_definite(int f, double *D, double *B, double *diagonal) {
     return 0;
 }
 
-/* v_dot (n) and G (n, 6) with v_dot + G A; E null for natural constraints; at least `least` rows must be independent.
- * work: 2 m (n + 1) + 3 n n + 18 n doubles; iwork: 2 (m + n) ints. Returns 0 if solved. */
-static int sc_give_way(int n, int m, int least, const double *M, const double *Y, const double *h, const double *J, const double *gamma,
+/* v_dot (n) and G (n, 6) with v_dot + G A; E null for natural constraints; at least `least` rows must be independent. M is not
+ * symmetric if what hangs on the ports is not. work: 2 m (n + 1) + 3 n n + 18 n doubles; iwork: 2 (m + n) ints. Returns 0 if solved. */
+static int sc_give_way(int n, int m, int least, int is_symmetric, const double *M, const double *Y, const double *h, const double *J, const double *gamma,
                        const double *E, double *v_dot, double *G, double *work, int *iwork, double tolerance) {
     double *T = work, *T_E = T + m * (n + 1), *S = T_E + m * (n + 1), *MN = S + n * n, *D = MN + n * n;
     double *R = D + n * n, *right = R + 7 * n, *scale = right + 7 * n, *d = scale + n, *diagonal = d + n;
@@ -163,7 +163,7 @@ static int sc_give_way(int n, int m, int least, const double *M, const double *Y
         for (int a = 0; a < f; a++) S[i * f + a] = MN[a * n + i];
     sc_project_free(n, rank, left, left_column, S, f, D);
     sc_project_free(n, rank, left, left_column, R, 7, right);
-    if (E ? sc_solve_seven(f, D, right) : sc_solve_definite(f, D, right, diagonal)) return 1;
+    if (E || !is_symmetric ? sc_solve_seven(f, D, right) : sc_solve_definite(f, D, right, diagonal)) return 1;
     for (int a = 0; a < f; a++) {
         const int i = column[rank + a];
         v_dot[i] = scale[i] * right[a * 7];
