@@ -106,7 +106,7 @@ class _Finder:
 
     def support(self, constraint: AnyConstraint) -> set[int]:
         """Links whose speeds a constraint, or what keeps it, involves."""
-        found = self._ends(constraint) if isinstance(constraint, FrameConstraint) else set()
+        found = self._way(constraint.a, constraint.b) if isinstance(constraint, FrameConstraint) else set()
         if isinstance(constraint, Constraint):
             for kind, name in constraint.rule.needs:
                 found |= self._quantity(kind, name)
@@ -127,24 +127,23 @@ class _Finder:
 
     def point_support(self, element: PointElement) -> set[int]:
         """Links between the ends of an element; one end and the root tie nothing: the motion of the end decides the force."""
-        ends = [i for i in (self.link(on) for on, _ in element.points) if i != ROOT]
-        if len(set(ends)) == 1:
-            return set(ends)
-        return set().union(*(self._way(i, j) for i, j in pairwise(ends)))
+        ends = [on for on, _ in element.points if self.link(on) != ROOT]
+        carriers = {self.link(on) for on in ends}
+        return carriers if len(carriers) == 1 else set().union(*(self._way(a, b) for a, b in pairwise(ends)))
 
     def link(self, on: str) -> int:
         """Link of a body or frame, or `ROOT`."""
         body = on.partition(".")[0]
         return ROOT if body in self.tree.root_names else self.bodies[body]
 
-    def _ends(self, constraint: FrameConstraint) -> set[int]:
-        return self._way(self.link(constraint.a), self.link(constraint.b))
-
-    def _way(self, i: int, j: int) -> set[int]:
-        """Links between two, and the one where the ways meet if it is one of them and bends."""
-        between, meeting = _between(self.items, i, j)
-        bends = meeting != ROOT and self.items[meeting].kind == "modal" and meeting in (i, j)
-        return {*between, meeting} if bends else between
+    def _way(self, a: str, b: str) -> set[int]:
+        """Links between two frames, and a flexible one that carries an end elsewhere than at the frame where the way begins."""
+        ends = {self.link(on): on.partition(".")[2] for on in (a, b)}
+        between, meeting = _between(self.items, self.link(a), self.link(b))
+        if meeting not in ends or meeting == ROOT or self.items[meeting].kind != "modal":
+            return between
+        first = {self.items[i].frame for i in between if self.items[i].parent == meeting}
+        return between if first == {ends[meeting]} else {*between, meeting}
 
     def _quantity(self, kind: str, name: str) -> set[int]:
         if kind == "state":
