@@ -1,7 +1,8 @@
 """Aggregates: the groups of links that local loops tie together, so that what remains between the groups is a tree.
 
-A constraint touches the joints between its ends, and so does a spring between two bodies; links that share one, or that lie
-between such, form one aggregate, which hangs with its base on a port (a frame of a link) of another one. A free link is an aggregate by itself.
+A constraint touches the joints between its ends, and so does a spring between two bodies; links that share one of them, or
+that lie between such, form one aggregate, which hangs with its base on a port (a frame of a link) of another one. A free link
+is an aggregate by itself.
 """
 
 from __future__ import annotations

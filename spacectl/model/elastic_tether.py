@@ -94,6 +94,10 @@ class ElasticTether(LineElement):
         return ((self.on, "at"), *((name, "") for name in self.names), (self.to, "to_at"))
 
     @property
+    def is_objective(self) -> bool:
+        return not self.masses
+
+    @property
     def structure(self) -> tuple[Any, ...]:
         return (self.profile, self.masses)
 

@@ -87,7 +87,7 @@ class LineElement(PointElement):
 
     @property
     def only_pushes(self) -> bool:
-        return False
+        return not (self.density or self.parts())
 
     @property
     def _what(self) -> str:

@@ -16,7 +16,6 @@ from spacectl import (
     Revolute,
     ShapeError,
     SolverError,
-    SpringDamper,
     System,
     form_equations,
     library,
@@ -96,9 +95,6 @@ def test_large_systems_name_the_loop_too() -> None:
 
 def test_what_embedding_refuses() -> None:
     arm = library.geared_chain(2)
-    spring = SpringDamper(name="cord", on_a="world", on_b="link1.end", stiffness=1.0, length=0.1)
-    with pytest.raises(ModelError, match="'cord'"):
-        form_equations(replace(arm, elements=(spring,)), formulation="embedded")
     with pytest.raises(ModelError, match="rocker_motor.*not active"):
         form_equations(library.redundant_four_bar(), formulation="embedded", active=())
     with pytest.raises(ModelError, match="switch"):
