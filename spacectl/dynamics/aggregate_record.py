@@ -65,7 +65,8 @@ class Frames:
     def has_gravity(self) -> bool:
         """Whether gravity is a load on each body, which needs placements in the root."""
         n, properties = self.numbers.group("environment"), (1.0, np.zeros(3), np.eye(3))
-        return self.system.environment.gravity_wrench(Placement.identity(np.zeros(1)), properties, n) is not None
+        away = Placement(np.eye(3), np.array([1.0, 0.0, 0.0]))  # from a centre of attraction
+        return self.system.environment.gravity_wrench(away, properties, n) is not None
 
     @cached_property
     def needs_placements(self) -> bool:

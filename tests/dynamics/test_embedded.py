@@ -12,6 +12,7 @@ import pytest
 from spacectl import (
     Baumgarte,
     BodyForce,
+    CentralGravity,
     CircularOrbit,
     Constraint,
     Drive,
@@ -191,6 +192,12 @@ def test_gravity_gradient_and_pushes_in_world_axes_reach_inner_bodies() -> None:
     thrust = BodyForce(name="push", on="tool", at=(0.1, 0.0, 0.0), direction="y", axes="world")
     system = replace(base, environment=CircularOrbit(rate=1.1e-3), actuators=(*base.actuators, thrust))
     assert_same(form_equations(system, formulation="embedded"), form_equations(system, formulation="kane"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_centre_of_attraction_is_not_asked_at_its_centre() -> None:
+    system = replace(library.free_flyer_arm(), environment=CentralGravity(mu=1.0))
+    assert form_equations(system, formulation="embedded").stats["n_aggregates"] > 1
 
 
 def test_functions_have_the_names_of_the_shared_ones() -> None:
