@@ -204,20 +204,24 @@ class EmbeddedCalls:
         return {**found, **self._tree_calls()} if self.is_large else found
 
     def _tree_calls(self) -> dict[str, Any]:
-        """Mass matrix, bias and input map of a large rigid tree by its own sweep; others build expressions."""
+        """Mass matrix, bias and input map of a large rigid tree by its own sweep; others, and springs for h, need expressions."""
         names = {item.name for item in self.active}
         if any(getattr(actuator, "joint", "") in names for actuator in self.system.actuators):
             return {}
-        tree = replace(self.system, constraints=())
+        springs = self.system.point_elements
+        kept = tuple(item for item in self.system.elements if item not in springs)
+        tree = replace(self.system, constraints=(), elements=kept)
         if not tree.is_plain:
             return {}
         parameters = tree.parameters()
-        large, n_p = LargeTree(tree, parameters), len(parameters)  # constraints have the last numbers
+        large, n_p = LargeTree(tree, parameters), len(parameters)  # springs and constraints have the last numbers
         inputs = [a.input_name for a in tree.actuators]
         free = [inputs.index(name) for name in self._own.model.inputs]
-        return {
+        found: dict[str, Any] = {
             "mass_matrix": lambda t, q, p: large.mass_matrix(t, q, p[:n_p]),
-            "bias": lambda t, q, v, p: large.bias(t, q, v, p[:n_p]),
-            "inverse_dynamics": lambda t, q, v, v_dot, p: large.inverse_dynamics(t, q, v, v_dot, p[:n_p]),
             "input_map": lambda t, q, p: [large.input_map(t, q, p[:n_p])[0][:, free]],
         }
+        if not springs:
+            found["bias"] = lambda t, q, v, p: large.bias(t, q, v, p[:n_p])
+            found["inverse_dynamics"] = lambda t, q, v, v_dot, p: large.inverse_dynamics(t, q, v, v_dot, p[:n_p])
+        return found

@@ -192,6 +192,28 @@ def test_linear_models_operators_and_the_tree_s_correction_agree() -> None:
     np.testing.assert_allclose(factor_mass(eom, 0.3, q).solve(y), factor_mass(bare, 0.3, q).solve(y), rtol=1e-14)
 
 
+def sprung_gears() -> System:
+    """Twenty-six speeds, enough for native code in every call; a spring along each link but the first."""
+    springs = tuple(spring(f"spring{k}", f"link{k}", f"link{k + 1}.end") for k in range(12))
+    return replace(library.geared_chain(13), elements=springs)
+
+
+def test_large_chains_run_natively() -> None:
+    eom = form_equations(sprung_gears())
+    assert eom.formulation == "embedded"
+    _, q, v, u = consistent(eom, size=0.05)
+    expected = eom.numeric["aggregates"](eom.p).v_dot(0.3, q, v, u)
+    np.testing.assert_allclose(eom.v_dot(0.3, q, v, u), expected, atol=1e-10 * np.max(np.abs(expected)))
+
+
+def test_springs_leave_mass_matrix_and_input_map_to_the_tree_s_sweep() -> None:
+    eom, bare = (form_equations(item, formulation="embedded") for item in (sprung_gears(), library.geared_chain(13)))
+    assert "mass_matrix" in eom.numeric and "bias" in bare.numeric and "bias" not in eom.numeric
+    q = eom.state(joint3=0.4, joint5=-0.7)[: eom.n_q]
+    np.testing.assert_array_equal(eom.mass_matrix(0.3, q), bare.mass_matrix(0.3, q))
+    np.testing.assert_array_equal(eom.input_map(0.3, q), bare.input_map(0.3, q))
+
+
 def test_new_numbers_need_no_new_equations() -> None:
     eom = form_equations(sprung_bars(2), formulation="embedded")
     changed = replace(
