@@ -98,7 +98,7 @@ def test_andrews_agrees_with_the_test_set_in_a_state_off_rest() -> None:
 
 
 def test_embedded_loops_carry_the_springs_of_andrews_and_the_governor() -> None:
-    """Andrews off rest with its spring to the ground; the governor's springs between bodies as a tree and with a guided slider."""
+    """Andrews off rest with its spring to the ground; the governor's between bodies, as a tree and with a guided slider."""
     systems, references = part("systems"), part("references")
     printed = {**references.ANDREWS_END, **{f"{name}_dot": rate for name, rate in references.ANDREWS_RATES.items()}}
     turning = {"spin_dot": 2.0 * np.pi, "swing1_dot": 0.3, "swing2_dot": -0.2}
