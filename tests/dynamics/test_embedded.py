@@ -21,6 +21,7 @@ from spacectl import (
     JointSpring,
     JointTorque,
     Part,
+    PointOnPlane,
     Revolute,
     Spherical,
     System,
@@ -198,6 +199,16 @@ def test_gravity_gradient_and_pushes_in_world_axes_reach_inner_bodies() -> None:
 def test_a_centre_of_attraction_is_not_asked_at_its_centre() -> None:
     system = replace(library.free_flyer_arm(), environment=CentralGravity(mu=1.0))
     assert form_equations(system, formulation="embedded").stats["n_aggregates"] > 1
+
+
+def test_a_loop_to_the_frame_it_hangs_on_leaves_the_modes_below_alone() -> None:
+    """The beam's tip is the base of the joint that the plane holds, so that nothing of the beam belongs to its aggregate."""
+    plane = PointOnPlane(name="plane", a="outer0.tip", b="inner1.end", normal="z")
+    system = replace(library.kept_chain(2), constraints=(plane,))
+    eom = form_equations(system, formulation="embedded")
+    (member,) = (item for item in eom.numeric["aggregates"](eom.p).members if item.rows.size)
+    assert [eom.speeds[i] for i in member.v] == ["first1_dot"]
+    assert_same(eom, form_equations(system, formulation="multipliers"))
 
 
 def test_functions_have_the_names_of_the_shared_ones() -> None:
