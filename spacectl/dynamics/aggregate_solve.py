@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constrained import CONTRADICTION, NOTHING, RANK, SINGULAR
+from spacectl.dynamics.constrained import CONTRADICTION, RANK, SINGULAR, row_units
 
 __all__ = ["AggregateSolution", "Partition", "partition", "scale_of", "solve_aggregate"]
 
@@ -54,9 +54,7 @@ def partition(J: np.ndarray, b: np.ndarray, scale: np.ndarray) -> Partition:
     """Split the speeds by Gauss-Jordan elimination with complete pivoting, in units given by `scale`."""
     m, n = J.shape
     T = np.column_stack([J * scale, b])
-    size = np.linalg.norm(T[:, :n], axis=1)
-    size = np.where(size > NOTHING * np.max(size, initial=0.0), size, np.inf)
-    T = T / size[:, None]
+    T = T / row_units(T[:, :n])[:, None]
     rows, columns, first = list(range(m)), list(range(n)), 0.0
     pivots: list[tuple[int, int]] = []
     while rows and columns:

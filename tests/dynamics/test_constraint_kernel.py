@@ -285,7 +285,7 @@ def test_the_callback_has_the_derivatives_of_the_solution(road: str) -> None:
 
 def test_tolerances_of_kernel_and_twin_are_the_same() -> None:
     text = HEADER.read_text()
-    for name in ("NOTHING", "CONTRADICTION", "SINGULAR"):
+    for name in ("SMALL", "CONTRADICTION", "SINGULAR"):
         line = next(line for line in text.splitlines() if line.startswith(f"#define SC_{name} "))
         assert float(line.split()[2]) == getattr(constrained, name)
 

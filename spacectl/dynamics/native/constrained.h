@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SC_NOTHING 1e-13       /* as NOTHING, SMALL, CONTRADICTION and SINGULAR in dynamics/constrained.py */
-#define SC_SMALL 1e-4
+#define SC_SMALL 1e-4          /* as SMALL, CONTRADICTION and SINGULAR in dynamics/constrained.py */
 #define SC_CONTRADICTION 1e-3
 #define SC_SINGULAR 1e-13
 

@@ -23,7 +23,7 @@ static int sc_partition(int m, int n, const double *J, int to_row, int to_column
     }
     for (int j = 0; j < n; j++) column[j] = j;
     for (int i = 0; i < m; i++) {
-        const double size = T[i * wide + n], factor = size > SC_NOTHING * longest ? 1.0 / size : 0.0;
+        const double factor = longest > 0.0 ? 1.0 / fmax(T[i * wide + n], SC_SMALL * longest) : 1.0; /* as in sc_pivoted */
         for (int j = 0; j < n; j++) T[i * wide + j] *= factor;
         T[i * wide + n] = b ? b[i] * factor : 0.0;
     }
