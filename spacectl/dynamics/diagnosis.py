@@ -14,7 +14,13 @@ import numpy as np
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constrained import NOTHING, RANK, SOLVERS
 
-__all__ = ["ConstraintReport", "diagnose_constraints", "require_finite"]
+__all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_finite"]
+
+#: what to do about dependent rows under formulation="multipliers", as the end of a message
+DEPENDENT_CURE = (
+    "; dependent constraints need formulation='kane', 'udwadia_phohomsiri', 'partitioned' or 'embedded' (at a singular "
+    "position: a state beside it)"
+)
 
 
 @dataclass(frozen=True)
@@ -98,10 +104,9 @@ def require_finite(eom: Any, what: str, values: np.ndarray, t: float, state: Any
     x = np.concatenate([np.ravel(part) for part in state]) if isinstance(state, tuple) else np.ravel(state)
     if eom.constraint_rows and np.all(np.isfinite(x)):
         told = diagnose_constraints(eom, t, x, u=u, p=p).message
-        cure = "; dependent constraints need formulation='kane' or 'udwadia_phohomsiri'"
         raise SolverError(
             f"system '{eom.system.name}' by {eom.formulation}: no accelerations at t = {t:g}; {told}"
-            f"{cure if eom.formulation == 'multipliers' else ''}"
+            f"{DEPENDENT_CURE if eom.formulation == 'multipliers' else ''}"
         )
     names = eom.speeds if what == "v_dot" else eom.states
     bad = names[int(np.flatnonzero(~np.isfinite(values))[0])]

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.aggregate_solve import AggregateSolution, scale_of, solve_aggregate
-from spacectl.dynamics.constrained import NOTHING, RANK
+from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.embedded_model import EmbeddedModel, Member
 from spacectl.dynamics.tree import ROOT
 
@@ -154,18 +154,6 @@ class EmbeddedTwin:
                 E = state.J.T if member.kind.is_natural else state.E
                 lam[member.rows] = np.linalg.lstsq(scale[:, None] * E, scale * force, rcond=RANK)[0]
         return lam
-
-    def weakest_loop(self, t: float, q: Any, v: Any) -> tuple[Member, float] | None:
-        """The aggregate whose closure is nearest to singular, and its smallest singular value (rows of unit length)."""
-        found: list[tuple[float, int]] = []
-        q, v = np.asarray(q, dtype=float).reshape(-1), np.asarray(v, dtype=float).reshape(-1)
-        for k, (member, rank) in enumerate(zip(self.members, self.model.ranks, strict=True)):
-            if rank:
-                J = self.rows(member, t, q[member.q], v[member.v])[2]
-                size = np.linalg.norm(J, axis=1, keepdims=True)
-                size = np.where(size > NOTHING * np.max(size), size, np.inf)
-                found.append((float(np.linalg.svd(J / size)[1][rank - 1]), k))
-        return (self.members[min(found)[1]], min(found)[0]) if found else None
 
     def rows(self, member: Member, t: float, q: Any, v: Any) -> list[np.ndarray]:
         """position, speed, J, J_position, W, gamma, sides of one member's loops, for its own q and v."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacectl.dynamics.diagnosis import diagnose_constraints
+from spacectl.dynamics.diagnosis import DEPENDENT_CURE, diagnose_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.weak_loops import WeakLoop, can_close, find_weak_loop
 from spacectl.model.tether import LineElement
 from spacectl.simulation.events import Guard
 from spacectl.simulation.laws import BoundLaw
@@ -15,6 +16,9 @@ from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.twin_guards import BY_GUARD, BY_STATE
 
 __all__ = ["explain_failure"]
+
+_WEAK = 1e-2  # nearness below which a loop may have come to its limit
+_LATER = (1e-7, 1e-5, 1e-3)  # of the run, before and after a failure: whether a loop can close there
 
 
 def explain_failure(
@@ -43,6 +47,9 @@ def explain_failure(
             f"the rates of {bad} are not finite {where}, however short the step; the motion runs into a singularity "
             f"there, or a parameter is out of range{_constraint_faults(data, eom)}"
         )
+    loop = _weak_loop(data, eom)
+    if loop is not None and _is_at_its_limit(data, loop):
+        return f"the step became too short {where}: {_limit(data, eom, loop)}"
     return (
         f"the step became too short {where}: the error of {bad} stays above the tolerance; the right side jumps there "
         f"(pass that time in stops), grows without bound, or rtol and atol are too tight{_constraint_faults(data, eom)}"
@@ -51,22 +58,41 @@ def explain_failure(
 
 def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
     """What the constraints are like where the run stopped, by name."""
-    if not eom.constraint_rows:
+    loop = _weak_loop(data, eom)
+    if loop is None:
         return ""
+    if _is_at_its_limit(data, loop):
+        return f"; {_limit(data, eom, loop)}"
+    told = f"; of the loops at t = {data.t:.9g} s, {loop} is nearest to a singular closure ({loop.measure})"
     if "aggregates" in eom.numeric:
-        return _loop_faults(data, eom)
-    report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u)
-    return f"; the constraints at t = {data.t:.9g} s: {report.message}, leverage {report.adequacy:.1e}"
+        return told
+    report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u, p=data.plant.arguments[3])
+    cure = DEPENDENT_CURE if eom.formulation == "multipliers" and report.dependent else ""
+    return f"{told}; the constraints there: {report.message}, leverage {report.adequacy:.1e}{cure}"
 
 
-def _loop_faults(data: LoopData, eom: EquationsOfMotion) -> str:
-    """Which embedded loop is nearest to a singular closure where the run stopped."""
-    twin = eom.numeric["aggregates"](eom.p)
-    weakest = twin.weakest_loop(data.t, data.s[: eom.n_q], data.s[eom.n_q : eom.n_x])
-    if weakest is None:
-        return ""
-    loops = f"{twin.model.describe(weakest[0])} is nearest to a singular closure"
-    return f"; of the loops at t = {data.t:.9g} s, {loops} (smallest singular value {weakest[1]:.1e})"
+def _weak_loop(data: LoopData, eom: EquationsOfMotion) -> WeakLoop | None:
+    """The loop that is nearest to a singular position where the run stopped."""
+    if not eom.constraint_rows:
+        return None
+    return find_weak_loop(eom, data.t, data.s[: data.n_x], data.plant.arguments[3])
+
+
+def _is_at_its_limit(data: LoopData, loop: WeakLoop) -> bool:
+    """Whether the loop can close a little before the failure, and not a little after it."""
+    if loop.near > _WEAK:
+        return False
+    spans = [part * (data.t_end - data.t_start) for part in _LATER]
+    return any(can_close(loop.closure, data.t - h) and not can_close(loop.closure, data.t + h) for h in spans)
+
+
+def _limit(data: LoopData, eom: EquationsOfMotion, loop: WeakLoop) -> str:
+    moved = [part.joint_name for part in eom.system.tree if part.joint.motion is not None]
+    cause = f"the prescribed motion of {_listed(moved)}" if moved else "what moves it with time"
+    return (
+        f"{loop} cannot close after t = {data.t:.9g} s ({loop.measure}); change {cause}, give the loop other "
+        "proportions, or end the run before"
+    )
 
 
 def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:
