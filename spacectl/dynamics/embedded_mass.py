@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from spacectl.dynamics.aggregate_solve import Partition, partition, scale_of
 from spacectl.dynamics.embedded_twin import EmbeddedTwin, full_inertia, pack
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.tree import ROOT
+from spacectl.dynamics.weak_loops import singular_loop
 
 __all__ = ["EmbeddedMass", "factor_mass"]
 
@@ -157,7 +159,15 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     Raises
     ------
     ModelError
-        For other formulations, and where actuators keep a constraint: there is no symmetric mass matrix then.
+        For other formulations, where actuators keep a constraint (there is no symmetric mass matrix then), and for
+        coordinates that are not finite.
+    ShapeError
+        If q has another shape.
+
+    Warns
+    -----
+    UserWarning
+        In a singular position of a loop, where there are more independent speeds than beside it.
 
     Examples
     --------
@@ -176,8 +186,15 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
             f"factor_mass: system '{eom.system.name}' has constraints that actuators keep ({eom.constraint_inputs[0]}), so "
             "that its reduced mass matrix is not symmetric; use natural constraints"
         )
-    still = np.zeros(twin.n_v)
-    states = twin.outward(float(t), np.asarray(q, dtype=float), still, np.zeros(twin.n_u))
+    place, still = _checked_place(eom, q), np.zeros(twin.n_v)
+    loop = singular_loop(eom, float(t), np.concatenate([place, still]), twin.model.p)
+    if loop is not None:
+        warnings.warn(
+            f"factor_mass: {loop} of system '{eom.system.name}' is in a singular position ({loop.measure}); the independent "
+            "speeds are those of this instant only, more than beside it. Take a state beside it",
+            stacklevel=2,
+        )
+    states = twin.outward(float(t), place, still, np.zeros(twin.n_u))
     blocks: list[Any] = [None] * len(states)
     for k in reversed(range(len(states))):
         blocks[k] = _block(twin, k, states)
@@ -189,6 +206,17 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
         names += [eom.speeds[block.v[i]] for i in block.split.independent]
         start += size
     return EmbeddedMass(tuple(names), twin.n_v, tuple(found))
+
+
+def _checked_place(eom: EquationsOfMotion, q: Any) -> np.ndarray:
+    place = np.asarray(q, dtype=float)
+    if place.shape != (eom.n_q,):
+        cure = "; give x[: eom.n_q], the state without its speeds" if place.shape == (eom.n_x,) else ""
+        raise ShapeError(f"factor_mass: q has shape {place.shape}, expected ({eom.n_q},){cure}")
+    if not np.all(np.isfinite(place)):
+        bad = eom.states[int(np.flatnonzero(~np.isfinite(place))[0])]
+        raise ModelError(f"factor_mass: the coordinate '{bad}' is not finite; give numbers that close the loops")
+    return place
 
 
 def _block(twin: EmbeddedTwin, k: int, states: list[Any]) -> _Block:

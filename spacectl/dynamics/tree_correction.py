@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.array import Array
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.input_map import loop_motor
-from spacectl.dynamics.links import form_links
+from spacectl.dynamics.links import Link, form_links
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.orders import is_truncated
 from spacectl.dynamics.recursion import forward_dynamics, move_all
@@ -69,6 +69,8 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
     ------
     ModelError
         Without constraints, and for tethers and truncated orders.
+    ShapeError
+        If x or u has another shape.
     """
     require_equations(eom, "correct_tree")
     lines = [element.name for element in eom.system.point_elements if not element.only_pushes]
@@ -79,6 +81,11 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
         )
     x, numbers = np.asarray(x, dtype=float), eom.p if p is None else eom.parameters.check(p)
     command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
+    if x.shape != (eom.n_x,) or command.shape != (eom.n_u,):
+        raise ShapeError(
+            f"correct_tree: x has shape {x.shape}, u {command.shape}; expected ({eom.n_x},) and ({eom.n_u},), the states and "
+            "inputs of eom.states and eom.inputs"
+        )
     q, v = x[: eom.n_q], x[eom.n_q :]
     J, gamma = (eom.call("constraints", t, q, v, p=numbers)[k] for k in (2, 4))
     E = eom.call("terms", t, q, v, command, p=numbers)[5] if eom.constraint_inputs else J.T
@@ -113,7 +120,8 @@ class _TreeInverse:
 
     def __init__(self, eom: EquationsOfMotion, t: float, q: np.ndarray, p: np.ndarray):
         tree = Tree.of(eom.system)
-        self.links = form_links(tree, numeric_numbers(eom.parameters, p), np.zeros(1)).items
+        links = form_links(tree, numeric_numbers(eom.parameters, p), np.zeros(1)).items
+        self.links = [_held(link, float(np.ravel(t)[0])) for link in links]
         motions = move_all(self.links, t, q, np.zeros(eom.n_v), np.zeros(6))
         self.motions = [replace(item, bias=0.0 * item.bias, carrier_bias=_none(item.carrier_bias)) for item in motions]
 
@@ -123,6 +131,15 @@ class _TreeInverse:
         still = [replace(item, twist=np.zeros(6)) for item in self.motions]
         rates = forward_dynamics(self.links, still, np.asarray(f, dtype=float), loads, np.zeros(6), modal)
         return np.array(rates, dtype=float)
+
+
+def _held(link: Link, t: float) -> Link:
+    """A link whose motion is prescribed, fixed where it is: at rest it neither gives way nor pushes."""
+    joint = link.node.part.joint
+    if joint.motion is None or link.kind != "prescribed":
+        return link
+    value = np.array([float(joint.motion(t)[0])])
+    return replace(link, X_PJ=link.X_PJ @ joint.placement(value, link.n), kind="fixed")
 
 
 def _none(bias: Any) -> Any:

@@ -7,56 +7,22 @@ rows that depend on each other only there (Bennett's linkage) are no singular po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.constrained import NOTHING
 from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.levers import around_rest, find_levers, nudges
-from spacectl.dynamics.tree import Tree
+from spacectl.dynamics.loop_closures import Closure, in_levers, loop_closures, near_of, rank_of
 
-__all__ = ["SINGULAR_NEAR", "Closure", "WeakLoop", "can_close", "find_weak_loop", "loop_closures", "singular_loop"]
+__all__ = ["SINGULAR_NEAR", "WeakLoop", "can_close", "find_weak_loop", "singular_loop"]
 
 SINGULAR_NEAR = 1e-6  #: nearness below which a position counts as singular: half of the digits are lost
-_INDEPENDENT = 1e-7  # singular value, of the largest, from which a row beside the position counts
 _BESIDE = (0.3, 0.1, 0.03)  # [rad or m] how far beside
 _CLOSED = 1e-11  # residual, of the largest coordinate (at least 1), of a closed loop
 _ITERATIONS = 40
 _SHOWN = 6
-
-Rows = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
-
-
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """Rows that share joints: what must be closed together.
-
-    Parameters
-    ----------
-    rows : callable
-        (t, q) -> g, J, J_position, W of these rows and their speeds.
-    q : array
-        Coordinates now.
-    levers : array, shape (m + 1,)
-        Sizes of the rows around the reference, and the largest nearness there.
-    rank : int
-        The largest rank there.
-    constraints : tuple of str
-        The constraint of each row.
-    joints : tuple of str
-        The joint of each speed.
-    """
-
-    rows: Rows
-    q: np.ndarray
-    levers: np.ndarray
-    rank: int
-    constraints: tuple[str, ...]
-    joints: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +57,7 @@ class WeakLoop:
 
 
 def find_weak_loop(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> WeakLoop | None:
-    """The loop that is nearest to a singular position at a state that meets the constraints; None without any.
+    """The loop that is nearest to a singular position; None without loops, and for a state that is not finite.
 
     Parameters
     ----------
@@ -100,23 +66,25 @@ def find_weak_loop(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> W
     t : float
         Time [s].
     x : array, shape (n_x,)
-        State.
+        State that meets the constraints.
     p : array, optional
         Run-time parameters.
     """
-    found = [(_nearness(item, t), item) for item in loop_closures(eom, t, x, p)]
+    if not np.all(np.isfinite(np.asarray(x, dtype=float))):
+        return None
+    found = [(_nearness(item, t), item) for item in loop_closures(eom, x, p)]
     if not found:
         return None
     (near, rank), closure = min(found, key=lambda pair: pair[0][0])
     J = closure.rows(t, closure.q)[1]
-    U, _, V = np.linalg.svd(J / closure.levers[:-1, None])
+    U, _, V = np.linalg.svd(in_levers(J, closure.levers))
     weak = max(rank, 1) - 1
-    rows, speeds = np.abs(U[:, weak]), np.linalg.norm(V[weak:], axis=0)  # what is left free there, and nearly
+    free = np.linalg.norm(V[weak:], axis=0)  # of what is not held there, or hardly
     return WeakLoop(
         near,
-        _named(closure.constraints, rows, 0.1),
-        _named(closure.joints, speeds, 0.1),
-        _named(closure.joints, speeds, 0.9, few=True),
+        _named(closure.constraints, np.abs(U[:, weak]), 0.1),
+        _named(closure.joints, np.abs(V[weak]), 0.1),
+        _named(closure.joints, free, 0.9, few=True),
         closure,
     )
 
@@ -137,116 +105,24 @@ def can_close(closure: Closure, t: float, push: float = 0.05) -> bool:
     return any(_close(closure, t, closure.q + W @ side) is not None for side in sides)
 
 
-def loop_closures(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> Iterator[Closure]:
-    """All sets of rows that share joints, at a state."""
-    numbers = np.asarray(eom.p if p is None else p, dtype=float)
-    state = np.asarray(x, dtype=float)
-    if "aggregates" in eom.numeric:
-        yield from _embedded_closures(eom.numeric["aggregates"](numbers), state)
-        return
-    v, held_rows = state[eom.n_q :], [eom.constraint_rows.index(name) for name in eom.position_rows]
-    owners = np.array([name.split(".")[0] for name in eom.constraint_rows])
-    joints = np.array(_joints(eom))
-    for rows, speeds, levers, rank in _blocks(eom, numbers.tobytes()):
-        places = np.flatnonzero(np.isin(held_rows, rows))
-
-        def terms(t: float, q: np.ndarray, rows: Any = rows, speeds: Any = speeds, places: Any = places) -> Any:
-            g, _, J, held, W = eom.call("projection", t, q, v, p=numbers)
-            return g.reshape(-1)[places], J[np.ix_(rows, speeds)], held[np.ix_(places, speeds)], W[:, speeds]
-
-        yield Closure(terms, state[: eom.n_q], levers, rank, tuple(owners[rows].tolist()), tuple(joints[speeds].tolist()))
-
-
-def _embedded_closures(twin: Any, state: np.ndarray) -> Iterator[Closure]:
-    """The same from the aggregates of embedded equations: nothing that spans the system is formed."""
-    for member in twin.members:
-        if not member.rows.size:
-            continue
-        v = state[twin.n_q :][member.v]
-
-        def terms(t: float, q: np.ndarray, member: Any = member, v: Any = v) -> Any:
-            g, _, J, held, W, *_ = twin.rows(member, t, q, v)
-            return g.reshape(-1), J, held, W
-
-        levers, rank = _member_levers(twin, member)
-        owners = tuple(item.name for item in member.aggregate.constraints for _ in range(item.n_rows))
-        yield Closure(terms, state[: twin.n_q][member.q], levers, rank, owners, _aggregate_joints(twin.model, member))
-
-
-def _aggregate_joints(model: Any, member: Any) -> tuple[str, ...]:
-    """The joint of each speed of an aggregate; for modes that of their body."""
-    links = [model.frames.links.items[i] for i in member.aggregate.links]
-    return tuple(link.node.part.joint_name for link in links for _ in range(link.speeds.stop - link.speeds.start))
-
-
-@lru_cache(maxsize=256)
-def _member_levers(twin: Any, member: Any) -> tuple[np.ndarray, int]:
-    rest, v = twin.model.frames.tree.rest()[member.q], np.zeros(member.v.size)
-    W = twin.rows(member, 0.0, rest, v)[4]
-    return _measure([twin.rows(member, 0.0, rest + W @ step, v)[2] for step in nudges(member.v.size)])
-
-
-@lru_cache(maxsize=64)
-def _blocks(eom: Any, numbers: bytes) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, int]]:
-    """Rows and speeds that belong together, with the levers of the rows and their rank."""
-    p, v = np.frombuffer(numbers), np.zeros(eom.n_v)
-    whole = [eom.call("projection", 0.0, q, v, p=p)[2] for q in around_rest(eom)]
-    touched = np.max(np.abs(whole), axis=0) > 0.0
-    found, left = [], {int(k) for k in np.flatnonzero(touched.any(axis=1))}
-    while left:
-        rows = {min(left)}
-        while True:
-            speeds = touched[sorted(rows)].any(axis=0)
-            more = {k for k in left if np.any(touched[k] & speeds)}
-            if more == rows:
-                break
-            rows = more
-        left -= rows
-        place = np.array(sorted(rows)), np.flatnonzero(speeds)
-        found.append((*place, *_measure([J[np.ix_(*place)] for J in whole])))
-    return found
-
-
-def _measure(jacobians: list[np.ndarray]) -> tuple[np.ndarray, int]:
-    """Levers of rows from their values around the reference, and the largest rank there."""
-    sizes = find_levers(jacobians, lambda J, levers: 1.0)
-    rank = max(_rank(J, sizes) for J in jacobians)
-    return find_levers(jacobians, partial(_near, rank=rank)), rank
-
-
-def _rank(J: np.ndarray, levers: np.ndarray) -> int:
-    values = np.linalg.svd(J / levers[:-1, None], compute_uv=False)
-    return int(np.sum(values > _INDEPENDENT * max(float(np.max(values, initial=0.0)), 1e-300)))
-
-
-def _near(J: np.ndarray, levers: np.ndarray, *, rank: int) -> float:
-    """``1 / |A+|`` of rows in units of their levers, as `row_nearness`, for a given rank."""
-    values = np.linalg.svd(J / levers[:-1, None], compute_uv=False)[:rank]
-    if not rank:
-        return 1.0
-    if not np.min(values) > NOTHING * np.max(values):
-        return 0.0
-    return min(1.0, 1.0 / (float(np.sqrt(np.sum(values**-2.0))) * float(levers[-1])))
-
-
 def _nearness(closure: Closure, t: float) -> tuple[float, int]:
     """Nearness, and the rank that it is meant for: that of states beside this one, where it matters."""
     J = closure.rows(t, closure.q)[1]
-    near = _near(J, closure.levers, rank=closure.rank)
-    if near > SINGULAR_NEAR or not np.all(np.isfinite(J)):
+    near = near_of(J, closure.levers, rank=closure.rank)
+    if near > SINGULAR_NEAR:
         return near, closure.rank
     beside = [closure.rows(t, q)[1] for q in _beside(closure, t, J)]
-    rank = max((_rank(item, closure.levers) for item in beside), default=closure.rank)
+    rank = max((rank_of(item, closure.levers) for item in beside), default=closure.rank)
     if rank == closure.rank:
         return near, rank
-    most = max(_near(item, closure.levers, rank=rank) for item in beside)
+    most = max(near_of(item, closure.levers, rank=rank) for item in beside)
     levers = np.append(closure.levers[:-1], closure.levers[-1] * (most or 1.0))
-    return _near(J, levers, rank=rank), rank
+    return near_of(J, levers, rank=rank), rank
 
 
 def _beside(closure: Closure, t: float, J: np.ndarray) -> Iterator[np.ndarray]:
     """Closed positions beside this one, along what the rows leave free."""
-    _, values, V = np.linalg.svd(J / closure.levers[:-1, None])
+    _, values, V = np.linalg.svd(in_levers(J, closure.levers))
     free = V[int(np.sum(values > 1e-3 * max(float(np.max(values, initial=0.0)), 1e-300))) :]
     W, rng = closure.rows(t, closure.q)[3], np.random.default_rng(0)
     for size in _BESIDE if len(free) else ():
@@ -274,19 +150,6 @@ def _close(closure: Closure, t: float, start: np.ndarray) -> np.ndarray | None:
         else:
             damping *= 10.0
     return None
-
-
-@lru_cache(maxsize=64)
-def _joints(eom: Any) -> tuple[str, ...]:
-    """The joint of each speed; its own name where the speeds are not those of the joints."""
-    tree = Tree.of(eom.system)
-    if tuple(tree.speeds.names) != tuple(eom.speeds):
-        return tuple(eom.speeds)
-    names = list(eom.speeds)
-    for node in tree.nodes:
-        for k in range(node.v.start, node.v.stop):
-            names[k] = node.part.joint_name
-    return tuple(names)
 
 
 def _named(names: tuple[str, ...], weights: np.ndarray, share: float, few: bool = False) -> tuple[str, ...]:

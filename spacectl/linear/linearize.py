@@ -19,6 +19,7 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
 from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.manifold import constraint_manifold
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
@@ -75,6 +76,11 @@ def linearize(
     -------
     LinearModel
 
+    Raises
+    ------
+    ModelError
+        If a loop is in a singular position there: the motions that it allows have no common tangent.
+
     Examples
     --------
     >>> from spacectl.dynamics import form_equations
@@ -88,6 +94,13 @@ def linearize(
     state, command = _point(eom, x, u)
     q, v = state[: eom.n_q], state[eom.n_q :]
     n = eom.n_v
+    loop = singular_loop(eom, t, state, p)
+    if loop is not None:
+        raise ModelError(
+            f"linearize: {loop} of system '{eom.system.name}' is in a singular position ({loop.measure}), where branches of "
+            "motion cross and no linear model describes it; linearize beside it, at a state from make_consistent(eom, x, "
+            "hold=(...)) with another value of a joint"
+        )
     terms = linear_terms(eom, t, q, v, command, p)
     is_balanced = getattr(getattr(x, "outcome", None), "is_success", False) and u is None
     if check and not is_balanced:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,7 @@ from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.weak_loops import singular_loop
 
 __all__ = [
     "check_atol",
@@ -23,6 +25,7 @@ __all__ = [
     "check_steps",
     "check_stops",
     "rounding_floor",
+    "warn_if_singular",
 ]
 
 _NEAR_UNIT = 1e-6  # a quaternion this close to unit length is rounded input and gets normalised
@@ -118,6 +121,18 @@ def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.nd
         raise ModelError(
             f"x0 does not meet the constraints: {names[worst]} is off by {left[worst]:.3g}; "
             "pass make_consistent(eom, x0).x"
+        )
+
+
+def warn_if_singular(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.ndarray) -> None:
+    """Warn of a start in a singular position, from which several motions begin."""
+    loop = singular_loop(eom, t, x0, p)
+    if loop is not None:
+        warnings.warn(
+            f"simulate: system '{eom.system.name}' starts in a singular position of {loop} ({loop.measure}): it has more "
+            "freedoms there for an instant, and rounding chooses by which branch of motion it leaves; start beside it, as by "
+            "make_consistent(eom, x0, hold=(...)) with another value of a joint",
+            stacklevel=3,
         )
 
 

@@ -129,6 +129,7 @@ def simulate(
         max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=choose_tier(eom, tier, driver),
         project=project, begin=begin,
     )  # fmt: skip
+    check_arguments.warn_if_singular(eom, run.data.t, run.data.s[: eom.n_x], run.p)
     kept = law if isinstance(law, ControlLaw) else None  # a plain function may not travel to another process
     simulation = replace(run.finish(*run.advance(progress)), equations=eom, law=kept)
     if check and not simulation.outcome.is_success:

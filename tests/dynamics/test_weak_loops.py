@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from spacectl import (
-    Constraint,
     ModelError,
     Part,
     PointOnPlane,
@@ -25,7 +23,8 @@ from spacectl import (
     make_consistent,
     simulate,
 )
-from spacectl.dynamics.weak_loops import can_close, find_weak_loop, loop_closures, singular_loop
+from spacectl.dynamics.loop_closures import loop_closures
+from spacectl.dynamics.weak_loops import can_close, find_weak_loop
 from spacectl.model.library_constrained import rod
 from spacectl.spatial.rotation import rotation_about
 from tests.dynamics.test_constraint_drift import bennett, bennett_start
@@ -75,7 +74,7 @@ def test_a_run_to_the_limit_of_a_loop_says_so(road: str) -> None:
 def test_a_loop_closes_before_its_limit_and_not_after() -> None:
     eom = form_equations(pulled_four_bar())
     x = np.asarray(make_consistent(eom, eom.state(), t=0.44).x)
-    (closure,) = loop_closures(eom, 0.44, x)
+    (closure,) = loop_closures(eom, x)
     assert can_close(closure, 0.4499) and not can_close(closure, 0.4501)
 
 
@@ -103,3 +102,32 @@ def test_rows_that_depend_only_on_the_constraints_are_no_singular_position() -> 
     assert loop is not None and loop.near > 0.1
     two = find_weak_loop(form_equations(bennett(rows="two")), 0.0, x)
     assert two is not None and two.near > 0.1
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_a_linear_model_in_a_singular_position_is_refused(road: str) -> None:
+    """Two freedoms for an instant, one beside it."""
+    eom = form_equations(parallelogram(), formulation=road)
+    with pytest.raises(ModelError, match=PINS + r".*singular position.*beside it"):
+        linearize(eom, folded(eom), check=False)
+    beside = make_consistent(eom, eom.state(crank_pin=-1.5, coupler_pin=1.5, rocker_pin=-1.5), hold=("crank_pin",)).x
+    assert len(linearize(eom, beside, check=False).x) == 2
+
+
+def test_the_mass_matrix_in_a_singular_position_comes_with_a_warning() -> None:
+    eom = form_equations(parallelogram(), formulation="embedded")
+    with pytest.warns(UserWarning, match="factor_mass: " + PINS + r".*singular position"):
+        factor_mass(eom, 0.0, folded(eom)[:3])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(factor_mass(eom, 0.0, eom.state()[:3]).independent) == 1
+
+
+@pytest.mark.parametrize("road", ["kane", "partitioned"])
+def test_a_run_that_starts_in_a_singular_position_warns(road: str) -> None:
+    eom = form_equations(parallelogram(), formulation=road)
+    with pytest.warns(UserWarning, match="simulate: .*starts in a singular position of " + PINS):
+        simulate(eom, x0=folded(eom), u=[0.0], t_span=(0.0, 1e-3), grid=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(eom, x0=eom.state(), u=[0.0], t_span=(0.0, 1e-3), grid=2)
