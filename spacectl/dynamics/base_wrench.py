@@ -3,6 +3,11 @@
 002 refers to its first part for the algorithm, which is not at hand; derived here. With all accelerations known, the
 bodies of the opened tree tell what their root joints must pass: inertia forces less forces from outside. Forces in
 closed loops are inner ones, so that multipliers, unique or not, play no part.
+
+For the root everything is inner: natural constraints push on bodies of the system and on the root, and nothing else is
+there, so that the wrench is the forces from outside less the rate of momentum, whatever keeps the constraints. For a body
+it matters who takes the other side of a constraint: inner if that is the base or a body that it carries. A rule names
+frames and loads each along its slope; if these loads do not balance, the root takes the rest.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import numpy as np
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.model.actuators import JointTorque
+from spacectl.model.constraints import Artificial, Constraint
 from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.spatial.motion import Placement, pull_wrench
 
@@ -25,8 +31,9 @@ def find_base_wrench(
 ) -> np.ndarray:
     """Wrench that everything carried by a body exerts on it, through joints and loops together.
 
-    Springs and tethers between points count as forces from outside, as do constraints that tie the mechanism to bodies
-    which the base does not carry.
+    Springs and tethers between points count as forces from outside, as do actuators on bodies (also where they keep a
+    constraint) and constraints that tie the mechanism to bodies which the base does not carry. The root carries
+    everything: all constraint forces on it are counted, those of rules too. A rule of coordinates acts within their joints.
 
     Parameters
     ----------
@@ -51,7 +58,8 @@ def find_base_wrench(
     Raises
     ------
     ModelError
-        If there is no such body, or it carries nothing.
+        If there is no such body, or it carries nothing; and if a rule loads the base, what it carries and others together, so
+        that it does not tell which part of the force on the base comes from the mechanism.
     """
     require_equations(eom, "find_base_wrench")
     parts = eom.system.tree
@@ -69,12 +77,7 @@ def find_base_wrench(
     wrenches = _tree_wrenches(eom, t, q, v, command, _outward(carriers, base, roots), base, p)
     placements = eom.placements(t, q, p)
     X_NP = Placement(np.eye(3), np.zeros(3)) if base in roots else _placement(placements[names.index(base)])
-    total = np.zeros(6)
-    for part in hung:
-        k = names.index(part.name)
-        X_NF = _placement(placements[k]) @ Placement(np.asarray(part.child_rotation), np.asarray(part.child_at))
-        total -= pull_wrench(X_NP.inverse() @ X_NF, wrenches[k])
-    return total
+    return _passed(parts, placements, [names.index(part.name) for part in hung], wrenches, X_NP)
 
 
 def _same(carrier: str, base: str, roots: tuple[str, ...]) -> bool:
@@ -104,18 +107,73 @@ def _tree_wrenches(
     v_dot = eom.v_dot(t, q, v, u, p)
     if not eom.constraint_rows:
         return eom.reactions(t, q, v, u, p)
+    values = eom.p if p is None else p
+    lam, function = eom.multipliers(t, q, v, u, p), eom.functions["reactions"]
     inner = {item.name for item in eom.system.constraints if _is_inner(item, bodies, base, eom)}
-    lam = eom.multipliers(t, q, v, u, p)
-    lam = np.where([name.split(".")[0] in inner for name in eom.constraint_rows], 0.0, lam)
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        """What the multipliers of some rows do to the joints, (n, 6)."""
+        given = (t, q, v, u, v_dot, values)
+        return np.asarray(function(*given, np.where(rows, lam, 0.0)).full() - function(*given, 0.0 * lam).full())
+
+    owners = np.array([name.split(".")[0] for name in eom.constraint_rows])
+    for item in eom.system.constraints:
+        if item.is_natural and isinstance(item, Constraint) and base in _loaded(item) and _loaded(item) & bodies:
+            if _loaded(item) - bodies - {base} or not _is_balanced(eom, t, q, p, change(owners == item.name)):
+                raise ModelError(
+                    f"find_base_wrench: rule '{item.name}' loads '{base}', what it carries, and others (or the root) together, "
+                    f"and does not tell whose force acts on '{base}'; write it as constraints between frames, or ask for "
+                    "base='world'"
+                )
+            inner.add(item.name)
     efforts = {a.input_name: a for a in eom.system.actuators}
-    is_inner = [isinstance(a := efforts[name], JointTorque) and a.joint in inner for name in eom.inputs]
-    command = np.where(is_inner, 0.0, u) if eom.n_u else u
-    values = eom.functions["reactions"](t, q, v, command, v_dot, eom.p if p is None else p, lam)
-    return np.asarray(values.full())
+    is_inner = {name: isinstance(a, JointTorque) and a.joint in inner for name, a in efforts.items()}
+    lam = np.where(_inner_rows(eom, inner, is_inner), 0.0, lam)
+    command = np.where([is_inner[name] for name in eom.inputs], 0.0, u) if eom.n_u else u
+    return np.asarray(function(t, q, v, command, v_dot, values, lam).full())
+
+
+def _inner_rows(eom: EquationsOfMotion, inner: set[str], is_inner: dict[str, bool]) -> list[bool]:
+    """Which multipliers are forces within: of natural constraints, and efforts of motors in the joints of inner loops."""
+    known = {item.name: item for item in eom.system.constraints}
+    seen: dict[str, int] = {}
+    found = []
+    for name in eom.constraint_rows:
+        owner = name.split(".")[0]
+        k = seen[owner] = seen.get(owner, -1) + 1
+        kind = known[owner].kind
+        found.append(is_inner[kind.by[k]] if isinstance(kind, Artificial) else owner in inner)
+    return found
 
 
 def _is_inner(item: Any, bodies: set[str], base: str, eom: EquationsOfMotion) -> bool:
+    roots = eom.system.environment.root_names
+    if base in roots:
+        return True
     if not isinstance(item, FrameConstraint):
         return False
-    roots = eom.system.environment.root_names
-    return all(end in bodies or _same(end, base, roots) for end in (item.a.split(".")[0], item.b.split(".")[0]))
+    return all(end in bodies or end == base for end in (item.a.split(".")[0], item.b.split(".")[0]))
+
+
+def _loaded(item: Constraint) -> set[str]:
+    """Bodies on which a rule pushes: those whose frames it names, for a rule of velocities those whose velocities."""
+    kinds = {kind for kind, _ in item.rule.needs} & {"velocity", "angular_velocity"} or {"position", "rotation"}
+    return {name.split(".")[0] for kind, name in item.rule.needs if kind in kinds}
+
+
+def _is_balanced(eom: EquationsOfMotion, t: float, q: np.ndarray, p: Any, change: np.ndarray) -> bool:
+    """Whether loads have no resultant: the joints on the root pass nothing of them."""
+    roots, parts = eom.system.environment.root_names, eom.system.tree
+    on_root = [k for k, part in enumerate(parts) if part.on.split(".")[0] in roots]
+    placements = eom.placements(t, q, p)
+    total = _passed(parts, placements, on_root, change, Placement(np.eye(3), np.zeros(3)))
+    return bool(np.max(np.abs(total)) <= 1e-9 * max(float(np.max(np.abs(change))), 1e-300))
+
+
+def _passed(parts: Any, placements: Any, joints: list[int], wrenches: np.ndarray, X_NP: Placement) -> np.ndarray:
+    """What joints pass to the body that carries them, about its origin in its axes."""
+    total = np.zeros(6)
+    for k in joints:
+        child = Placement(np.asarray(parts[k].child_rotation), np.asarray(parts[k].child_at))
+        total -= pull_wrench(X_NP.inverse() @ _placement(placements[k]) @ child, wrenches[k])
+    return total
