@@ -5,7 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacectl import ModelError, ShapeError, correct_tree, factor_mass, form_equations, library, make_consistent
+from spacectl import (
+    Constraint,
+    ModelError,
+    Part,
+    Prismatic,
+    Revolute,
+    ShapeError,
+    System,
+    correct_tree,
+    factor_mass,
+    form_equations,
+    library,
+    make_consistent,
+)
+from spacectl.model.library_constrained import rod
 from tests.dynamics.test_embedded import LOOPS, consistent
 
 SYSTEMS = {
@@ -81,3 +95,36 @@ def test_operators_serve_long_chains() -> None:
     y = rng.standard_normal(100)
     # the condition number of a chain grows with its length: 1e5 here
     np.testing.assert_allclose(mass.solve(mass.apply(y)), y, atol=1e-9)
+
+
+def test_prescribed_joints_are_held_in_the_tree_and_its_correction() -> None:
+    """A base that turns and slides as prescribed, with two links geared to each other."""
+    parts = (
+        Part(rod("a", 0.5, 1.0), joint=Revolute(name="turn", axis="z", prescribed=lambda s: 0.3 * s.t + 0.1 * s.t**2)),
+        Part(rod("b", 0.5, 1.0), on="a.end", joint=Prismatic(name="slide", axis="x", prescribed=lambda s: 0.2 * s.t**2)),
+        Part(rod("c", 0.5, 1.0), on="b.end", joint=Revolute(name="j1", axis="z")),
+        Part(rod("d", 0.5, 1.0), on="c.end", joint=Revolute(name="j2", axis="z")),
+    )
+    gear = Constraint(name="gear", rule=lambda s: s["j2"] - 2.0 * s["j1"])
+    eom = form_equations(System(name="carried", parts=parts, constraints=(gear,)), formulation="embedded")
+    x = np.asarray(make_consistent(eom, eom.state(j1=0.3, j1_dot=0.7), t=0.8).x)
+    expected = eom.v_dot(0.8, x[:2], x[2:], [])
+    assert np.max(np.abs(expected)) > 0.1
+    for t in (0.8, np.array([0.8])):
+        np.testing.assert_allclose(correct_tree(eom, t, x).v_dot, expected, rtol=1e-12)
+
+
+def test_arguments_of_another_size_are_refused() -> None:
+    eom = form_equations(library.four_bar(), formulation="embedded")
+    x = eom.state()
+    with pytest.raises(ShapeError, match=r"factor_mass: q has shape \(6,\), expected \(3,\); give x\[: eom.n_q\]"):
+        factor_mass(eom, 0.0, x)
+    with pytest.raises(ShapeError, match=r"q has shape \(2,\), expected \(3,\)"):
+        factor_mass(eom, 0.0, x[:2])
+    with pytest.raises(ModelError, match="'coupler_pin' is not finite"):
+        factor_mass(eom, 0.0, [0.0, np.nan, 0.0])
+    for u in ([], [1.0, 99.0], 1.0):
+        with pytest.raises(ShapeError, match=r"correct_tree: .* expected \(6,\) and \(1,\)"):
+            correct_tree(eom, 0.0, x, u)
+    with pytest.raises(ShapeError, match=r"x has shape \(7,\)"):
+        correct_tree(eom, 0.0, np.append(x, 1.0), [1.0])
