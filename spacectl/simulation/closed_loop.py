@@ -97,7 +97,9 @@ def simulate(
     tier : {"auto", "vm", "native", "data-driven", "callback"}
         How functions are evaluated: at once by CasADi's virtual machine, as native code for this structure (compiled
         once, then cached), as the native sweep that serves every tree, or through Python for comparison. ``"auto"``
-        is native wherever a compiler is found, else the virtual machine: the same on every run of a machine.
+        is native wherever a compiler is found, else the virtual machine: the same on every run of a machine. Embedded
+        equations and large trees have no such function: ``"vm"`` runs their native sweep too. The attribute ``plant`` of
+        the result tells what ran.
     project : bool
         Whether the state of a constrained system is projected on the constraints after each step and at each record;
         without it residuals grow with the errors of integration (unless the equations were formed with `Baumgarte`).

@@ -171,7 +171,9 @@ def _bind_calls(eom: EquationsOfMotion, p: np.ndarray) -> BoundFunction:
     def rule(arguments: list[Any], results: list[Any]) -> None:
         results[0][:] = eom.call("x_dot", *arguments[:3], p=p)[0].reshape(-1)
 
-    return bind_python(rule, (1, eom.n_x, eom.n_u, p.size), (eom.n_x,))
+    bound = bind_python(rule, (1, eom.n_x, eom.n_u, p.size), (eom.n_x,))
+    bound.described = "callback"
+    return bound
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from spacectl import (
     System,
     factor_mass,
     form_equations,
+    library,
     linearize,
     make_consistent,
     simulate,
@@ -131,3 +132,15 @@ def test_a_run_that_starts_in_a_singular_position_warns(road: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate(eom, x0=eom.state(), u=[0.0], t_span=(0.0, 1e-3), grid=2)
+
+
+def test_dependent_rows_under_multipliers_come_with_the_cure_in_runs_too() -> None:
+    eom = form_equations(library.redundant_four_bar(), formulation="multipliers")
+    cure = r"depend on each other.*formulation='kane', 'udwadia_phohomsiri', 'partitioned' or 'embedded'"
+    with pytest.raises(SolverError, match=cure):
+        eom.v_dot(0.0, np.zeros(3), np.zeros(3), np.zeros(eom.n_u))
+    with pytest.raises(SolverError, match="not finite.*" + cure):
+        simulate(eom, t_span=(0.0, 0.1), tier="vm")
+    for road in ("kane", "udwadia_phohomsiri", "partitioned", "embedded"):
+        cured = form_equations(library.redundant_four_bar(), formulation=road)
+        assert np.all(np.isfinite(cured.v_dot(0.0, np.zeros(3), np.zeros(3), np.zeros(cured.n_u))))

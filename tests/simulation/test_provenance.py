@@ -9,6 +9,7 @@ import numpy as np
 
 from spacectl import design_pd, form_equations, library, simulate
 from spacectl.cli import run_command_line
+from spacectl.simulation.functions import CALLBACK, GENERATED, bind_plant
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "free_flyer_arm"
 RUN = {"x0": {"joint1": 0.4}, "t_span": (0.0, 1.0)}
@@ -31,6 +32,14 @@ def test_law_and_parameters_are_identified() -> None:
     assert named["link2.mass"] == 2.0
     long = form_equations(library.chain(26))
     assert simulate(long, t_span=(0.0, 0.01), grid=2, tier="vm").dataset.attrs["plant"] == "data-driven"
+
+
+def test_the_plant_that_ran_is_told() -> None:
+    """Embedded equations have no function for the virtual machine: their native sweep serves, or their calls in Python."""
+    eom = form_equations(library.four_bar(), formulation="embedded")
+    for tier, plant, kind in (("vm", "data-driven", GENERATED), ("callback", "callback", CALLBACK)):
+        assert bind_plant(eom, tier, np.asarray(eom.p)).kind == kind
+        assert simulate(eom, t_span=(0.0, 1e-3), grid=2, tier=tier).dataset.attrs["plant"] == plant
 
 
 def test_the_same_command_gives_the_same_numbers(tmp_path: Path) -> None:
