@@ -33,7 +33,9 @@ def arm(constraint: Any, *, links: int = 2, actuators: tuple[Any, ...] = ()) -> 
         parts.append(Part(rod(f"b{k}", 0.5, 1.0 + k), on=on, joint=joint))
         on = f"b{k}.end"
     environment = UniformGravity(g=tuple(G))
-    return System(name="arm", environment=environment, parts=tuple(parts), constraints=(constraint,), actuators=actuators)
+    return System(
+        name="arm", environment=environment, parts=tuple(parts), constraints=(constraint,), actuators=actuators
+    )
 
 
 def state_of(eom: Any) -> np.ndarray:
@@ -87,7 +89,9 @@ def test_the_root_feels_weight_less_the_rate_of_momentum_whatever_keeps_the_cons
     eom = form_equations(arm(GUIDES[guide]), formulation=road)
     x = state_of(eom)
     expected = outer_less_rate(eom, x, ("b0", "b1"))
-    np.testing.assert_allclose(find_base_wrench(eom, 0.0, x), expected, atol=1e-6)  # differences of 1e-3 to fourth order
+    np.testing.assert_allclose(
+        find_base_wrench(eom, 0.0, x), expected, atol=1e-6
+    )  # differences of 1e-3 to fourth order
 
 
 def test_a_force_from_outside_that_keeps_a_constraint_does_not_act_on_the_root() -> None:

@@ -101,7 +101,9 @@ def test_prescribed_joints_are_held_in_the_tree_and_its_correction() -> None:
     """A base that turns and slides as prescribed, with two links geared to each other."""
     parts = (
         Part(rod("a", 0.5, 1.0), joint=Revolute(name="turn", axis="z", prescribed=lambda s: 0.3 * s.t + 0.1 * s.t**2)),
-        Part(rod("b", 0.5, 1.0), on="a.end", joint=Prismatic(name="slide", axis="x", prescribed=lambda s: 0.2 * s.t**2)),
+        Part(
+            rod("b", 0.5, 1.0), on="a.end", joint=Prismatic(name="slide", axis="x", prescribed=lambda s: 0.2 * s.t**2)
+        ),
         Part(rod("c", 0.5, 1.0), on="b.end", joint=Revolute(name="j1", axis="z")),
         Part(rod("d", 0.5, 1.0), on="c.end", joint=Revolute(name="j2", axis="z")),
     )
