@@ -20,6 +20,7 @@ CHAINS: dict[str, tuple[Callable[[int], System], int]] = {
     "four-bar chain": (library.four_bar_chain, 200),
     "flexible four-bar chain": (partial(library.four_bar_chain, flexible=True), 5),
 }
+ROUNDS = 3  #: over all lengths, so that a processor that slows down for a while slows no single length
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Measured:
 def measure(name: str, counts: tuple[int, ...], repeats: int, progress: Callable[[float], None]) -> Measured:
     """Accelerations of a random state that closes the loops, for each number of loops."""
     make, largest = CHAINS[name]
-    rows = []
-    for k, n in enumerate(counts):
+    states, rows = [state(make(n)) for n in counts], []
+    rounds = [[timed_call(*item, repeats) for item in states] for _ in range(ROUNDS)]
+    for k, (n, (eom, x, u)) in enumerate(zip(counts, states, strict=True)):
         progress(k / len(counts))
-        eom, x, u = state(make(n))
-        v_dot, seconds = timed_call(eom, x, u, repeats)
+        v_dot, seconds = rounds[0][k][0], min(item[k][1] for item in rounds)
         dense, difference = np.nan, np.nan
         if n <= largest:
             expected, dense = augmented(eom, x, u, repeats)

@@ -80,16 +80,11 @@ _QUICK = {  # formulations of the quick form that share little; most from Python
 
 
 def _roads(case: Benchmark, quick: bool) -> list[Road]:
-    """Each formulation compiled, and by its own solver from Python where that takes less than a minute.
-
-    Absolute coordinates of 40 windows are left out: 486 speeds and 485 rows, whose code takes more than five minutes to compile.
-    """
+    """Each formulation compiled, and by its own solver from Python where that takes less than a minute."""
     if quick:
         tier = "native" if case.name in ("Andrews", "governor") else "vm"
         return [Road(name, tier=tier) for name in _QUICK[case.name]]
-    if case.name.startswith("four-bar") and case.name != "four-bar, N = 2":
-        return [road for road in FORMULATIONS if road.coordinates == "joint"]
-    if case.name == "governor":
+    if case.name == "governor" or (case.name.startswith("four-bar") and case.name != "four-bar, N = 2"):
         return list(FORMULATIONS)
     own = [replace(road, tier="vm") for road in FORMULATIONS if road.coordinates == "joint"]
     return [*FORMULATIONS, *own]
