@@ -65,8 +65,7 @@ def work(results: list[Result]) -> Figure:
                 label=group,
                 style="markers",
             )
-            for group, members in groups
-            if members
+            for group, members in groups  # an empty one too: a group has one colour in all panels
         )
         panels.append(
             Panel(
