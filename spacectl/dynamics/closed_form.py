@@ -13,16 +13,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.dynamics.closing_rows import end_frame, seen_from
 from spacectl.dynamics.constraint_terms import ConstraintTerms
-from spacectl.dynamics.kinematics import frame_in_body
 from spacectl.dynamics.legs import Leg, find_leg, leg_kind
-from spacectl.dynamics.partition import LoopPlan, PartitionPlan
+from spacectl.dynamics.partition import PartitionPlan
 from spacectl.dynamics.terms import Terms
-from spacectl.dynamics.tree import ROOT
 from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.spatial.motion import Placement
 
-__all__ = ["advance", "closed_form", "find_legs", "loop_rows", "name_legs"]
+__all__ = ["advance", "closed_form", "find_legs", "name_legs"]
 
 MARGIN = 1e-6  #: below which two solutions of a leg are too close to tell them apart: Newton's method decides there
 _FOLDED = 0.01  # margin from which a leg is led to one unknown; nearer to a fold Newton's method is the better one
@@ -35,8 +34,9 @@ def find_legs(
     """The leg of each loop that closes in closed form, else the one with the best margin; tried around the given positions."""
     found: list[Leg | None] = []
     p = np.asarray(terms.system.parameters(vary=terms.vary).values)
-    for loop in plan.loops:
-        members = _members(constraints, loop.constraints)
+    alone = {block.loops[0] for block in plan.blocks if len(block.loops) == 1}
+    for k, loop in enumerate(plan.loops):
+        members = _members(constraints, loop.constraints) if k in alone else []
         legs = find_leg(terms, members, loop.wished) if members else []
         best, chosen = 0.0, None
         for leg in legs:
@@ -102,22 +102,6 @@ def closed_form(terms: Terms, legs: list[Leg | None]) -> ca.Function:
     )
 
 
-def loop_rows(terms: Terms, constraints: ConstraintTerms, loop: LoopPlan, rows: list[int]) -> ca.Function:
-    """(t, q, p) -> (g, C_d) of the chosen position rows of one loop: what Newton's method needs (002 Eq 9)."""
-    pieces = []
-    for item in constraints.rows:
-        if item.constraint.name in loop.constraints and item.position is not None:
-            member = item.constraint
-            if isinstance(member, FrameConstraint):
-                X_JF = _frame(terms, member, "a", "b")
-                pieces.append(member.rows(X_JF, terms.numbers.group(member.name)))
-            else:
-                pieces.append(item.position)
-    g = ca.vertcat(*pieces)[rows]
-    C = ca.jacobian(ca.jtimes(g, terms.q, terms.q_dot), terms.v)[:, list(loop.wished)]
-    return ca.Function("rows", [terms.t, terms.q, terms.p], [ca.densify(g), ca.densify(C)], ["t", "q", "p"], ["g", "C"])
-
-
 def advance(terms: Terms) -> ca.Function:
     """(q, v) -> q + W v."""
     moved = terms.q + ca.jacobian(terms.q_dot, terms.v) @ terms.v
@@ -127,40 +111,7 @@ def advance(terms: Terms) -> ca.Function:
 def _reached(terms: Terms, leg: Leg, q: Any) -> Placement:
     """What the leg must reach, seen from the body that carries it."""
     other = "b" if leg.end == "a" else "a"
-    X = _seen(terms, terms.tree.nodes[leg.nodes[0]].parent, Placement.identity(q), *_end(terms, leg.constraint, other))
+    end = end_frame(terms, leg.constraint, other)
+    X = seen_from(terms, terms.tree.nodes[leg.nodes[0]].parent, Placement.identity(q), *end)
     R, place = ca.substitute([ca.densify(X.R), ca.densify(X.p)], [terms.q], [q])
     return Placement(R, place)
-
-
-def _frame(terms: Terms, constraint: FrameConstraint, one: str, two: str) -> Placement:
-    """The frame on one end of a constraint seen from that on the other."""
-    return _seen(terms, *_end(terms, constraint, one), *_end(terms, constraint, two))
-
-
-def _end(terms: Terms, constraint: FrameConstraint, end: str) -> tuple[int, Placement]:
-    """Body and place there of a constraint's frame."""
-    n = terms.numbers.group(constraint.name)
-    body, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), terms.q, terms.v, terms.numbers)
-    return body, X_BE @ Placement(n[f"rotation_{end}"], n[f"at_{end}"])
-
-
-def _seen(terms: Terms, one: int, X_one: Placement, two: int, X_two: Placement) -> Placement:
-    """A frame on body `two` seen from a frame on body `one`, by the shortest way through the tree."""
-    ups, downs = _path(terms, one), _path(terms, two)
-    while ups and downs and ups[0] == downs[0]:
-        ups, downs = ups[1:], downs[1:]
-    X_up = X_down = Placement.identity(terms.q)
-    for i in ups:
-        X_up = X_up @ terms.steps[i].X_PB
-    for i in downs:
-        X_down = X_down @ terms.steps[i].X_PB
-    return (X_up @ X_one).inverse() @ X_down @ X_two
-
-
-def _path(terms: Terms, body: int) -> list[int]:
-    """Bodies from the root to this one."""
-    path: list[int] = []
-    while body != ROOT:
-        path.insert(0, body)
-        body = terms.tree.nodes[body].parent
-    return path

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.array import Array
-from spacectl.core.errors import ModelError, ShapeError, SolverError
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.arguments import as_given_state, as_time
+from spacectl.dynamics.block_newton import SINGULAR, BlockNewton
+from spacectl.dynamics.blocks import ClosingBlock
+from spacectl.dynamics.diagnosis import require_sides
 from spacectl.dynamics.elimination import eliminate, expand
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.partition import LoopPlan, PartitionPlan
 
 __all__ = ["ClosedLoop", "ClosedState", "close_loops", "require_plan"]
-
-_STEPS = 60  # Newton steps for one loop; damped ones need more than the usual four
-_SINGULAR = 1e-7  # of the smallest to the largest singular value of C_d: the square root of rounding
-_OPEN = 1e-12  # residual, relative to the size of the coordinates (at least 1)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class ClosedLoop:
     dependent : tuple of str
         Speeds that depend.
     method : str
-        ``"closed form"``, ``"one unknown"`` or ``"newton"``.
+        ``"closed form"``, ``"one unknown"``, ``"newton"``, ``"rates only"``, or ``"nothing to move"`` (its rows hold
+        what is held anyway, and were found to be met).
     steps : int
         Newton steps.
     condition : float
@@ -93,8 +94,8 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
     ShapeError
         If `x0` is not a state.
     SolverError
-        If a loop cannot close, is singular, or closes on another branch than that of `x0`. The message names the loop and the
-        joint; `partial` is the state with the closest configuration found.
+        If a loop cannot close, is singular, closes on another branch than that of `x0` or turned by 180 degrees, or contradicts
+        others. The message names the loop and the joint; `partial` is the state with the closest configuration found.
 
     Examples
     --------
@@ -107,15 +108,14 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
     plan = require_plan(eom, "close_loops")
     if method not in ("auto", "newton"):
         raise ModelError(f"close_loops: method is {method!r}, expected 'auto' or 'newton'")
-    given = np.array(x0, dtype=float)
-    if given.shape != (eom.n_x,):
-        raise ShapeError(f"close_loops: x0 has shape {given.shape}, expected ({eom.n_x},); eom.state(name=...) makes one")
-    x = eom.state(given)
-    done = []
-    for loop in plan.loops:
-        done.append(_close_loop(eom, plan, loop, t, x, method == "auto", p))
-    x = _close_speeds(eom, plan, t, x, p)
-    left = float(np.max(np.abs(eom.residual(t, x[: eom.n_q], x[eom.n_q :], p)), initial=0.0))
+    newton = BlockNewton(eom, as_time(t, "close_loops: t"), p)
+    x = as_given_state(eom, x0, "close_loops: x0")
+    done = [loop for block in plan.blocks for loop in _close_block(newton, plan, block, x, method == "auto")]
+    _require_closed(newton, plan, x)
+    if eom.position_rows:
+        require_sides(eom, newton.t, x, p)
+    x = _close_speeds(eom, plan, newton.t, x, p)
+    left = float(np.max(np.abs(eom.residual(newton.t, x[: eom.n_q], x[eom.n_q :], p)), initial=0.0))
     held = {j for loop in plan.loops for j in loop.wished}
     free = tuple(name for j, name in enumerate(eom.speeds) if j not in held)
     return ClosedState(Array(x), tuple(done), free, left)
@@ -132,108 +132,119 @@ def require_plan(eom: EquationsOfMotion, caller: str) -> PartitionPlan:
     return plan
 
 
-def _close_loop(
-    eom: EquationsOfMotion, plan: PartitionPlan, loop: LoopPlan, t: float, x: np.ndarray, may_form: bool, p: Any
-) -> ClosedLoop:
-    """Close one loop in place."""
-    names = tuple(eom.speeds[j] for j in loop.wished)
-    if not loop.positions:
-        return ClosedLoop(loop.name, loop.leg, names, "rates only", 0, 1.0)
-    before = _side(eom, loop, t, x, p)
-    method = "newton"
-    if may_form and loop.has_form and _apply_form(eom, loop, t, x, p):
-        method = loop.method
-    steps, left = _newton(eom, loop, t, x, p)
-    condition, weakest = _condition(eom, loop, t, x, p)
-    joint = _joint_of(eom, weakest)
-    if left > _OPEN * max(1.0, float(np.max(np.abs(x[: eom.n_q])))):
-        raise SolverError(
-            f"system '{eom.system.name}': loop '{loop.name}' cannot close; {left:.3g} is left open at joint '{joint}', which "
-            f"stands at {_value(eom, weakest, x)} in the closest configuration found (in the error's `partial`); change the "
-            "independent coordinates or the dimensions",
-            partial=x.copy(),
-        )
-    if condition < _SINGULAR:
-        raise SolverError(
-            f"system '{eom.system.name}': the closure of loop '{loop.name}' is singular at joint '{joint}' "
-            f"({_value(eom, weakest, x)}): its dependent speeds {', '.join(names)} are not determined by the others; form the "
-            "equations with other independent=(...) or start elsewhere",
-            partial=x.copy(),
-        )
-    if before * _side(eom, loop, t, x, p) < 0.0:
-        raise SolverError(
-            f"system '{eom.system.name}': loop '{loop.name}' closes on another branch than the given state: joint '{joint}' came "
-            f"to {_value(eom, weakest, x)}; start closer to the branch that is meant",
-            partial=x.copy(),
-        )
-    return ClosedLoop(loop.name, loop.leg, names, method, steps, condition)
+def _close_block(
+    newton: BlockNewton, plan: PartitionPlan, block: ClosingBlock, x: np.ndarray, may_form: bool
+) -> list[ClosedLoop]:
+    """Close the loops of a block in place."""
+    loops = [plan.loops[k] for k in block.loops]
+    if not block.speeds:  # rates only, or rows that hold what is held anyway: they are looked at in the end
+        method = "nothing to move" if block.rows else "rates only"
+        return [_told(newton.eom, loop, method, 0, 1.0) for loop in loops]
+    start, before, method = x.copy(), newton.side(block, x), "newton"
+    if may_form and len(loops) == 1 and loops[0].has_form and _apply_form(newton, loops[0], x):
+        method = loops[0].method
+    steps, left = newton.close(block, x)
+    if left > newton.limit(x):
+        raise _not_closed(newton, plan, block, [start, x])
+    condition, weakest = newton.condition(block, x)
+    if condition < SINGULAR:
+        raise _fault(newton.eom, loops, weakest, x, _SINGULAR_CLOSURE)
+    if before * newton.side(block, x) < 0.0:
+        again = start.copy()
+        more, left = newton.close(block, again, keep_side=True)
+        if left > newton.limit(again) or before * newton.side(block, again) < 0.0:
+            raise _fault(newton.eom, loops, weakest, x, _OTHER_BRANCH)
+        x[:], steps, method = again, steps + more, "newton"
+        condition, _ = newton.condition(block, x)
+    return [_told(newton.eom, loop, method, steps, condition) for loop in loops]
 
 
-def _apply_form(eom: EquationsOfMotion, loop: LoopPlan, t: float, x: np.ndarray, p: Any) -> bool:
+def _require_closed(newton: BlockNewton, plan: PartitionPlan, x: np.ndarray) -> None:
+    """If some row is still open, all loops at once, in place; raises if it stays open."""
+    gaps = np.abs(newton.gaps(x))
+    if not np.max(gaps, initial=0.0) > newton.limit(x):
+        return
+    rows = tuple(i for block in plan.blocks for i in block.rows)
+    speeds = tuple(sorted(j for block in plan.blocks for j in block.speeds))
+    everything = ClosingBlock(tuple(range(len(plan.loops))), rows, speeds, ())
+    trial = x.copy()
+    newton.close(everything, trial)
+    if np.max(np.abs(newton.gaps(trial))) <= newton.limit(trial):
+        x[:] = trial
+        return
+    worst = int(np.argmax(gaps))
+    loop = next(loop for loop in plan.loops if worst in loop.positions)
+    if loop.wished:
+        raise _not_closed(newton, plan, everything, [x, trial], loop.name)
+    found, closest = newton.find_closest(everything, [x, trial])
+    raise SolverError(
+        f"system '{newton.eom.system.name}': loop '{loop.name}' holds nothing that the others leave free, and contradicts "
+        f"them: {gaps[worst]:.3g} is left open in '{newton.eom.position_rows[worst]}' when they are closed, {found.gap:.3g} "
+        "if all give way (in the error's `partial`); remove it or change its numbers",
+        partial=closest,
+    )
+
+
+_SINGULAR_CLOSURE = (
+    "the closure of loop '{loop}' is singular at joint '{joint}' ({value}): its dependent speeds {names} are not determined by "
+    "the others; form the equations with other independent=(...) or start elsewhere"
+)
+_OTHER_BRANCH = (
+    "loop '{loop}' closes on another branch than the given state: joint '{joint}' came to {value}; start closer to the "
+    "branch that is meant"
+)
+_CANNOT = (
+    "loop '{loop}' cannot close; {gap:.3g} is left open at joint '{joint}', which stands at {value} in the closest "
+    "configuration found (in the error's `partial`); change the independent coordinates or the dimensions"
+)
+_ELSEWHERE = (
+    "loop '{loop}' was not closed from here, but it closes elsewhere, with joint '{joint}' at {value} (in the error's "
+    "`partial`); start closer"
+)
+_UNKNOWN = (
+    "loop '{loop}' was not closed from here; {gap:.3g} is left open at joint '{joint}', which stands at {value} in what came "
+    "closest (in the error's `partial`, not known to be the closest configuration); start elsewhere"
+)
+
+
+def _not_closed(
+    newton: BlockNewton, plan: PartitionPlan, block: ClosingBlock, starts: list[np.ndarray], name: str = ""
+) -> SolverError:
+    """The error for loops that were not closed: whether they can be at all, and how close they come."""
+    found, x = newton.find_closest(block, starts)
+    told = _CANNOT if found.is_minimum else _UNKNOWN
+    told = _ELSEWHERE if found.gap <= newton.limit(x) else told
+    loops = [plan.loops[k] for k in block.loops if not name or plan.loops[k].name == name]
+    return _fault(newton.eom, loops, newton.condition(block, x)[1], x, told, found.gap)
+
+
+def _fault(
+    eom: EquationsOfMotion, loops: list[LoopPlan], speed: int, x: np.ndarray, told: str, gap: float = 0.0
+) -> SolverError:
+    words = {
+        "loop": "', '".join(loop.name for loop in loops),
+        "joint": _joint_of(eom, speed),
+        "value": _value(eom, speed, x),
+        "names": ", ".join(eom.speeds[j] for loop in loops for j in loop.wished),
+        "gap": gap,
+    }
+    return SolverError(f"system '{eom.system.name}': {told.format(**words)}", partial=x.copy())
+
+
+def _told(eom: EquationsOfMotion, loop: LoopPlan, method: str, steps: int, condition: float) -> ClosedLoop:
+    return ClosedLoop(loop.name, loop.leg, tuple(eom.speeds[j] for j in loop.wished), method, steps, condition)
+
+
+def _apply_form(newton: BlockNewton, loop: LoopPlan, x: np.ndarray) -> bool:
     """Put the closed form's coordinates of one loop into x; False (and x as it was) where it has none."""
-    q, margin = eom.call("closed_form", t, x[: eom.n_q], p=p)
-    own = [i for i, name in enumerate(eom.coordinates) if _belongs(eom, i, loop, name)]
+    eom = newton.eom
+    q, margin = eom.call("closed_form", newton.t, x[: eom.n_q], p=newton.p)
+    joints = {_joint_of(eom, j) for j in loop.wished}
+    own = [i for i, name in enumerate(eom.coordinates) if any(name == j or name.startswith(f"{j}.") for j in joints)]
     if not np.all(np.isfinite(q)) or not margin[0, 0] > 0.0:
         return False
     x[own] = q.reshape(-1)[own]
     return True
-
-
-def _belongs(eom: EquationsOfMotion, i: int, loop: LoopPlan, name: str) -> bool:
-    joints = {_joint_of(eom, j) for j in loop.wished}
-    return any(name == joint or name.startswith(f"{joint}.") for joint in joints)
-
-
-def _newton(eom: EquationsOfMotion, loop: LoopPlan, t: float, x: np.ndarray, p: Any) -> tuple[int, float]:
-    """Newton's method on the dependent coordinates of one loop, in place: damped so that the gap never grows."""
-    n_q, columns, rows = eom.n_q, list(loop.wished), list(loop.positions)
-    size = max(1.0, float(np.max(np.abs(x[:n_q]))))
-    damping = 0.0
-    g, C, W = _linear(eom, t, x, rows, columns, p)
-    for k in range(_STEPS):
-        gap = float(np.linalg.norm(g))
-        if gap <= 1e-15 * size:
-            return k, gap
-        # Levenberg's term leads to the closest configuration where there is no solution
-        A = np.vstack([C, np.sqrt(damping) * np.eye(len(columns))])
-        step = np.linalg.lstsq(A, np.concatenate([-g, np.zeros(len(columns))]), rcond=1e-12)[0]
-        step *= min(1.0, 0.5 / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
-        trial = x.copy()
-        trial[:n_q] += W @ step
-        trial = eom.state(trial)
-        found = _linear(eom, t, trial, rows, columns, p)
-        if np.linalg.norm(found[0]) < gap:
-            x[:] = trial
-            g, C, W = found
-            damping *= 0.1 if damping > 1e-14 else 0.0
-        elif gap < _OPEN * size:
-            return k, gap
-        else:
-            damping = max(10.0 * damping, 1e-6 * float(np.sum(C**2)))
-    return _STEPS, float(np.linalg.norm(g))
-
-
-def _linear(
-    eom: EquationsOfMotion, t: float, x: np.ndarray, rows: list[int], columns: list[int], p: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    g, _, _, held, W = eom.call("projection", t, x[: eom.n_q], x[eom.n_q :], p=p)
-    return g.reshape(-1)[rows], held[np.ix_(np.array(rows), np.array(columns))], W[:, columns]
-
-
-def _condition(eom: EquationsOfMotion, loop: LoopPlan, t: float, x: np.ndarray, p: Any) -> tuple[float, int]:
-    """How far ``C_d`` is from singular, and the speed that would have to move most for little."""
-    _, C, _ = _linear(eom, t, x, list(loop.positions), list(loop.wished), p)
-    _, values, V = np.linalg.svd(C)
-    weakest = int(np.argmax(np.abs(V[-1])))
-    return float(values[len(loop.wished) - 1] / max(values[0], 1e-300)), loop.wished[weakest]
-
-
-def _side(eom: EquationsOfMotion, loop: LoopPlan, t: float, x: np.ndarray, p: Any) -> float:
-    """Sign of det ``C_d``, which changes only through a singular position; 0 if the rows are more than the speeds."""
-    _, C, _ = _linear(eom, t, x, list(loop.positions), list(loop.wished), p)
-    if C.shape[0] != C.shape[1]:
-        return 0.0
-    return float(np.sign(np.linalg.det(C))) if np.linalg.cond(C) < 1.0 / _SINGULAR else 0.0
 
 
 def _close_speeds(eom: EquationsOfMotion, plan: PartitionPlan, t: float, x: np.ndarray, p: Any) -> np.ndarray:

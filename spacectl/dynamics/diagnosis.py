@@ -13,8 +13,9 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constrained import NOTHING, RANK, SOLVERS
+from spacectl.model.frame_constraints import FrameConstraint
 
-__all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_finite"]
+__all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_finite", "require_sides"]
 
 #: what to do about dependent rows under formulation="multipliers", as the end of a message
 DEPENDENT_CURE = (
@@ -114,6 +115,19 @@ def require_finite(eom: Any, what: str, values: np.ndarray, t: float, state: Any
         f"{what} at t = {t:g} is not finite (first at '{bad}'): the state or input is not finite, or the mass matrix "
         "is singular there"
     )
+
+
+def require_sides(eom: Any, t: float, x: np.ndarray, p: Any) -> None:
+    """Raise if some loop is closed the wrong way round: its rows cannot tell a turn of 180 degrees."""
+    sides = eom.call("sides", t, x[: eom.n_q], p=p)[0].reshape(-1)
+    active = {name.split(".")[0] for name in eom.constraint_rows}
+    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.name in active]
+    turned = [name for name, side in zip(names, sides, strict=True) if not side > 0.0]
+    if turned:
+        raise SolverError(
+            f"system '{eom.system.name}': the nearest state meets {', '.join(turned)} turned by 180 degrees; start closer",
+            partial=x,
+        )
 
 
 def _adequacy(M: np.ndarray, J: np.ndarray, E: np.ndarray, scale: np.ndarray, rank: int) -> float:

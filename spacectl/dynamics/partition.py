@@ -10,25 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
-from scipy.linalg import qr
 
-from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.blocks import ClosingBlock, closing_blocks
 from spacectl.dynamics.constrained import RANK, Solution, speed_scales
 from spacectl.dynamics.constraint_terms import ConstraintTerms
-from spacectl.dynamics.elimination import LoopRows, eliminate, solve_sequential
+from spacectl.dynamics.elimination import LoopRows, solve_sequential
+from spacectl.dynamics.samples import sample_states
 from spacectl.dynamics.terms import Terms
-from spacectl.model.actuators import JointTorque
+from spacectl.dynamics.wishes import KEPT, choose_dependent, unit_rows, wish_weights
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.frame_constraints import FrameConstraint
-from spacectl.model.validate import find_speed
 
-__all__ = ["LoopPlan", "PartitionPlan", "plan_partition", "position_rows", "sample_states"]
+__all__ = ["LoopPlan", "PartitionPlan", "plan_partition"]
 
-_NEAR_BEST = 0.1  # of the best pivot: of speeds this good, the one farthest out in the tree depends
-# how little speeds are wished that other loops need, that are driven, that are of modes, that shall be independent
-_SHARED, _DRIVEN, _MODAL, _KEPT = 0.01, 0.1, 0.05, 1e-6
+_SHARED = 0.01  # how little speeds are wished that other loops need
+_GOOD = 0.1  # of the best sample's smallest pivot: the reference position serves if it has this
 
 
 @dataclass(frozen=True)
@@ -71,10 +69,13 @@ class PartitionPlan:
         First to last.
     units : tuple of float
         Units of the speeds in which pivots are compared when states are closed: roundly 1 / sqrt(M_jj) at reference.
+    blocks : tuple of ClosingBlock
+        The loops as their positions are closed, first to last: one by one, or together where each needs the other.
     """
 
     loops: tuple[LoopPlan, ...]
     units: tuple[float, ...]
+    blocks: tuple[ClosingBlock, ...] = ()
 
     @property
     def positions(self) -> tuple[LoopRows, ...]:
@@ -102,40 +103,48 @@ def plan_partition(
     rows, mass : casadi.Function
         "constraints" and "mass_matrix" of the equations.
     """
-    groups = _groups(constraints)
     p = np.asarray(terms.system.parameters(vary=terms.vary).values)
-    states = sample_states(terms, rows, p)
-    jacobians = [np.asarray(rows(0.0, q, np.zeros(terms.v.shape[0]), p)[2].full()) for q in states]
+    states, still = sample_states(terms, rows, p), np.zeros(terms.v.shape[0])
+    found = [rows(0.0, q, still, p) for q in states]
+    jacobians, held = ([np.asarray(out[k].full()) for out in found] for k in (2, 3))
     scale = speed_scales(np.asarray(mass(0.0, states[0], p).full()))
-    wish = _wishes(terms, keep)
-    order = _order(groups, jacobians, scale)
-    plans: list[LoopPlan] = []
-    for k, (name, members, own, held) in enumerate(order):
-        others = [i for j, item in enumerate(order) if j < k for i in item[2]]
-        shared = np.any([np.any(np.abs(J[others] * scale) > RANK, axis=0) for J in jacobians], axis=0)
-        weight = np.where(shared, _SHARED, 1.0) * wish
-        wished = _wished(jacobians[0], own, weight, scale)
-        plans.append(LoopPlan(own, wished, len(own), name, members, held))
-    ranks = np.zeros(len(plans), dtype=int)
-    for J in jacobians:
-        found = eliminate(J, np.zeros(J.shape[0]), tuple(plans), scale)
-        ranks = np.maximum(ranks, [loop.dependent.size for loop in found])
-    _require_freedoms(terms, wish, int(ranks.sum()))
-    plan = PartitionPlan(
-        tuple(
-            LoopPlan(
-                plan.rows, tuple(sorted(plan.wished[:rank])), int(rank), plan.name, plan.constraints, plan.positions
-            )
-            for plan, rank in zip(plans, ranks, strict=True)
-        ),
-        tuple(float(item) for item in 2.0 ** np.round(np.log2(scale))),  # powers of two: one code for similar masses
+    wish = wish_weights(terms, keep)
+    generic = _generic(jacobians, scale)
+    order = _order(_groups(constraints), [jacobians[k] for k in generic], scale)
+    weights = []
+    for k in range(len(order)):
+        others = [i for item in order[:k] for i in item[2]]
+        shared = np.any([np.any(np.abs(jacobians[g][others] * scale) > RANK, axis=0) for g in generic], axis=0)
+        weights.append(np.where(shared, _SHARED, 1.0) * wish)
+    choices = {g: choose_dependent(jacobians[g], [item[2] for item in order], weights, scale) for g in generic}
+    best = _best({g: pivot for g, (_, pivot) in choices.items()})
+    chosen = choices[best][0]
+    _require_freedoms(terms, wish, sum(len(wished) for wished in chosen))
+    loops = tuple(
+        LoopPlan(own, wished, len(wished), name, members, positions)
+        for (name, members, own, positions), wished in zip(order, chosen, strict=True)
     )
-    return plan, states
+    moved = [(loop.positions, loop.wished if loop.positions else ()) for loop in loops]
+    blocks = closing_blocks(moved, held, held[best], scale)
+    units = tuple(float(item) for item in 2.0 ** np.round(np.log2(scale)))  # powers of two: one code for similar masses
+    return PartitionPlan(loops, units, blocks), states
+
+
+def _generic(jacobians: list[np.ndarray], scale: np.ndarray) -> list[int]:
+    """Which samples have the highest rank: others are singular positions, where a plan would be wrong elsewhere."""
+    ranks = [int(np.linalg.matrix_rank(unit_rows(J * scale), tol=RANK)) if J.size else 0 for J in jacobians]
+    return [k for k, rank in enumerate(ranks) if rank == max(ranks)]
+
+
+def _best(pivots: dict[int, float]) -> int:
+    """The first sample unless its smallest pivot is far smaller than that of another."""
+    most = max(pivots.values())
+    return next(k for k, pivot in pivots.items() if pivot >= _GOOD * most)
 
 
 def _require_freedoms(terms: Terms, wish: np.ndarray, rank: int) -> None:
     """Raise if more speeds are kept than the mechanism has freedoms: no choice could serve them all."""
-    named = [name for name, weight in zip(terms.tree.speeds, wish, strict=True) if weight <= _KEPT]
+    named = [name for name, weight in zip(terms.tree.speeds, wish, strict=True) if weight <= KEPT]
     freedoms = len(wish) - rank
     if len(named) > freedoms:
         raise ModelError(
@@ -198,100 +207,3 @@ def _private_worth(own: np.ndarray, others: np.ndarray) -> tuple[float, int]:
     if not whole or not np.any(private):
         return 0.0, 0
     return float(np.linalg.matrix_rank(own[:, private], tol=RANK)) / whole, -max(0, int(np.sum(private)) - whole)
-
-
-def _wishes(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:
-    """How gladly each speed becomes dependent: driven ones and modes less, those to be kept hardly at all."""
-    tree = terms.tree
-    weight = np.ones(len(tree.speeds.names))
-    for node in tree.nodes:
-        weight[node.eta_dot] = _MODAL
-    nodes = {node.part.joint_name: node for node in tree.nodes}
-    for actuator in terms.system.actuators:
-        if isinstance(actuator, JointTorque) and actuator.joint in nodes:
-            node = nodes[actuator.joint]
-            weight[node.v.start + find_speed(actuator, node.part)] = _DRIVEN
-    known = [*tree.coordinates.names, *tree.speeds.names]
-    for name in keep:
-        if name not in known:
-            raise ModelError(f"form_equations: independent names an {unknown_name('coordinate or speed', name, known)}")
-        speed = name if name in tree.speeds.names else f"{name}_dot"
-        if speed not in tree.speeds.names:
-            raise ModelError(
-                f"form_equations: independent names '{name}', which is no speed's own coordinate; name a speed"
-            )
-        weight[tree.speeds.index(speed)] = _KEPT
-    return weight
-
-
-def _wished(J: np.ndarray, rows: tuple[int, ...], weight: np.ndarray, scale: np.ndarray) -> tuple[int, ...]:
-    """Speeds that shall depend: good pivots, farthest out in the tree among those nearly as good as the best."""
-    R = J[list(rows)] * scale
-    size = np.linalg.norm(R, axis=1, keepdims=True)
-    R = R / np.where(size > 0.0, size, np.inf)
-    open_rows = list(range(len(rows)))
-    chosen: list[int] = []
-    while open_rows:
-        value = np.max(np.abs(R[open_rows]), axis=0)
-        value[chosen] = 0.0
-        if not np.max(value) > RANK:
-            break
-        j = int(np.flatnonzero(value * weight >= _NEAR_BEST * np.max(value * weight))[-1])
-        i = open_rows.pop(int(np.argmax(np.abs(R[open_rows, j]))))
-        chosen.append(j)
-        for other in open_rows:
-            R[other] -= R[other, j] / R[i, j] * R[i]
-    return tuple(chosen)
-
-
-def position_rows(terms: Terms, plan: PartitionPlan, rows: Any, q: np.ndarray) -> list[list[int]]:
-    """For each loop, which of its own position rows close it: as many independent ones as it has dependent speeds."""
-    p = np.asarray(terms.system.parameters(vary=terms.vary).values)
-    held = np.asarray(rows(0.0, q, np.zeros(terms.v.shape[0]), p)[3].full())
-    found = []
-    for loop in plan.loops:
-        C = held[list(loop.positions)][:, list(loop.wished)]
-        order = qr(C.T, mode="economic", pivoting=True)[2] if C.size else np.zeros(0, dtype=int)
-        found.append(sorted(int(i) for i in order[: len(loop.wished)]))
-    return found
-
-
-def sample_states(terms: Terms, rows: Any, p: np.ndarray, count: int = 3) -> list[np.ndarray]:
-    """Coordinates that meet the constraints: the reference position (or near it) and others around it.
-
-    Where none is found the reference position itself is used: the plan is then made for an open mechanism.
-    """
-    rest, n = terms.tree.rest(), terms.v.shape[0]
-    W = _rate_map(terms)
-    rng = np.random.default_rng(0)
-    found: list[np.ndarray] = []
-    for k in range(count):
-        start = found[0] if found else rest
-        J = np.asarray(rows(0.0, start, np.zeros(n), p)[2].full())
-        along = rng.standard_normal(n) * (0.0 if k == 0 else 0.1)
-        along -= np.linalg.lstsq(J, J @ along, rcond=RANK)[0] if J.size else 0.0
-        q = _close_roughly(rows, W, start + W(0.0, start, p) @ along, n, p)
-        if q is not None or not found:
-            found.append(rest if q is None else q)
-    return found
-
-
-def _close_roughly(rows: Any, W: Any, q: np.ndarray, n: int, p: np.ndarray) -> np.ndarray | None:
-    """Newton's method with the least change; None if it does not get there."""
-    for _ in range(30):
-        out = rows(0.0, q, np.zeros(n), p)
-        g, J = np.asarray(out[0].full()).reshape(-1), np.asarray(out[3].full())
-        if not np.all(np.isfinite(g)):
-            return None
-        if np.max(np.abs(g), initial=0.0) < 1e-14 * max(1.0, float(np.max(np.abs(q), initial=0.0))):
-            return q
-        step = np.linalg.lstsq(J, -g, rcond=RANK)[0]
-        q = q + W(0.0, q, p) @ step * min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300))
-    return q if np.max(np.abs(g)) < 1e-11 else None
-
-
-def _rate_map(terms: Terms) -> Any:
-    """W of ``q_dot = W v + X`` as a call of (t, q, p)."""
-    W = ca.densify(ca.jacobian(terms.q_dot, terms.v))
-    function = ca.Function("W", [terms.t, terms.q, terms.v, terms.p], [W])
-    return lambda t, q, p: np.asarray(function(t, q, 0.0, p).full())

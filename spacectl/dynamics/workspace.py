@@ -36,7 +36,8 @@ def close_positions(
     Returns
     -------
     array, shape (n, n_q)
-        With closed loops; a position that cannot be closed is not a number. `close_loops` says why.
+        With closed loops, on the branch of the given coordinates; a position that cannot be closed there, in all rows and
+        the right way round, is not a number. `close_loops` says why.
 
     Raises
     ------
@@ -46,8 +47,9 @@ def close_positions(
     plan = require_plan(eom, "close_positions")
     if method not in ("auto", "closed form", "newton"):
         raise ModelError(f"close_positions: method is {method!r}, expected 'auto', 'closed form' or 'newton'")
-    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in plan.loops if not loop.has_form]
-    if method == "closed form" and open_legs:
+    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in plan.loops if loop.wished and not loop.has_form]
+    has_forms = not open_legs and "closed_form" in eom.functions
+    if method == "closed form" and not has_forms:
         raise ModelError(f"close_positions: no closed form for loops {', '.join(open_legs)}; use method='newton'")
     given = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
     if given.ndim != 2 or given.shape[1] != eom.n_q:
@@ -55,15 +57,16 @@ def close_positions(
     numbers = eom.p if p is None else eom.parameters.check(p)
     if method != "auto":
         return _close_all(eom, given, method, t, numbers)
-    closed = _close_all(eom, given, "newton" if open_legs else "closed form", t, numbers)
+    closed = _close_all(eom, given, "closed form" if has_forms else "newton", t, numbers)
     missing = np.isnan(closed).any(axis=1)
-    if not open_legs and np.any(missing):
+    if has_forms and np.any(missing):
         closed[missing] = _close_all(eom, np.ascontiguousarray(given[missing]), "newton", t, numbers)
     return closed
 
 
 def _close_all(eom: EquationsOfMotion, given: np.ndarray, method: str, t: float, numbers: np.ndarray) -> np.ndarray:
-    native, out = compile_positions(eom, method, numbers), np.empty_like(given)
+    is_own = np.array_equal(numbers, eom.p)
+    native, out = compile_positions(eom, method, numbers, is_own=is_own), np.empty_like(given)
     places = (given.ctypes.data, given.ctypes.data, numbers.ctypes.data, out.ctypes.data)
     batch = tree_library().sc_batch
     batch(native.entry, len(given), eom.n_q, 0, t, *places, native.iw.ctypes.data, native.w.ctypes.data)

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.closed_form import advance, closed_form, find_legs, loop_rows, name_legs
+from spacectl.dynamics.closed_form import advance, closed_form, find_legs, name_legs
+from spacectl.dynamics.closing_rows import block_rows, checked_rows
 from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.options import Options
-from spacectl.dynamics.partition import plan_partition, position_rows
+from spacectl.dynamics.partition import plan_partition
 from spacectl.dynamics.terms import Terms
 from spacectl.model.system import System
 
@@ -44,8 +45,11 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
         plan, states = plan_partition(terms, constraints, options.independent, rows, functions["mass_matrix"])
         legs = find_legs(terms, constraints, plan, rows, states)
         more: dict[str, Any] = {"advance": lambda: advance(terms)}
-        for k, (loop, used) in enumerate(zip(plan.loops, position_rows(terms, plan, rows, states[0]), strict=True)):
-            more[f"loop{k}"] = partial(loop_rows, terms, constraints, loop, used)
+        for k, block in enumerate(plan.blocks):
+            more[f"block{k}"] = partial(block_rows, terms, constraints, block)
+        unsolved = tuple(i for block in plan.blocks for i in block.unsolved)
+        more["unsolved"] = lambda: checked_rows(terms, constraints, unsolved)
+        more["closure"] = lambda: checked_rows(terms, constraints, None)
         if any(legs):
             more["closed_form"] = lambda: closed_form(terms, legs)
         return name_legs(terms, constraints, plan, legs), more

@@ -1,0 +1,127 @@
+/* Newton's method for the coordinates of one block of loops, with the side of the closure told by the determinant. */
+#include <math.h>
+#include <string.h>
+
+#define SC_SMALLEST 1e-13 /* of a pivot to its row: singular */
+
+/* Solves the row-major system T x = b (m x m), rows scaled, partial pivoting; b becomes x. Returns the sign of det T, or 0. */
+static int sc_solve_signed(int m, double *T, double *b) {
+    int sign = 1;
+    for (int i = 0; i < m; i++) {
+        double largest = 0.0;
+        for (int j = 0; j < m; j++) largest = fmax(largest, fabs(T[i * m + j]));
+        if (!(largest > 0.0)) return 0;
+        for (int j = 0; j < m; j++) T[i * m + j] /= largest;
+        b[i] /= largest;
+    }
+    for (int k = 0; k < m; k++) {
+        int best = k;
+        for (int i = k + 1; i < m; i++)
+            if (fabs(T[i * m + k]) > fabs(T[best * m + k])) best = i;
+        if (!(fabs(T[best * m + k]) > SC_SMALLEST)) return 0;
+        if (best != k) {
+            sign = -sign;
+            for (int j = k; j < m; j++) {
+                const double t = T[k * m + j];
+                T[k * m + j] = T[best * m + j];
+                T[best * m + j] = t;
+            }
+            const double t = b[k];
+            b[k] = b[best];
+            b[best] = t;
+        }
+        if (T[k * m + k] < 0.0) sign = -sign;
+        for (int i = k + 1; i < m; i++) {
+            const double factor = T[i * m + k] / T[k * m + k];
+            if (factor == 0.0) continue;
+            for (int j = k + 1; j < m; j++) T[i * m + j] -= factor * T[k * m + j];
+            b[i] -= factor * b[k];
+        }
+    }
+    for (int k = m - 1; k >= 0; k--) {
+        for (int j = k + 1; j < m; j++) b[k] -= T[k * m + j] * b[j];
+        b[k] /= T[k * m + k];
+    }
+    return sign;
+}
+
+/* What a block needs: its rows (g, C column-major) and q + W v. */
+typedef struct {
+    int m, n_q;
+    const int *speeds;
+    int (*rows)(const double **, double **, long long *, double *, int);
+    int (*advance)(const double **, double **, long long *, double *, int);
+    double *w_rows, *w_advance;
+    const double *t, *p;
+    double *v; /* zero, n_v */
+} sc_block;
+
+/* Rows and their derivative at q: returns the gap. */
+static double sc_gap(const sc_block *B, const double *q, double *g, double *C, long long *iw) {
+    const double *given[] = {B->t, q, B->p};
+    double *out[] = {g, C}, sum = 0.0;
+    B->rows(given, out, iw, B->w_rows, 0);
+    for (int i = 0; i < B->m; i++) sum += g[i] * g[i];
+    return sqrt(sum);
+}
+
+/* Sign of det C; step becomes C^-1 g, or (C'C + damping)^-1 C' g: Levenberg's step, which is to be subtracted. */
+static int sc_step(int m, const double *C, const double *g, double damping, double *T, double *step) {
+    for (int i = 0; i < m; i++) {
+        step[i] = g[i];
+        for (int j = 0; j < m; j++) T[i * m + j] = C[j * m + i];
+    }
+    const int sign = sc_solve_signed(m, T, step);
+    if (sign && !(damping > 0.0)) return sign;
+    for (int i = 0; i < m; i++) {
+        step[i] = 0.0;
+        for (int k = 0; k < m; k++) step[i] += C[i * m + k] * g[k];
+        for (int j = 0; j < m; j++) {
+            double sum = i == j ? damping : 0.0;
+            for (int k = 0; k < m; k++) sum += C[i * m + k] * C[j * m + k];
+            T[i * m + j] = sum;
+        }
+    }
+    if (!sc_solve_signed(m, T, step)) memset(step, 0, (size_t)m * sizeof(double));
+    return sign;
+}
+
+/* As BlockNewton.close (dynamics/block_newton.py): steps of at most half a radian or metre, damped so that the gap never
+ * grows; with keep no step is made to the other side. work: 4 m + 3 m m doubles. Returns 1 if closed on the given side. */
+static int sc_close_damped(const sc_block *B, int side, int keep, double *q, double *next, double *work, long long *iw,
+                           int steps) {
+    const int m = B->m;
+    double *g = work, *g_next = g + m, *step = g_next + m, *other = step + m, *C = other + m, *C_next = C + m * m;
+    double *T = C_next + m * m, gap = sc_gap(B, q, g, C, iw), damping = 0.0;
+    int sign = side;
+    for (int k = 0; k < steps; k++) {
+        double largest = 0.0, size = 1.0, norm = 0.0;
+        sc_step(m, C, g, damping, T, step);
+        for (int i = 0; i < m; i++) largest = fmax(largest, fabs(step[i]));
+        for (int i = 0; i < m * m; i++) norm += C[i] * C[i];
+        for (int i = 0; i < B->n_q; i++) size = fmax(size, fabs(q[i]));
+        if (gap <= 1e-15 * size) break;
+        for (int i = 0; i < m; i++) B->v[B->speeds[i]] = -step[i] * (largest > 0.5 ? 0.5 / largest : 1.0);
+        const double *moving[] = {q, B->v, B->p};
+        double *moved[] = {next};
+        B->advance(moving, moved, iw, B->w_advance, 0);
+        for (int i = 0; i < m; i++) B->v[B->speeds[i]] = 0.0;
+        const double reached = sc_gap(B, next, g_next, C_next, iw);
+        const int there = keep ? sc_step(m, C_next, g_next, 0.0, T, other) : 0;
+        if (reached < gap && there * side >= 0) {
+            gap = reached;
+            memcpy(q, next, (size_t)B->n_q * sizeof(double));
+            memcpy(g, g_next, (size_t)m * sizeof(double));
+            memcpy(C, C_next, (size_t)(m * m) * sizeof(double));
+            damping *= damping > 1e-14 ? 0.1 : 0.0;
+        } else if (gap < 1e-12 * size) {
+            break;
+        } else {
+            damping = fmax(10.0 * damping, 1e-6 * norm);
+        }
+    }
+    double size = 1.0;
+    for (int i = 0; i < B->n_q; i++) size = fmax(size, fabs(q[i]));
+    sign = sc_step(m, C, g, 0.0, T, other);
+    return gap <= 1e-12 * size && sign * side >= 0;
+}
