@@ -33,9 +33,7 @@ def as_given_state(eom: Any, x0: Any, what: str) -> np.ndarray:
     try:
         given = np.array(x0, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ShapeError(
-            f"{what} is {x0!r}, expected {eom.n_x} numbers; eom.state(name=...) makes them"
-        ) from error
+        raise ShapeError(f"{what} is {x0!r}, expected {eom.n_x} numbers; eom.state(name=...) makes them") from error
     if given.shape != (eom.n_x,):
         raise ShapeError(f"{what} has shape {given.shape}, expected ({eom.n_x},); eom.state(name=...) makes one")
     state: np.ndarray = eom.state(given)

@@ -73,7 +73,9 @@ class BlockNewton:
 
     def gaps(self, x: np.ndarray) -> np.ndarray:
         """What all rows that hold positions leave open."""
-        return np.asarray(self.eom.call("projection", self.t, x[: self.eom.n_q], x[self.eom.n_q :], p=self.p)[0]).ravel()
+        return np.asarray(
+            self.eom.call("projection", self.t, x[: self.eom.n_q], x[self.eom.n_q :], p=self.p)[0]
+        ).ravel()
 
     def _linear(self, block: ClosingBlock, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n_q, rows, columns = self.eom.n_q, np.array(block.rows, dtype=int), np.array(block.speeds, dtype=int)

@@ -15,7 +15,9 @@ import numpy as np
 
 from spacectl.dynamics.closing_rows import end_frame, seen_from
 from spacectl.dynamics.constraint_terms import ConstraintTerms
-from spacectl.dynamics.legs import Leg, find_leg, leg_kind
+from spacectl.dynamics.leg_geometry import joint_frame
+from spacectl.dynamics.leg_names import leg_kind
+from spacectl.dynamics.legs import Leg, find_leg
 from spacectl.dynamics.partition import PartitionPlan
 from spacectl.dynamics.terms import Terms
 from spacectl.model.frame_constraints import FrameConstraint
@@ -54,10 +56,7 @@ def name_legs(terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, l
     loops = []
     for loop, leg in zip(plan.loops, legs, strict=True):
         members = _members(constraints, loop.constraints)
-        nodes = [
-            i for i, node in enumerate(terms.tree.nodes) if set(range(node.v.start, node.v.stop)) & set(loop.wished)
-        ]
-        kind = leg_kind(terms, nodes, members) if members else ""
+        kind = leg_kind(terms, loop.wished, members) if members else ""
         loops.append(replace(loop, leg=kind, method="newton" if leg is None else leg.method))
     return replace(plan, loops=tuple(loops))
 
@@ -109,9 +108,11 @@ def advance(terms: Terms) -> ca.Function:
 
 
 def _reached(terms: Terms, leg: Leg, q: Any) -> Placement:
-    """What the leg must reach, seen from the body that carries it."""
-    other = "b" if leg.end == "a" else "a"
-    end = end_frame(terms, leg.constraint, other)
+    """What the leg must reach, seen from the body that carries it: the constraint's other end, or the joint there."""
+    end = end_frame(terms, leg.constraint, "b" if leg.end == "a" else "a")
+    if leg.is_pair:
+        node = terms.tree.nodes[leg.nodes[1]]
+        end = node.parent, joint_frame(terms, node)
     X = seen_from(terms, terms.tree.nodes[leg.nodes[0]].parent, Placement.identity(q), *end)
     R, place = ca.substitute([ca.densify(X.R), ca.densify(X.p)], [terms.q], [q])
     return Placement(R, place)

@@ -78,9 +78,7 @@ def find_closest(
     return best
 
 
-def _descend(
-    linear: Linear, unit: Callable[[np.ndarray], np.ndarray], q: np.ndarray, free: np.ndarray
-) -> Closest:
+def _descend(linear: Linear, unit: Callable[[np.ndarray], np.ndarray], q: np.ndarray, free: np.ndarray) -> Closest:
     """Levenberg's steps, then Newton's with the curvature, which tells whether it is a minimum."""
     n = len(free)
     g, J, W = _along(linear, q, free)

@@ -140,9 +140,10 @@ def _close_block(
     if not block.speeds:  # rates only, or rows that hold what is held anyway: they are looked at in the end
         method = "nothing to move" if block.rows else "rates only"
         return [_told(newton.eom, loop, method, 0, 1.0) for loop in loops]
-    start, before, method = x.copy(), newton.side(block, x), "newton"
+    start, method = x.copy(), "newton"
     if may_form and len(loops) == 1 and loops[0].has_form and _apply_form(newton, loops[0], x):
         method = loops[0].method
+    before = newton.side(block, x)  # a form keeps the branch by itself, also from far away
     steps, left = newton.close(block, x)
     if left > newton.limit(x):
         raise _not_closed(newton, plan, block, [start, x])

@@ -2,8 +2,8 @@
 
 Kinds by the freedoms of their joints, from the root of the branch to the joint that closes the loop: R2-P1-R3, R2-C2-R2,
 R1-R2-R3, R2-R1-R3, R3-P1-R2, R1-R3-R2, in a plane R1-R1-R1, R1-P1-R1, P1-R1-R1, and R2-R2-R2 where three of its axes meet
-(`universal_legs`) or without offsets (`straight_legs`); other R2-R2-R2 are led to one equation (`one_unknown`). All others are
-closed by Newton's method.
+(`universal_legs`) or without offsets (`straight_legs`); other R2-R2-R2 are led to one equation (`one_unknown`). On two branches
+that meet in a pin: R1-(R1)-R1, R1-(R1)-P1 and P1-(R1)-R1 (`pair_legs`). All others are closed by Newton's method.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.leg_formulas import point_ball, point_universal, solve_reach, solve_row, solve_slide, turn_onto
-from spacectl.dynamics.leg_geometry import LegGeometry
+from spacectl.dynamics.leg_geometry import LegGeometry, PairGeometry
+from spacectl.dynamics.leg_names import leg_kind
 from spacectl.dynamics.one_unknown import solve_by_first, solve_by_second
+from spacectl.dynamics.pair_legs import PAIR_FORMS, across
 from spacectl.dynamics.straight_legs import straight_leg
 from spacectl.dynamics.terms import Terms
 from spacectl.dynamics.tree import ROOT
 from spacectl.dynamics.universal_legs import UNIVERSAL_FORMS
 from spacectl.model.frame_constraints import FrameConstraint, Loop, PointOnPlane
-from spacectl.model.joints import Cylindrical, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import Revolute
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
 
-__all__ = ["Leg", "find_leg", "leg_kind"]
+__all__ = ["Leg", "find_leg"]
 
-Form = Callable[[LegGeometry], tuple[list[Any], Any]]
-
-_LETTERS = {Revolute: "R1", Universal: "R2", Spherical: "R3", Prismatic: "P1", Cylindrical: "C2"}
+Form = Callable[[Any], tuple[list[Any], Any]]  # of a LegGeometry or a PairGeometry
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Leg:
         Geometry to coordinates and margin.
     method : {"closed form", "one unknown"}
         What the form is.
+    is_pair : bool
+        Whether its joints are on two branches, one at each end of the constraint.
     """
 
     kind: str
@@ -60,17 +62,12 @@ class Leg:
     constraint: FrameConstraint
     form: Form
     method: str = "closed form"
+    is_pair: bool = False
 
     def solve(self, terms: Terms, q: Any, X_rT: Placement) -> tuple[list[Any], Any]:
         """Coordinates of its joints and the margin, from q and the placement of what it must reach, seen from its root."""
-        return self.form(LegGeometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
-
-
-def leg_kind(terms: Terms, nodes: list[int], members: list[FrameConstraint]) -> str:
-    """Letters and freedoms of a branch and of what closes it; a pair of `PointOnPlane` closes as a pin in a plane."""
-    closing = members[0]
-    last = _LETTERS.get(type(closing.joint), "?") if isinstance(closing, Loop) else "R1"
-    return "-".join([_LETTERS.get(type(terms.tree.nodes[i].part.joint), "?") for i in nodes] + [last])
+        geometry = PairGeometry if self.is_pair else LegGeometry
+        return self.form(geometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
 
 
 def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ...]) -> list[Leg]:
@@ -87,16 +84,32 @@ def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ..
     ):
         return []
     first, second = nodes
+    kind = leg_kind(terms, wished, members)
+    if kind in PAIR_FORMS:
+        return _find_pair(terms, closing, nodes, kind)
     root = tree.nodes[first].parent
     if tree.nodes[second].parent != first or (root != ROOT and tree.nodes[root].is_flexible):
         return []
     ends = [end for end in ("a", "b") if getattr(closing, end).split(".")[0] == tree.nodes[second].part.name]
-    kind = leg_kind(terms, nodes, members)
     if len(ends) != 1 or kind not in _FORMS:
         return []
     found = [Leg(kind, (first, second), ends[0], closing, form) for form in _FORMS[kind]]
     reduced = (solve_by_second, solve_by_first) if kind == "R2-R2-R2" else ()
     return found + [replace(found[0], form=form, method="one unknown") for form in reduced]
+
+
+def _find_pair(terms: Terms, closing: FrameConstraint, nodes: list[int], kind: str) -> list[Leg]:
+    """Two joints on two branches, a turning one first, whose bodies the constraint ties to each other."""
+    tree = terms.tree
+    roots = [tree.nodes[i].parent for i in nodes]
+    if any(root != ROOT and tree.nodes[root].is_flexible for root in roots):
+        return []
+    order = sorted(nodes, key=lambda i: not isinstance(tree.nodes[i].part.joint, Revolute))
+    ends = {getattr(closing, end).split(".")[0]: end for end in ("a", "b")}
+    if set(ends) != {tree.nodes[i].part.name for i in order}:
+        return []
+    end = ends[tree.nodes[order[0]].part.name]
+    return [Leg(kind, (order[0], order[1]), end, closing, PAIR_FORMS[kind], is_pair=True)]
 
 
 def _slide_along(g: LegGeometry) -> tuple[Any, Any]:
@@ -169,15 +182,10 @@ def _r1_r3_r2(g: LegGeometry) -> tuple[list[Any], Any]:
     return [turn, *ca.vertsplit(ball)], ca.fmin(bent, spun)
 
 
-def _across(axis: Any, vector: Any) -> Any:
-    """The part of a vector normal to a unit axis."""
-    return vector - axis * dot(axis, vector)
-
-
 def _plane_pins(g: LegGeometry) -> tuple[list[Any], Any]:
     axis = g.n1["axis"]
-    w = _across(g.n2["axis"], g.X_F2E.p)
-    a, l = _across(axis, g.X_F1J2.p), _across(axis, g.X_T.p)
+    w = across(g.n2["axis"], g.X_F2E.p)
+    a, l = across(axis, g.X_F1J2.p), across(axis, g.X_T.p)
     link = g.X_F1J2.R @ axis_rotation(g.n2["axis"], g.q2[0]) @ w
     turn, margin = solve_reach(axis, a, l, dot(w, w), g.q1[0], link)
     seen = g.X_F1J2.inverse().point(axis_rotation(axis, turn).T @ g.X_T.p)
@@ -187,7 +195,7 @@ def _plane_pins(g: LegGeometry) -> tuple[list[Any], Any]:
 def _plane_strut(g: LegGeometry) -> tuple[list[Any], Any]:
     axis = g.n1["axis"]
     w, d = _slide_along(g)
-    w, l = _across(axis, w), _across(axis, g.X_T.p)
+    w, l = across(axis, w), across(axis, g.X_T.p)
     s, margin = solve_slide(w, d, dot(l, l), g.q2[0] + dot(w, d))
     return [turn_onto(axis, w + s * d, l, g.q1[0]), s], margin
 
@@ -195,8 +203,8 @@ def _plane_strut(g: LegGeometry) -> tuple[list[Any], Any]:
 def _plane_slider(g: LegGeometry) -> tuple[list[Any], Any]:
     """A slide that carries a pin: the target is as far from the pin as the link is long."""
     pin = g.X_F1J2.R @ g.n2["axis"]
-    w = _across(g.n2["axis"], g.X_F2E.p)
-    gap = _across(pin, g.X_F1J2.p - g.X_T.p)
+    w = across(g.n2["axis"], g.X_F2E.p)
+    gap = across(pin, g.X_F1J2.p - g.X_T.p)
     link = g.X_F1J2.R @ axis_rotation(g.n2["axis"], g.q2[0]) @ w
     s, margin = solve_slide(gap, g.n1["axis"], dot(w, w), -dot(g.n1["axis"], link))
     seen = g.X_F1J2.inverse().point(g.X_T.p - s * g.n1["axis"])
