@@ -6,9 +6,9 @@ For a loop that cannot close, the configuration that comes closest is found and 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from spacectl.core.errors import SolverError
+from spacectl.dynamics.closest import find_closest, largest_rows
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.embedded_model import Member
 from spacectl.dynamics.embedded_twin import EmbeddedTwin
@@ -60,7 +60,8 @@ def close_member(
     Raises
     ------
     SolverError
-        If the loops cannot close near the start; the message names them, their joints and the closest configuration.
+        If the loops cannot close near the start; the message names them, their joints and the closest configuration, whose
+        coordinates are in `partial`.
     """
     start, still = q, np.zeros(member.v.size)
     for _ in range(_STEPS):
@@ -73,35 +74,43 @@ def close_member(
     g = twin.rows(member, t, q, still)[0]
     if np.max(np.abs(g), initial=0.0) <= 1e3 * tolerance:
         return q
-    raise _cannot_close(twin, member, t, start, weight, names)
+    raise _not_closed(twin, member, t, start, q, weight, names, 1e3 * tolerance)
 
 
-def _cannot_close(
-    twin: EmbeddedTwin, member: Member, t: float, start: np.ndarray, weight: np.ndarray, names: tuple[str, ...]
+def _not_closed(
+    twin: EmbeddedTwin,
+    member: Member,
+    t: float,
+    start: np.ndarray,
+    last: np.ndarray,
+    weight: np.ndarray,
+    names: tuple[str, ...],
+    limit: float,
 ) -> SolverError:
-    """The error that tells the closest configuration found."""
-    still = np.zeros(member.v.size)
-    W = twin.rows(member, t, start, still)[4]
-    free = (np.abs(W) @ (weight > 0.0).astype(float)) > 0.0
+    """The error that tells how close an aggregate comes to being closed; `partial` are its coordinates there."""
+    still, roots = np.zeros(member.v.size), [k for k, name in enumerate(names) if name.endswith(".qw")]
 
-    def open_rows(part: np.ndarray) -> np.ndarray:
-        q = start.copy()
-        q[free] = part
-        return twin.rows(member, t, q, still)[0].reshape(-1)
+    def linear(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        g, _, _, J, W, *_ = twin.rows(member, t, q, still)
+        return g.reshape(-1), J, W
 
-    found = least_squares(open_rows, start[free]) if np.any(free) else None
-    q = start.copy()
-    if found is not None:
-        q[free] = found.x
-    g = np.abs(twin.rows(member, t, q, still)[0].reshape(-1))
-    held = [name for name, holds in zip(_row_names(member), member.kind.holds, strict=True) if holds]
-    told = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, q, strict=True))
-    return SolverError(
-        f"system '{twin.model.system.name}': {twin.model.describe(member)} cannot close from this start: {np.max(g):.3g} "
-        f"is left, most in '{held[int(np.argmax(g))]}'; the closest configuration found is {told}. Start closer, "
-        "hold less, or check lengths and placements",
-        partial=q,
-    )
+    def unit(q: np.ndarray) -> np.ndarray:
+        q = q.copy()
+        for k in roots:
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return q
+
+    found = find_closest(linear, unit, [start, last], np.flatnonzero(weight > 0.0), limit)
+    held = tuple(name for name, holds in zip(_row_names(member), member.kind.holds, strict=True) if holds)
+    told = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, found.q, strict=True))
+    if found.gap <= limit:
+        outcome = f"was not closed from here, but it closes elsewhere: {told}. Start closer"
+    else:
+        left = f"{np.max(np.abs(found.g)):.3g} is left, most in '{largest_rows(held, found.g)[0]}'"
+        told = f"the closest configuration found is {told}" if found.is_minimum else f"what came closest is {told}"
+        claim = "cannot close from this start" if found.is_minimum else "was not closed from here"
+        outcome = f"{claim}: {left}; {told}. Start closer, hold less, or check lengths and placements"
+    return SolverError(f"system '{twin.model.system.name}': {twin.model.describe(member)} {outcome}", partial=found.q)
 
 
 def move_speeds(

@@ -19,6 +19,7 @@ from spacectl.dynamics.blocks import ClosingBlock
 from spacectl.dynamics.diagnosis import require_sides
 from spacectl.dynamics.elimination import eliminate, expand
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.open_rows import joint_of_speed
 from spacectl.dynamics.partition import LoopPlan, PartitionPlan
 
 __all__ = ["ClosedLoop", "ClosedState", "close_loops", "require_plan"]
@@ -224,7 +225,7 @@ def _fault(
 ) -> SolverError:
     words = {
         "loop": "', '".join(loop.name for loop in loops),
-        "joint": _joint_of(eom, speed),
+        "joint": joint_of_speed(eom, speed),
         "value": _value(eom, speed, x),
         "names": ", ".join(eom.speeds[j] for loop in loops for j in loop.wished),
         "gap": gap,
@@ -240,7 +241,7 @@ def _apply_form(newton: BlockNewton, loop: LoopPlan, x: np.ndarray) -> bool:
     """Put the closed form's coordinates of one loop into x; False (and x as it was) where it has none."""
     eom = newton.eom
     q, margin = eom.call("closed_form", newton.t, x[: eom.n_q], p=newton.p)
-    joints = {_joint_of(eom, j) for j in loop.wished}
+    joints = {joint_of_speed(eom, j) for j in loop.wished}
     own = [i for i, name in enumerate(eom.coordinates) if any(name == j or name.startswith(f"{j}.") for j in joints)]
     if not np.all(np.isfinite(q)) or not margin[0, 0] > 0.0:
         return False
@@ -256,18 +257,9 @@ def _close_speeds(eom: EquationsOfMotion, plan: PartitionPlan, t: float, x: np.n
     return x
 
 
-def _joint_of(eom: EquationsOfMotion, speed: int) -> str:
-    """The joint (or body with modes) that a speed belongs to."""
-    name = eom.speeds[speed]
-    joints = [part.joint_name for part in eom.system.tree]
-    return next(
-        (joint for joint in joints if name == f"{joint}_dot" or name.startswith(f"{joint}.")), name.split(".")[0]
-    )
-
-
 def _value(eom: EquationsOfMotion, speed: int, x: np.ndarray) -> str:
     """The coordinates of the joint that a speed belongs to, in words."""
-    joint = _joint_of(eom, speed)
+    joint = joint_of_speed(eom, speed)
     found = [
         f"{name} = {x[i]:.4g}"
         for i, name in enumerate(eom.coordinates)

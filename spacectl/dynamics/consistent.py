@@ -9,10 +9,13 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.dynamics.arguments import as_given_state, as_names, as_time
 from spacectl.dynamics.close_loops import close_member, least_change, move_speeds, own_weights
+from spacectl.dynamics.closest import largest_rows
+from spacectl.dynamics.diagnosis import require_sides
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.open_rows import not_met
 from spacectl.dynamics.switching import stage_numbers
-from spacectl.model.frame_constraints import FrameConstraint
 
 __all__ = ["ConsistentState", "make_consistent"]
 
@@ -47,7 +50,7 @@ def make_consistent(
     x0: Any,
     *,
     t: float = 0.0,
-    hold: tuple[str, ...] = (),
+    hold: tuple[str, ...] | str = (),
     tolerance: float = 1e-12,
     p: Any = None,
     stage: Any = None,
@@ -65,7 +68,7 @@ def make_consistent(
     t : float
         Time [s].
     hold : tuple of str
-        Coordinates and speeds that must not change.
+        Coordinates and speeds that must not change; one name may stand by itself.
     tolerance : float
         On the residual, relative to the size of the coordinates (at least 1).
     p : array, optional
@@ -76,14 +79,16 @@ def make_consistent(
     Raises
     ------
     SolverError
-        If no state near the start meets the constraints; the message names the rows that stay open.
+        If no state near the start meets the constraints; the message names the loops and joints that stay open, `partial` is
+        the state that comes closest.
     """
     require_equations(eom, "make_consistent")
     p = p if stage is None else stage_numbers(eom, stage, p)
+    hold, t = as_names(hold, "make_consistent: hold"), as_time(t, "make_consistent: t")
     for name in hold:
         if name not in eom.states:
             raise ModelError(f"make_consistent: hold names an {unknown_name('state', name, eom.states)}")
-    start = eom.state(np.array(x0, dtype=float))
+    start = as_given_state(eom, x0, "make_consistent: x0")
     if not eom.constraint_rows:
         return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
     if "aggregates" in eom.numeric:
@@ -108,13 +113,9 @@ def make_consistent(
     rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
     left = np.max(np.abs(rows[0]), initial=0.0)
     if left > 1e3 * tolerance * size:
-        worst = [eom.position_rows[k] for k in np.argsort(-np.abs(rows[0].reshape(-1)))[:3]]
-        raise SolverError(
-            f"system '{eom.system.name}': no state near the start meets its constraints; {left:.3g} is left, most in "
-            f"{', '.join(worst)}; start closer, hold less, or check that they do not contradict each other",
-            partial=x,
-        )
-    _require_sides(eom, t, x, p)
+        raise not_met(eom, t, [start, x], held_q > 0.0, 1e3 * tolerance * size, p)
+    if eom.position_rows:
+        require_sides(eom, t, x, p)
     for _ in range(_STEPS):  # once for rows linear in the speeds, and once more for rounding
         rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
         rate = max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0)))
@@ -124,9 +125,10 @@ def make_consistent(
     rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
     open_rate = float(np.max(np.abs(rows[1]), initial=0.0))
     if open_rate > 1e-6 * max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0))):
-        worst = [eom.constraint_rows[k] for k in np.argsort(-np.abs(rows[1].reshape(-1)))[:3]]
+        worst = ", ".join(largest_rows(eom.constraint_rows, rows[1]))
         raise SolverError(
-            f"system '{eom.system.name}': no speeds meet its constraints; {open_rate:.3g} is left, most in {', '.join(worst)}",
+            f"system '{eom.system.name}': no speeds meet its constraints; {open_rate:.3g} is left, most in {worst}; hold less, "
+            "or check that they do not contradict each other",
             partial=x,
         )
     return _report(eom, start, x, max(float(np.max(np.abs(rows[0]), initial=0.0)), open_rate))
@@ -143,12 +145,15 @@ def _close_aggregates(
     size = max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
     loops = [member for member in twin.members if member.rows.size]
     for member in loops:
-        names = tuple(eom.coordinates[k] for k in member.q)
-        at_v = member.v
-        x[member.q] = close_member(twin, member, t, x[member.q], weight[at_v] * held[at_v], names, tolerance * size)
+        names, own = tuple(eom.coordinates[k] for k in member.q), weight[member.v] * held[member.v]
+        try:
+            x[member.q] = close_member(twin, member, t, x[member.q], own, names, tolerance * size)
+        except SolverError as error:
+            x[member.q] = error.partial
+            raise SolverError(str(error), partial=eom.state(x)) from error
     x = eom.state(x)
     if eom.position_rows:
-        _require_sides(eom, t, x, p)
+        require_sides(eom, t, x, p)
     for member in loops:
         own = weight[member.v] * held_v[member.v]
         x[n_q + member.v] = move_speeds(twin, member, t, x[member.q], x[n_q + member.v], own)
@@ -160,19 +165,6 @@ def _coordinate_weights(eom: EquationsOfMotion, hold: tuple[str, ...]) -> np.nda
     quaternions = [eom.states[k].removesuffix("qw") for k in eom.quaternions]
     turning = {f"{root}w{axis}" for root in quaternions if any(f"{root}q{e}" in hold for e in "wxyz") for axis in "xyz"}
     return np.array([0.0 if name in turning or name.removesuffix("_dot") in hold else 1.0 for name in eom.speeds])
-
-
-def _require_sides(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> None:
-    """Raise if some loop is closed the wrong way round."""
-    sides = eom.call("sides", t, x[: eom.n_q], p=p)[0].reshape(-1)
-    active = {name.split(".")[0] for name in eom.constraint_rows}
-    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.name in active]
-    turned = [name for name, side in zip(names, sides, strict=True) if not side > 0.0]
-    if turned:
-        raise SolverError(
-            f"system '{eom.system.name}': the nearest state meets {', '.join(turned)} turned by 180 degrees; start closer",
-            partial=x,
-        )
 
 
 def _report(eom: EquationsOfMotion, start: np.ndarray, x: np.ndarray, residual: float) -> ConsistentState:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constrained import RANK, Solution, require_agreement, solve_rows, speed_scales
+from spacectl.dynamics.constrained import RANK, Solution, require_agreement, row_units, solve_rows, speed_scales
 
 __all__ = ["CHANGE", "EliminatedLoop", "LoopRows", "eliminate", "expand", "solve_sequential"]
 
@@ -79,7 +79,7 @@ def eliminate(J: np.ndarray, c: np.ndarray, loops: tuple[LoopRows, ...], scale: 
         Units of the speeds: pivots are compared in them.
     """
     R, c = J.copy(), c.copy()
-    size = np.linalg.norm(J * scale, axis=1)
+    size = row_units(J * scale)
     free = np.ones(J.shape[1], dtype=bool)
     done: list[EliminatedLoop] = []
     for k in range(len(loops) - 1, -1, -1):
@@ -102,7 +102,7 @@ def _eliminate_loop(
     rows, open_rows = list(loop.rows), list(loop.rows)
     before, used, dependent, reach, least = R.copy(), [], [], [], np.inf
     for _ in range(loop.rank):
-        unit = 1.0 / np.where(size[open_rows] > 0.0, size[open_rows], np.inf)
+        unit = 1.0 / size[open_rows]
         value = np.abs(R[open_rows]) * (scale * free) * unit[:, None]
         if not np.max(value, initial=0.0) > RANK:
             break

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.dynamics.arguments import as_names
 from spacectl.dynamics.constraint_terms import active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.articulated import form_articulated
@@ -49,7 +50,7 @@ def form_equations(
     stabilization: Baumgarte | None = None,
     coordinates: str = "joint",
     speeds: Mapping[str, Any] | None = None,
-    independent: tuple[str, ...] = (),
+    independent: tuple[str, ...] | str = (),
     switchable: bool = False,
 ) -> EquationsOfMotion:
     """Equations of motion of a system.
@@ -73,7 +74,8 @@ def form_equations(
         Speeds of your choice (003 Eq 2.1), linear in the joint and modal speeds, for those that they replace:
         ``{"b_dot": ("spin", lambda s: s["a_dot"] + s["b_dot"], "rad/s")}``; others stay. By `kane`, without constraints.
     independent : tuple of str
-        Coordinates or speeds that shall be independent, with ``formulation="partitioned"``; the others are chosen.
+        Coordinates or speeds that shall be independent, with ``formulation="partitioned"``; the others are chosen. One name
+        may stand by itself.
     switchable : bool
         Whether each constraint gets a run-time number ``name.active``, 1 or 0, by which it is switched on and off: one set
         of equations and of native code for all stages of a motion (`simulate_stages`).
@@ -102,7 +104,7 @@ def form_equations(
         stabilization=stabilization,
         coordinates=coordinates,
         speeds=choose_speeds(speeds),
-        independent=tuple(independent),
+        independent=as_names(independent, "form_equations: independent"),
         switchable=bool(switchable),
     )
     if coordinates not in ("joint", "absolute"):

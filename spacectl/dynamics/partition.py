@@ -23,7 +23,7 @@ from spacectl.dynamics.wishes import KEPT, choose_dependent, unit_rows, wish_wei
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.frame_constraints import FrameConstraint
 
-__all__ = ["LoopPlan", "PartitionPlan", "plan_partition"]
+__all__ = ["LoopPlan", "PartitionPlan", "frames_of", "plan_partition"]
 
 _SHARED = 0.01  # how little speeds are wished that other loops need
 _GOOD = 0.1  # of the best sample's smallest pivot: the reference position serves if it has this
@@ -163,7 +163,7 @@ def _groups(constraints: ConstraintTerms) -> list[Group]:
     for item in constraints.rows:
         size = item.constraint.n_rows
         held = size if item.position is not None else 0
-        found.setdefault(_frames(item.constraint), []).append(
+        found.setdefault(frames_of(item.constraint), []).append(
             (item.constraint, range(row, row + size), range(position, position + held))
         )
         row, position = row + size, position + held
@@ -178,7 +178,8 @@ def _groups(constraints: ConstraintTerms) -> list[Group]:
     ]
 
 
-def _frames(constraint: AnyConstraint) -> Any:
+def frames_of(constraint: AnyConstraint) -> Any:
+    """What tells loops apart: the frames of a constraint, or its name if it is a rule."""
     if not isinstance(constraint, FrameConstraint):
         return constraint.name
     return constraint.a, constraint.b, tuple(constraint.at_a), tuple(constraint.at_b)

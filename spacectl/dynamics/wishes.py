@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.constrained import RANK
+from spacectl.dynamics.constrained import RANK, row_units
 from spacectl.dynamics.terms import Terms
 from spacectl.model.actuators import JointTorque
 from spacectl.model.validate import find_speed
@@ -88,7 +88,6 @@ def choose_dependent(
 
 
 def unit_rows(R: np.ndarray) -> np.ndarray:
-    """Rows of unit size; those that hold nothing stay zero."""
-    size = np.linalg.norm(R, axis=1, keepdims=True)
-    unit: np.ndarray = R / np.where(size > 0.0, size, np.inf)
+    """Rows of unit size, small ones of less: rounding of rows that hold nothing counts for nothing."""
+    unit: np.ndarray = R / row_units(R)[:, None]
     return unit

@@ -17,13 +17,15 @@ typedef struct { /* the loops, in the order in which they close */
  * how far from a singular position: as sc_near, with the largest entries of the rows used for R (1 without levers). */
 static double sc_eliminate(const sc_loops *L, double *R, double *c, const double *scale, double tolerance, double *size,
                            const double *levers, int *used, int *depends, int *found, char *is_free) {
-    double sum_near = 0.0;
+    double sum_near = 0.0, largest_row = 0.0;
     const int n = L->n;
     for (int i = 0; i < L->m; i++) {
         double sum = 0.0;
         for (int j = 0; j < n; j++) sum += R[i * n + j] * scale[j] * R[i * n + j] * scale[j];
         size[i] = sqrt(sum);
+        largest_row = fmax(largest_row, size[i]);
     }
+    for (int i = 0; i < L->m; i++) size[i] = largest_row > 0.0 ? fmax(size[i], SC_SMALL * largest_row) : 1.0; /* as in sc_pivoted */
     for (int j = 0; j < n; j++) is_free[j] = 1;
     for (int i = 0; i < L->m; i++) used[i] = -1;
     for (int k = L->n_loops - 1; k >= 0; k--) {
@@ -34,7 +36,7 @@ static double sc_eliminate(const sc_loops *L, double *R, double *c, const double
             int row = -1, column = -1;
             for (int a = first; a < end; a++) {
                 const int i = L->rows[a];
-                int is_used = !(size[i] > 0.0);
+                int is_used = 0;
                 for (int b = 0; b < found[k]; b++) is_used |= used[first + b] == i;
                 if (is_used) continue;
                 for (int j = 0; j < n; j++) {
