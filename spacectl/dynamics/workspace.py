@@ -11,6 +11,7 @@ from spacectl.dynamics.closure import require_plan
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.positions import compile_positions
 from spacectl.dynamics.native.tree_kernel import tree_library
+from spacectl.dynamics.partition import LoopPlan, PartitionPlan
 
 __all__ = ["close_positions"]
 
@@ -47,7 +48,7 @@ def close_positions(
     plan = require_plan(eom, "close_positions")
     if method not in ("auto", "closed form", "newton"):
         raise ModelError(f"close_positions: method is {method!r}, expected 'auto', 'closed form' or 'newton'")
-    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in plan.loops if loop.wished and not loop.has_form]
+    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in _moved(plan) if not loop.has_form]
     has_forms = not open_legs and "closed_form" in eom.functions
     if method == "closed form" and not has_forms:
         raise ModelError(f"close_positions: no closed form for loops {', '.join(open_legs)}; use method='newton'")
@@ -62,6 +63,11 @@ def close_positions(
     if has_forms and np.any(missing):
         closed[missing] = _close_all(eom, np.ascontiguousarray(given[missing]), "newton", t, numbers)
     return closed
+
+
+def _moved(plan: PartitionPlan) -> list[LoopPlan]:
+    """Loops whose closing moves coordinates: others hold rates only, or what is held anyway."""
+    return [loop for loop in plan.loops if loop.wished and loop.positions]
 
 
 def _close_all(eom: EquationsOfMotion, given: np.ndarray, method: str, t: float, numbers: np.ndarray) -> np.ndarray:
