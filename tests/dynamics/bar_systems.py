@@ -19,6 +19,7 @@ from spacectl import (
 )
 from spacectl.model.rigid import Frame
 
+LEVEL = np.eye(3)
 TILT = rotation_about("x", 0.4) @ rotation_about("y", 0.3)  # planes that are no coordinate planes: entries are rounded
 
 
@@ -42,7 +43,7 @@ def four_bar(
     angle: float = 1.0,
     closing: str = "pin",
     height: float = 0.0,
-    tilt: Any = np.eye(3),
+    tilt: Any = LEVEL,
 ) -> System:
     """Coupler on the crank, rocker on the ground, closed at the coupler's end by a pin in the plane or by a hinge.
 
@@ -70,7 +71,7 @@ def four_bar(
     )
 
 
-def crank_slider(*, closing: str = "pin", tilt: Any = np.eye(3)) -> System:
+def crank_slider(*, closing: str = "pin", tilt: Any = LEVEL) -> System:
     """Coupler on the crank, slider on the ground along x, 0.1 m beside the crank's pivot."""
     a, b, angle, beside = 0.3, 0.9, 1.0, 0.1
     knee = a * np.array([np.cos(angle), np.sin(angle)])

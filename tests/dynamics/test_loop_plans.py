@@ -1,4 +1,4 @@
-"""Which coordinates depend, where loops share them, repeat each other, contradict each other, or are drawn in a special position."""
+"""Which coordinates depend where loops share them, repeat or contradict each other, or are drawn in a special position."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from spacectl import (
     Constraint,
+    JointForce,
+    JointTorque,
     Loop,
     Part,
     PointOnPlane,
@@ -41,11 +43,10 @@ def with_rail(system: System) -> System:
 
 
 def on_a_car(system: System) -> System:
-    car = Part(
-        RigidBody(name="car", mass=2.0, inertia=(0.1, 0.1, 0.1)), joint=Prismatic(name="car", axis=(0.6, 0.8, 0.0))
-    )
+    car = Part(RigidBody(name="car", mass=2.0, inertia=(0.1, 0.1, 0.1)), joint=Prismatic(name="car", axis="y"))
     parts = [replace(part, on="car") if part.on == "world" else part for part in system.parts]
-    return replace(system, parts=(car, *parts))
+    drives = (JointTorque(joint="crank_pin"), JointForce(joint="car"))
+    return replace(system, parts=(car, *parts), actuators=drives)
 
 
 @pytest.mark.parametrize("make", [lambda: with_rail(four_bar()), lambda: with_rail(on_a_car(four_bar()))])
@@ -68,7 +69,7 @@ def test_loops_that_cannot_close_together_are_named() -> None:
     """The rail 5 m away and the car held: both loops stay open, and the error has the least of both."""
     system = with_rail(on_a_car(four_bar()))
     far = tuple(replace(c, at_a=(0.0, 5.0, 0.0)) if c.name == "rail" else c for c in system.constraints)
-    eom = form_equations(replace(system, constraints=far), formulation="partitioned", independent="car")
+    eom = form_equations(replace(system, constraints=far), formulation="partitioned", independent=("car",))
     with pytest.raises(SolverError, match=r"'rail'.* cannot close; .*at joint '(crank|coupler|rocker)_pin'") as caught:
         close_loops(eom, eom.state())
     partial = caught.value.partial
@@ -120,7 +121,7 @@ def test_contradictory_rules_are_named() -> None:
 
 def test_a_linkage_drawn_in_its_singular_position_is_planned_beside_it() -> None:
     """A parallelogram drawn flat: there one row repeats the other, and a plan made there closes it nowhere else."""
-    eom = form_equations(four_bar((0.5, 1.0, 0.5), angle=0.0), formulation="partitioned", independent="crank_pin")
+    eom = form_equations(four_bar((0.5, 1.0, 0.5), angle=0.0), formulation="partitioned", independent=("crank_pin",))
     (loop,) = eom.stats["road"].loops
     assert loop.rank == 2 and len(loop.wished) == 2
     start = eom.state(crank_pin=0.5, coupler_pin=-0.4, rocker_pin=0.4)
@@ -132,7 +133,7 @@ def test_a_linkage_drawn_in_its_singular_position_is_planned_beside_it() -> None
 
 
 def test_a_linkage_that_moves_because_of_its_proportions_closes() -> None:
-    eom = form_equations(parallel_cranks(), formulation="partitioned", independent="pin0")
+    eom = form_equations(parallel_cranks(), formulation="partitioned", independent=("pin0",))
     assert sum(loop.rank for loop in eom.stats["road"].loops) == 3
     expected = np.array([0.3, -0.3, 0.3, 0.3])
     start = eom.state(pin0=0.3, pin1=0.25, pin2=0.36, knee=-0.32)
@@ -144,7 +145,7 @@ def test_a_linkage_that_moves_because_of_its_proportions_closes() -> None:
 def test_rounding_of_rows_that_hold_nothing_is_no_row(make: Any) -> None:
     """A plane linkage in an oblique plane, hinged: the rows out of the plane are rounding, 1e-17."""
     eom, level = (
-        form_equations(make(closing="hinge", tilt=tilt), formulation="partitioned", independent="crank_pin")
+        form_equations(make(closing="hinge", tilt=tilt), formulation="partitioned", independent=("crank_pin",))
         for tilt in (TILT, np.eye(3))
     )
     assert [loop.rank for loop in eom.stats["road"].loops] == [2]
@@ -170,7 +171,7 @@ def test_hinge_and_rule_in_time_close_in_turn() -> None:
         state = close_loops(eom, eom.state(), t=0.4)
         assert state.x[0] == pytest.approx(0.2, abs=1e-15) and state.residual < 1e-14
         assert state.loops[1].method == "closed form"
-        again = make_consistent(form_equations(system), eom.state(crank_pin=0.2), hold="crank_pin")
+        again = make_consistent(form_equations(system), eom.state(crank_pin=0.2), hold=("crank_pin",))
         np.testing.assert_allclose(np.asarray(state.x)[:3], np.asarray(again.x)[:3], atol=1e-11)
 
 
