@@ -152,24 +152,22 @@ _BLOCK = """
         static const int speeds[] = {{{speeds}}};
         double g[{m}], C[{m} * {m}], T[{m} * {m}], left = 1.0;
         double *out[] = {{g, C}};
-        int first = 0, sign = 0;
+        double first = 0.0, det = 0.0;
         memcpy(start, q, sizeof start);
         for (int k = 0; k < {steps} && left > {closed}; k++) {{
             {name}(given, out, iw, w + {at}, mem);
             for (int i = 0; i < {m}; i++)
                 for (int j = 0; j < {m}; j++) T[i * {m} + j] = C[j * {m} + i];
-            sign = sc_solve_signed({m}, T, g);
-            if (!k) first = sign;
-            if (!sign) break;
+            det = sc_solve_signed({m}, T, g);
+            if (!k) first = det;
             left = 0.0;
-            for (int i = 0; i < {m}; i++) left = fmax(left, fabs(g[i]));
-            if (!(left < 0.5)) break;
-            for (int i = 0; i < {m}; i++) v[speeds[i]] = -g[i];
+            for (int i = 0; i < {m}; i++) left = fmax(left, fabs(g[i])), v[speeds[i]] = -g[i];
+            if (!(left < 0.5) || det == 0.0) break;
             sc_advance(moving, moved, iw, w, mem);
             memcpy(q, next, {n_q} * sizeof(double));
-            for (int i = 0; i < {m}; i++) v[speeds[i]] = 0.0;
         }}
-        if (!(left < 1e-9) || sign != first) {{
+        for (int i = 0; i < {m}; i++) v[speeds[i]] = 0.0;
+        if (!(left < 1e-9) || !(det * first > 0.0)) {{
             double work[4 * {m} + 3 * {m} * {m}];
             const sc_block block = {{{m}, {n_q}, speeds, {name}, sc_advance, w + {at}, w, arg[0], arg[3], v}};
             is_closed = 0;
