@@ -15,6 +15,7 @@ import numpy as np
 from spacectl import close_positions, form_equations, library
 from tests.benchmarks.measure import Effort, interleave
 from tests.benchmarks.report import Figure, Section
+from tests.dynamics.bar_systems import crank_slider, four_bar
 from tests.dynamics.leg_systems import SPECIAL, leg_system
 
 __all__ = ["measure_loops"]
@@ -25,6 +26,8 @@ LEGS: dict[str, Any] = {
     "R2-C2-R2, six legs": lambda: library.docking_ring(slider="cylindrical"),
     "R1-R2-R3 and R1-P1-R1, two legs": library.docking_probe,
     **{f"{name}, one leg": partial(leg_system, name) for name in SINGLE},
+    "R1-(R1)-R1, a four-bar": four_bar,
+    "R1-(R1)-P1, a crank-slider": crank_slider,
 }
 
 
