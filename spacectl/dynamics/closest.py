@@ -20,6 +20,7 @@ _STEPS, _POLISH = 100, 6  # Levenberg's steps of a descent, and Newton's steps a
 _LARGEST = 0.5  # [rad or m] of a step
 _SPREAD = (0.5, 0.5, 1.5, 1.5)  # [rad or m] of the other starts
 _LEVEL = 1e-7  # of the gradient to |J| |g|: level, up to differences of a gradient
+_SLOW = 1e-5  # of the gap that a step must gain: Newton's steps do the rest
 _BENT = 1e-6  # of the least to the largest curvature, below which it does not rise in every direction
 _DIFFERENCE = 1e-5  # [rad or m]
 
@@ -82,9 +83,9 @@ def _descend(linear: Linear, unit: Callable[[np.ndarray], np.ndarray], q: np.nda
     """Levenberg's steps, then Newton's with the curvature, which tells whether it is a minimum."""
     n = len(free)
     g, J, W = _along(linear, q, free)
-    damping = 1e-3
+    damping, slow = 1e-3, 0
     for _ in range(_STEPS):
-        if _is_level(g, J, 1e-3 * _LEVEL):
+        if _is_level(g, J, 1e-3 * _LEVEL) or slow == 3:
             break
         size = damping * max(float(np.max(np.sum(J**2, axis=0), initial=0.0)), 1e-300)
         step = np.linalg.lstsq(
@@ -93,6 +94,7 @@ def _descend(linear: Linear, unit: Callable[[np.ndarray], np.ndarray], q: np.nda
         trial = unit(q + W @ _limited(step))
         found = _along(linear, trial, free)
         if np.linalg.norm(found[0]) < np.linalg.norm(g):
+            slow = slow + 1 if np.linalg.norm(found[0]) > (1.0 - _SLOW) * np.linalg.norm(g) else 0
             q, (g, J, W), damping = trial, found, max(0.2 * damping, 1e-14)
         elif damping > 1e8:
             break

@@ -1,6 +1,6 @@
 """The error for a state that no Newton steps brought onto the constraints: which loops stay open, at which joints, by how much.
 
-Constraints that share no speed do not matter to each other; only those that belong together with open ones are looked at.
+Constraints that share no speed do not matter to each other: each group of those that do is brought as close as it comes.
 """
 
 from __future__ import annotations
@@ -40,39 +40,47 @@ def not_met(
     p : array or None
         Run-time parameters.
     """
-    n_q, x = eom.n_q, starts[-1].copy()
-    still = starts[0][n_q:]
-    g, held = (eom.call("constraints", t, x[:n_q], x[n_q:], p=p)[k] for k in (0, 3))
-    rows = _together(held, np.flatnonzero(np.abs(g.reshape(-1)) > closed))
-
-    def linear(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        g, _, _, held, W = eom.call("projection", t, q, still, p=p)
-        return g.reshape(-1)[rows], held[rows], W
+    n_q, still = eom.n_q, starts[0][eom.n_q :]
+    g, _, _, held, W = eom.call("projection", t, starts[-1][:n_q], still, p=p)
+    given, last = (start[:n_q].copy() for start in (starts[0], starts[-1]))
 
     def unit(q: np.ndarray) -> np.ndarray:
         return eom.state(np.concatenate([q, still]))[:n_q]
 
-    free = np.flatnonzero(is_free & np.any(np.abs(held[rows]) > 0.0, axis=0))
-    found = find_closest(linear, unit, [start[:n_q] for start in starts], free, closed)
+    faults: list[tuple[np.ndarray, Closest]] = []
+    groups = _groups(held, np.abs(g.reshape(-1)) > closed)
+    for rows in groups:
+
+        def linear(q: np.ndarray, rows: np.ndarray = rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            g, _, _, held, W = eom.call("projection", t, q, still, p=p)
+            return g.reshape(-1)[rows], held[rows], W
+
+        moves = np.any(_holds(held[rows]), axis=0)
+        start = np.where(np.any(W[:, moves] != 0.0, axis=1), given, last)  # what was found for others is kept
+        found = find_closest(linear, unit, [start, last], np.flatnonzero(is_free & moves), closed)
+        last = found.q
+        faults += [(rows, found)] if found.gap > closed else []
+    open_groups = [(rows, found.g, found.is_minimum) for rows, found in faults]
+    told = _told(eom, open_groups or [(rows, np.ones(rows.size), False) for rows in groups], held, bool(faults))
+    return SolverError(f"system '{eom.system.name}': {told}", partial=np.concatenate([last, still]))
+
+
+def _told(
+    eom: EquationsOfMotion, groups: list[tuple[np.ndarray, np.ndarray, bool]], held: np.ndarray, is_open: bool
+) -> str:
+    """Who is open (or was, for a time), by how much, and what is known of it."""
+    rows, g = (np.concatenate(parts) for parts in list(zip(*groups, strict=True))[:2])
     names = tuple(eom.position_rows[k] for k in rows)
-    return SolverError(
-        f"system '{eom.system.name}': {_told(eom, names, found, held[rows], closed)}",
-        partial=np.concatenate([found.q, still]),
-    )
-
-
-def _told(eom: EquationsOfMotion, names: tuple[str, ...], found: Closest, held: np.ndarray, closed: float) -> str:
-    worst = largest_rows(names, found.g, most=len(names)) if found.gap > closed else names
-    at = [names.index(name) for name in worst]
-    loops = ", ".join(f"'{name}'" for name in _loops(eom, names, worst))
-    speeds = np.flatnonzero(np.any(np.abs(held[at]) > RANK, axis=0))
+    worst = largest_rows(names, g, most=len(names))
+    speeds = np.flatnonzero(np.any(_holds(held[rows[[names.index(name) for name in worst]]]), axis=0))
     joints = ", ".join(f"'{name}'" for name in dict.fromkeys(joint_of_speed(eom, int(j)) for j in speeds))
+    loops = ", ".join(f"'{name}'" for name in _loops(eom, names, worst))
     who = f"loop {loops} (joints {joints})"
-    if found.gap <= closed:
+    if not is_open:
         return f"{who} was not closed from here, but it closes elsewhere (in the error's `partial`); start closer"
     cure = "start closer, hold less, or check that they do not contradict each other"
-    left = f"{np.max(np.abs(found.g)):.3g} is left, most in {', '.join(worst[:3])}"
-    if found.is_minimum:
+    left = f"{np.max(np.abs(g)):.3g} is left, most in {', '.join(worst[:3])}"
+    if all(is_minimum for _, _, is_minimum in groups):
         claim = f"no state near the start meets its constraints: {who} cannot close"
         return f"{claim}; {left}, in the closest configuration found (in the error's `partial`); {cure}"
     return f"{who} was not closed from here; {left}, in what came closest (in the error's `partial`); {cure}"
@@ -86,13 +94,19 @@ def _loops(eom: EquationsOfMotion, names: tuple[str, ...], worst: tuple[str, ...
     return [name for name in here if given.get(name, name) in touched]
 
 
-def _together(held: np.ndarray, open_rows: np.ndarray) -> np.ndarray:
-    """Rows that share speeds with open ones, directly or through others."""
+def _holds(held: np.ndarray) -> np.ndarray:
+    """Which speeds each row holds, by more than rounding."""
+    found: np.ndarray = np.abs(held) > RANK * np.max(np.abs(held), axis=1, initial=0.0, keepdims=True)
+    return found
+
+
+def _groups(held: np.ndarray, is_open: np.ndarray) -> list[np.ndarray]:
+    """Rows that share speeds, directly or through others; those groups in which some row is open."""
     m, n = held.shape
-    i, j = np.nonzero(np.abs(held) > 0.0)
+    i, j = np.nonzero(_holds(held))
     graph = csr_matrix((np.ones(i.size), (i, m + j)), shape=(m + n, m + n))
-    label = connected_components(graph, directed=False)[1]
-    return np.flatnonzero(np.isin(label[:m], label[open_rows]))
+    label = connected_components(graph, directed=False)[1][:m]
+    return [np.flatnonzero(label == k) for k in np.unique(label[is_open])]
 
 
 def joint_of_speed(eom: EquationsOfMotion, speed: int) -> str:
