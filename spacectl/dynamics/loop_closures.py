@@ -12,6 +12,7 @@ import numpy as np
 from spacectl.dynamics.constrained import NOTHING
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.levers import around_rest, find_levers, nudges
+from spacectl.dynamics.open_rows import rows_together
 from spacectl.dynamics.tree import Tree
 
 __all__ = ["Closure", "in_levers", "loop_closures", "near_of", "rank_of"]
@@ -112,18 +113,11 @@ def _blocks(eom: Any, numbers: bytes) -> tuple[tuple[np.ndarray, np.ndarray, np.
     p, v = np.frombuffer(numbers), np.zeros(eom.n_v)
     whole = [eom.call("projection", 0.0, q, v, p=p)[2] for q in around_rest(eom)]
     touched = np.max(np.abs(whole), axis=0) > 0.0
-    found, left = [], {int(k) for k in np.flatnonzero(touched.any(axis=1))}
-    while left:
-        rows = {min(left)}
-        while True:
-            speeds = touched[sorted(rows)].any(axis=0)
-            more = {k for k in left if np.any(touched[k] & speeds)}
-            if more == rows:
-                break
-            rows = more
-        left -= rows
-        place = np.array(sorted(rows)), np.flatnonzero(speeds)
-        found.append((*place, *_measure([J[np.ix_(*place)] for J in whole])))
+    found = []
+    for rows in rows_together(touched):
+        place = rows, np.flatnonzero(touched[rows].any(axis=0))
+        if place[1].size:
+            found.append((*place, *_measure([J[np.ix_(*place)] for J in whole])))
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.partition import frames_of
 
-__all__ = ["joint_of_speed", "not_met"]
+__all__ = ["joint_of_speed", "not_met", "rows_together"]
 
 
 def not_met(
@@ -101,12 +101,17 @@ def _holds(held: np.ndarray) -> np.ndarray:
 
 
 def _groups(held: np.ndarray, is_open: np.ndarray) -> list[np.ndarray]:
-    """Rows that share speeds, directly or through others; those groups in which some row is open."""
-    m, n = held.shape
-    i, j = np.nonzero(_holds(held))
+    """Groups of rows that share speeds in which some row is open."""
+    return [rows for rows in rows_together(_holds(held)) if np.any(is_open[rows])]
+
+
+def rows_together(holds: np.ndarray) -> list[np.ndarray]:
+    """Rows that share speeds, directly or through others, from which speeds each row holds, (m, n)."""
+    m, n = holds.shape
+    i, j = np.nonzero(holds)
     graph = csr_matrix((np.ones(i.size), (i, m + j)), shape=(m + n, m + n))
     label = connected_components(graph, directed=False)[1][:m]
-    return [np.flatnonzero(label == k) for k in np.unique(label[is_open])]
+    return [np.flatnonzero(label == k) for k in np.unique(label)]
 
 
 def joint_of_speed(eom: EquationsOfMotion, speed: int) -> str:

@@ -122,6 +122,16 @@ def moving(system: System) -> tuple[EquationsOfMotion, np.ndarray]:
     return eom, np.asarray(make_consistent(eom, eom.state(a0=0.4, a0_dot=-1.1), hold=held).x)
 
 
+def moving_in(coordinates: str) -> tuple[EquationsOfMotion, np.ndarray]:
+    """The same for a chain of a size that is kept sparse, in joint or absolute coordinates."""
+    system = frames(8 if coordinates == "joint" else 2)
+    eom, x = moving(system)
+    if coordinates == "joint":
+        return eom, x
+    bodies = form_equations(system, formulation="multipliers", coordinates="absolute")
+    return bodies, absolute_state(eom, bodies, x)
+
+
 def called(function, eom: EquationsOfMotion, *given) -> list[np.ndarray]:
     """Results of a native function of (t, x, ..., p)."""
     bound = bind_native(function)
@@ -143,11 +153,7 @@ def test_matrices_with_few_entries_are_kept_as_such() -> None:
 @pytest.mark.parametrize("coordinates", ["joint", "absolute"])
 def test_accelerations_and_multipliers_are_those_of_the_dense_road(coordinates: str) -> None:
     """Against numpy's own solution of the same terms."""
-    system = frames(8 if coordinates == "joint" else 2)
-    eom, x = moving(system)
-    if coordinates == "absolute":
-        bodies = form_equations(system, formulation="multipliers", coordinates="absolute")
-        eom, x = bodies, absolute_state(eom, bodies, x)
+    eom, x = moving_in(coordinates)
     u, n_q = [0.7], eom.n_q
     assert lay_out_terms(eom.functions["terms"]).sizes[1] < eom.n_v**2
     (rate,) = called(compile_solved(eom.functions["terms"], eom.p), eom, 0.0, x, u)
@@ -176,11 +182,7 @@ def test_dependent_rows_go_to_the_dense_kernel() -> None:
 @pytest.mark.parametrize("coordinates", ["joint", "absolute"])
 def test_least_steps_are_those_of_the_twin(coordinates: str) -> None:
     """Nearness is an estimate here: of the same size, and even across a singular position."""
-    system = frames(8 if coordinates == "joint" else 2)
-    eom, x = moving(system)
-    if coordinates == "absolute":
-        bodies = form_equations(system, formulation="multipliers", coordinates="absolute")
-        eom, x = bodies, absolute_state(eom, bodies, x)
+    eom, x = moving_in(coordinates)
     function = compile_projection(eom, eom.p)
     off = x + 1e-3 * np.random.default_rng(1).normal(size=x.size)
     state, near = called(function, eom, 0.0, off)
