@@ -1,6 +1,7 @@
 # make demo       the retrieval maneuver, with its report         make test      what the continuous integration runs
 # make test-all   also slow tests and full studies         make clean     remove everything that was made here
 # make bench      ours against Pinocchio, MuJoCo and scipy: ratios in out/bench (minutes; on a quiet machine)
+# make metrics    all metrics of all studies in out/metrics.json; AGAINST=FILE lists what differs from another such file
 # Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
 
 VENV   := .venv
@@ -28,8 +29,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 INSTALL_HELP := { echo "spacectl: the installation failed; the first one needs a network and a package registry (pip's PIP_INDEX_URL and proxy settings are respected)" >&2; exit 1; }
 STUDY   := retrieval
+METRICS ?= out/metrics.json
 
-.PHONY: demo test test-all bench clean
+.PHONY: demo test test-all bench metrics clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/spacectl run $(STUDY) --out out/$(STUDY)
@@ -47,6 +49,9 @@ test-all: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks --out out/bench
+
+metrics: $(VENV)/test.stamp
+	$(BIN)/spacectl metrics --out $(METRICS) $(if $(AGAINST),--against $(AGAINST))
 
 $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing spacectl into $(VENV) ..."

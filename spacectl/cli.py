@@ -1,4 +1,4 @@
-"""The command line: ``spacectl list | run | report | gallery | sweep | new | check | bench``.
+"""The command line: ``spacectl list | run | report | gallery | sweep | metrics | new | check | bench``.
 
 Each error is one line that names the part and the cure. Exit codes: 0 done; 1 a solver or something unexpected failed;
 2 wrong usage, model or parameter; 3 a requirement is not met; 130 interrupted (Ctrl-C); 143 terminated.
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from spacectl import __version__, cli_bench, cli_gallery, cli_new, cli_studies, cli_sweep
+from spacectl import __version__, cli_bench, cli_gallery, cli_metrics, cli_new, cli_studies, cli_sweep
 from spacectl.cli_app import FAILED, INTERRUPTED, OK, TERMINATED, WRONG, Debug, Json, app, say, say_json
 from spacectl.cli_signals import terminate_as_interrupt
 from spacectl.core.errors import ModelError, SolverError
@@ -27,7 +27,7 @@ from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
 
-COMMANDS = (cli_studies, cli_gallery, cli_sweep, cli_new, cli_bench)  #: modules whose commands `app` knows by import
+COMMANDS = (cli_studies, cli_gallery, cli_sweep, cli_metrics, cli_new, cli_bench)  #: modules whose commands `app` knows by import
 
 
 @app.callback(invoke_without_command=True)

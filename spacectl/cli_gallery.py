@@ -20,7 +20,7 @@ from spacectl.reports.atomic import RECORD
 from spacectl.reports.folder import read_document
 from spacectl.reports.gallery import INDEX, GalleryEntry, check_index, write_gallery
 
-__all__ = ["gallery_command"]
+__all__ = ["chosen_studies", "gallery_command"]
 
 
 @app.command("gallery")
@@ -37,7 +37,7 @@ def gallery_command(
     A study that is finished is kept, unless it or spacectl has changed; one that fails is named and the others go on.
     """
     console = Console(stderr=True)
-    files = _chosen(only or [])
+    files = chosen_studies(only or [])
     check_index(out)
     out.mkdir(parents=True, exist_ok=True)
     entries = [GalleryEntry(name=name, question=_question(file), state="waiting") for name, file in files.items()]
@@ -57,7 +57,8 @@ def gallery_command(
     return OK if is_whole else FAILED
 
 
-def _chosen(only: list[str]) -> dict[str, Path]:
+def chosen_studies(only: list[str]) -> dict[str, Path]:
+    """Names and files of the studies called `only`, or of all studies if there is no name."""
     studies = list_studies()
     if not studies:
         raise ModelError("no studies here; run `spacectl gallery` beside a folder `studies`")

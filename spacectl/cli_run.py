@@ -23,7 +23,7 @@ from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import plain_parameters, write_study_folder
 from spacectl.reports.record import StudyRecord
 
-__all__ = ["answer", "prepare_parameters", "run_study", "show_progress"]
+__all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "show_progress"]
 
 
 def prepare_parameters(loaded: LoadedStudy, changes: Mapping[str, Any]) -> Any:
