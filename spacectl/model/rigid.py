@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ from spacectl.model.description import (
 from spacectl.spatial.backend import matrix, outer
 
 __all__ = ["Frame", "RigidBody", "Rotor"]
+
+FILE_ROUNDING = 1e-4  #: of the largest entry of an inertia: what the digits of a file can miss by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +62,8 @@ class RigidBody:
     name : str
         Unique in the system.
     mass : float
-        Mass [kg], positive.
+        Mass [kg], 0 or more. A body without mass or inertia may stand between joints (a composite joint, a frame of a
+        robot file) as long as what it carries has inertia along every speed; `form_equations` checks that.
     inertia : (3,), (6,) or (3, 3)
         Inertia about the centre of mass, body axes [kg m^2]: the diagonal, or (xx, yy, zz, xy, xz, yz) where xy is
         the matrix entry (minus the product of inertia integral), or the matrix.
@@ -84,8 +88,8 @@ class RigidBody:
         check_name(self.name, "body")
         what = f"body '{self.name}'"
         set_field(self, "mass", as_scalar(self.mass, f"{what}: mass"))
-        if self.mass <= 0.0:
-            raise ModelError(f"{what}: mass is {self.mass:g} kg, expected a positive number")
+        if self.mass < 0.0:
+            raise ModelError(f"{what}: mass is {self.mass:g} kg, expected a positive number or 0")
         set_field(self, "inertia", Array(_inertia_matrix(self.inertia, what)))
         set_field(self, "com", as_array(self.com, (3,), f"{what}: com"))
         set_field(self, "frames", members(self.frames, Frame, what, "frames"))
@@ -156,15 +160,31 @@ def _inertia_matrix(value: Any, what: str) -> np.ndarray:
     scale = float(np.max(np.abs(I)))
     if np.max(np.abs(I - I.T)) > 1e-9 * scale:
         raise ModelError(f"{what}: inertia is not symmetric; pass (I + I') / 2 if that is only rounding")
-    principal = np.linalg.eigvalsh(I)
-    if principal[0] < -1e-9 * scale:
-        raise ModelError(
-            f"{what}: inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments are not negative"
-        )
-    if principal[0] + principal[1] < principal[2] - 1e-9 * scale:
-        moments = ", ".join(f"{moment:.6g}" for moment in principal)
-        raise ModelError(
-            f"{what}: principal moments {moments} kg m^2 break the triangle inequality (the largest may not exceed the "
-            "sum of the others); check units, and that the inertia is about the centre of mass"
-        )
+    _check_moments(np.linalg.eigvalsh(I), scale, what)
     return 0.5 * (I + I.T)
+
+
+def _check_moments(principal: np.ndarray, scale: float, what: str) -> None:
+    """Raise `ModelError` for moments that no body has; warn where they miss by the digits of a file only."""
+    moments = ", ".join(f"{moment:.6g}" for moment in principal)
+    faults = (
+        (
+            -principal[0],
+            f"inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments are not negative",
+        ),
+        (
+            principal[2] - principal[0] - principal[1],
+            f"principal moments {moments} kg m^2 break the triangle inequality (the largest may not exceed the "
+            "sum of the others); check units, and that the inertia is about the centre of mass",
+        ),
+    )
+    for excess, text in faults:
+        if excess > FILE_ROUNDING * scale:
+            raise ModelError(f"{what}: {text}")
+        if excess > 1e-9 * scale:
+            warnings.warn(
+                f"{what}: {text}; taken as it is, since {excess / scale:.1g} of the largest entry may be the rounding of "
+                "a file's digits",
+                stacklevel=5,
+            )
+            return

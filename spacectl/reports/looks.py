@@ -112,7 +112,8 @@ def rigid_solid(
 def equal_box(body: Any) -> tuple[np.ndarray, np.ndarray]:
     """Size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
     moments, R = np.linalg.eigh(np.asarray(body.inertia))
-    size = np.sqrt(np.maximum(6.0 / body.mass * (moments.sum() - 2.0 * moments), 0.0))
+    per_mass = 6.0 / body.mass if body.mass > 0.0 else 0.0  # nothing to see of a body without mass
+    size = np.sqrt(np.maximum(per_mass * (moments.sum() - 2.0 * moments), 0.0))
     if np.linalg.det(R) < 0.0:
         R = R * np.array([1.0, 1.0, -1.0])
     return size, R

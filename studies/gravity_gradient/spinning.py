@@ -32,7 +32,7 @@ KNOTS = 60  # intervals along half an even turn: the splines' error is (2 pi / 6
 
 def spinner(rate: float) -> EquationsOfMotion:
     """A symmetric rotor that spins in a weightless carrier: the carrier's two tilts do not turn with it."""
-    carrier = RigidBody(name="carrier", mass=1e-9, inertia=(0.0, 0.0, 0.0))
+    carrier = RigidBody(name="carrier", mass=0.0, inertia=(0.0, 0.0, 0.0))
     rotor = RigidBody(name="rotor", mass=100.0, inertia=(100.0, 100.0, 120.0))
     parts = (
         Part(carrier, on="orbit", joint=Universal(name="tilt", first="x", second="y")),

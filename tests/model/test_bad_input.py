@@ -28,7 +28,7 @@ def system(*parts: Part, **changes) -> System:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: body(mass=0.0), ("link", "mass", "positive")),
+        (lambda: body(mass=-1e-12), ("link", "mass", "positive")),
         (lambda: body(mass=-2.0), ("link", "mass", "-2", "positive")),
         (lambda: body(mass=np.nan), ("link", "mass", "finite")),
         (lambda: body(mass="heavy"), ("link", "mass", "number")),
