@@ -91,6 +91,7 @@ from spacectl.linear.controllability import (
     require_detectable,
     require_stabilizable,
 )
+from spacectl.linear.floquet import Floquet, floquet
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import linearize
@@ -230,6 +231,7 @@ __all__ = [
     "Fixed",
     "FlexibleJointLimit",
     "Flight",
+    "Floquet",
     "Frame",
     "Free",
     "FreeSpace",
@@ -378,6 +380,7 @@ __all__ = [
     "find_impulse",
     "find_operating_point",
     "find_tension",
+    "floquet",
     "fly_plan",
     "form_equations",
     "h2_norm",

@@ -11,10 +11,12 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+import numpy as np
+
 from spacectl.core.array import Array
 from spacectl.core.expression import NamedExpression, TimeExpression
 
-__all__ = ["content_hash", "versions"]
+__all__ = ["class_key", "content_hash", "versions"]
 
 
 def content_hash(data: Any) -> str:
@@ -29,10 +31,68 @@ def content_hash(data: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def class_key(kind: type) -> str:
+    """A name that distinguishes classes in hashes: for our own classes the name, for others also a hash of their code.
+
+    Two classes of a user that share a name (one defined again in a notebook, say) differ here if their methods do, or
+    the functions and plain values that those use.
+
+    Examples
+    --------
+    >>> class Orbit:
+    ...     def rate(self): return 1.0
+    >>> Orbit.__module__ = "my_notebook"
+    >>> class_key(Orbit).startswith("Orbit "), class_key(int)
+    (True, 'int')
+    """
+    if _is_ours(kind):
+        return kind.__name__
+    own = [[base.__name__, _described(dict(vars(base)), set())] for base in kind.__mro__ if not _is_ours(base)]
+    ours = [base.__name__ for base in kind.__mro__ if _is_ours(base)]
+    return f"{kind.__name__} {hashlib.sha256(repr([own, ours]).encode()).hexdigest()[:16]}"
+
+
+def _is_ours(item: Any) -> bool:
+    """Whether a class or function comes with spacectl, or with what it is built on."""
+    return str(getattr(item, "__module__", "")).split(".")[0] in ("spacectl", "builtins", "abc", "casadi", "numpy")
+
+
+#: Members of every class, which hold no behaviour; or, as an address, another one in every process
+_IDLE = {"__module__", "__doc__", "__dict__", "__weakref__", "__firstlineno__", "__static_attributes__", "__qualname__"}
+
+
+def _described(value: Any, seen: set[int]) -> Any:
+    """Plain data by its content, functions by their code and what they use, other objects by their type."""
+    value = next((found for key in ("__func__", "fget", "func") if (found := getattr(value, key, None))), value)
+    if id(value) in seen:
+        return "seen"
+    if isinstance(value, Mapping):
+        return sorted((str(key), repr(_described(item, seen))) for key, item in value.items() if key not in _IDLE)
+    if isinstance(value, (tuple, list)):
+        return [_described(item, seen) for item in value]
+    if hasattr(value, "co_code"):
+        return [value.co_code.hex(), _described(value.co_consts, seen), value.co_names, value.co_varnames]
+    if hasattr(value, "__code__") and not _is_ours(value):
+        seen.add(id(value))
+        used = {name: value.__globals__[name] for name in value.__code__.co_names if name in value.__globals__}
+        cells = [_contents(cell) for cell in value.__closure__ or ()]
+        return [_described(item, seen) for item in (value.__code__, value.__defaults__, cells, used)]
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        return value
+    return repr(value.tolist()) if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a name that has no value yet
+        return None
+
+
 def _canonical(data: Any) -> Any:
     if dataclasses.is_dataclass(data) and not isinstance(data, type):
         fields = {item.name: _canonical(getattr(data, item.name)) for item in dataclasses.fields(data)}
-        return {"type": type(data).__name__, **fields}
+        return {"type": class_key(type(data)), **fields}
     if isinstance(data, Array):
         return {"array": [float(value).hex() for value in data[...].reshape(-1)], "shape": list(data.shape)}
     if isinstance(data, Mapping):

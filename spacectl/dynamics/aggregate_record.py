@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.parameters import Parameters
-from spacectl.core.provenance import content_hash
+from spacectl.core.provenance import class_key, content_hash
 from spacectl.dynamics.aggregate_points import key_of_points, sees_root
 from spacectl.dynamics.aggregates import Aggregate, Port
 from spacectl.dynamics.input_map import loop_motor
@@ -248,16 +248,16 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
         link = items[i]
         joint, body = link.node.part.joint, link.node.part.body
         own = (place.get(link.parent, ROOT), link.frame if link.parent in place else "", link.kind, len(link.members))
-        kind = (type(joint).__name__, joint.normal if isinstance(joint, Planar) else "", str(joint.motion))
-        links.append([own, kind, type(body).__name__ if link.kind == "modal" else "", str(getattr(body, "order", ""))])
+        kind = (class_key(type(joint)), joint.normal if isinstance(joint, Planar) else "", str(joint.motion))
+        links.append([own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))])
     constraints = [(structure_of(item), _owners(frames, item)) for item in aggregate.constraints]
-    elements = [(type(e).__name__, e.ends, e.structure) for e in frames.elements(aggregate.links)]
+    elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
     keys = ("on", "axes", "joint", "component")
-    actuators = [[type(a).__name__, *(str(getattr(a, key, "")) for key in keys)] for a in frames.actuators(aggregate)]
+    actuators = [[class_key(type(a)), *(str(getattr(a, key, "")) for key in keys)] for a in frames.actuators(aggregate)]
     points = key_of_points(frames, aggregate)
     told = repr([constraints, elements, points, actuators, [(place[i], frame) for i, frame in ports]])
     pattern = [(name, fixed[name].tolist(), values[name][fixed[name]].tolist()) for name in values]
-    environment = type(frames.system.environment).__name__
+    environment = class_key(type(frames.system.environment))
     places = {on: frames.place(on)[:2] for on in _frames_of(frames, aggregate)}
     seen = [(place.get(i, ROOT), frame) for i, frame in places.values()]
     text = repr([links, environment, seen, [(a, str(b), c) for a, b, c in pattern], repr(extra)])
@@ -269,7 +269,7 @@ def _owners(frames: Frames, item: Any) -> list[Any]:
     names = item.kind.by if isinstance(item.kind, Artificial) else ()
     return [
         [
-            (type(a).__name__, getattr(a, "joint", ""), getattr(a, "component", ""))
+            (class_key(type(a)), getattr(a, "joint", ""), getattr(a, "component", ""))
             for a in frames.system.actuators
             if a.input_name == name
         ]

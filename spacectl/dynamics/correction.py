@@ -20,7 +20,7 @@ from spacectl.dynamics.particles import body_placements, frame_placement, partic
 from spacectl.dynamics.tree import Tree
 from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.elements import JointElement
-from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
+from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.system import System
 from spacectl.spatial.rotation import axis_rotation
@@ -70,8 +70,11 @@ def correction_terms(system: System) -> Correction:
     if not any(isinstance(part.body, FlexibleBody) for part in system.parts):
         raise ModelError(f"system '{system.name}': no flexible body, so nothing is linearised; add a Beam or ModalBody")
     _check_forces(system)
-    if not isinstance(system.environment, (FreeSpace, UniformGravity, CircularOrbit, CentralGravity)):
-        raise ModelError(f"correction_terms: environment {type(system.environment).__name__} is not known")
+    if not has_field_of(system.environment, FreeSpace, UniformGravity, CircularOrbit, CentralGravity):
+        raise ModelError(
+            f"correction_terms: the field of environment {type(system.environment).__name__} is not known here; "
+            "use FreeSpace, UniformGravity, CircularOrbit or CentralGravity"
+        )
     return Correction(system)
 
 

@@ -22,6 +22,7 @@ from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.embedded_kernel import EmbeddedKernel
 from spacectl.dynamics.native.function import NativeFunction
 from spacectl.dynamics.native.large import LargeTree
+from spacectl.dynamics.native.tree_data import serves_tree
 from spacectl.dynamics.options import Baumgarte
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
@@ -211,7 +212,7 @@ class EmbeddedCalls:
         springs = self.system.point_elements
         kept = tuple(item for item in self.system.elements if item not in springs)
         tree = replace(self.system, constraints=(), elements=kept)
-        if not tree.is_plain:
+        if not serves_tree(tree):
             return {}
         parameters = tree.parameters()
         large, n_p = LargeTree(tree, parameters), len(parameters)  # springs and constraints have the last numbers

@@ -19,6 +19,7 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.partitioned import form_partitioned
 from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
+from spacectl.dynamics.native.tree_data import knows_kinds
 from spacectl.dynamics.native.tree_twin import TreeTwin
 from spacectl.dynamics.options import Baumgarte, Options, choose_speeds
 from spacectl.dynamics.orders import is_truncated
@@ -160,7 +161,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
     bodies = [part.body for part in eom.system.tree]
     is_special = any(getattr(body, "is_flexible", False) or hasattr(body, "line") for body in bodies)
     is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
-    twin = None if is_special else TreeTwin(eom.system, eom.parameters, eom.p)
+    twin = None if is_special or not knows_kinds(eom.system) else TreeTwin(eom.system, eom.parameters, eom.p)
 
     def weakest_speed(q: np.ndarray) -> tuple[int, float]:
         return _weakest_pivot(eom.mass_matrix(0.0, q)) if twin is None else twin.weakest_speed(q)

@@ -19,7 +19,7 @@ from spacectl.dynamics.terms import Terms
 from spacectl.dynamics.tree import ROOT
 from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.elements import JointElement
-from spacectl.model.environment import CircularOrbit, FreeSpace, UniformGravity
+from spacectl.model.environment import CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.flexible import symmetric_product
@@ -168,10 +168,10 @@ class TruncatedTerms(Terms):
     def _gradient(self) -> Any | None:
         """Gradient matrix of gravity in root axes, None where gravity is uniform."""
         environment = self.system.environment
-        if isinstance(environment, CircularOrbit):
+        if has_field_of(environment, CircularOrbit):
             rate = self.numbers["environment.rate"]
             return rate * rate * ca.SX(ca.DM([[2, 0, 0], [0, -1, 0], [0, 0, -1]]))
-        if isinstance(environment, (FreeSpace, UniformGravity)):
+        if has_field_of(environment, FreeSpace, UniformGravity):
             return None
         raise ModelError(
             f"order 'premature': not served in {type(environment).__name__}; use CircularOrbit, UniformGravity or FreeSpace"

@@ -12,6 +12,7 @@ from spacectl.linear.controllability import (
     require_detectable,
     require_stabilizable,
 )
+from spacectl.linear.floquet import Floquet, floquet
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import linearize
@@ -30,6 +31,7 @@ __all__ = [
     "Crossing",
     "DiskMargin",
     "DiskMargins",
+    "Floquet",
     "Instability",
     "LinearModel",
     "LinearTrajectory",
@@ -46,6 +48,7 @@ __all__ = [
     "disk_margins",
     "displace_state",
     "find_operating_point",
+    "floquet",
     "h2_norm",
     "h_infinity_norm",
     "linearize",

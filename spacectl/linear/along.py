@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linear_trajectory import LinearTrajectory
-from spacectl.linear.linearize import choose_inputs, linear_outputs, term_source
+from spacectl.linear.linearize import choose_inputs, joint_speed_rows, linear_outputs, term_source
 from spacectl.linear.manifold import constraint_manifold
 from spacectl.linear.reference import Reference, read_reference
 from spacectl.linear.tangent import error_labels, tangent_rate, turning_rates
@@ -84,6 +85,11 @@ def linearize_along(
         v_dot[k], A[k, n:, :n], A[k, n:, n:], B[k, n:] = source(float(motion.t[k]), q[k], v[k], motion.u[k])
     A[:, :n, n:] = np.eye(n)
     A[:, :n, :n], drift = _kinematics(eom, motion, v_dot)
+    if "joint_speeds" in eom.functions:
+        if x_dot is not None:
+            raise ModelError("linearize_along: x_dot is not served for speeds of the user's choice; give a solution")
+        for k in range(n_t):
+            A[k, :n] = joint_speed_rows(eom, float(motion.t[k]), q[k], v[k], p)
     C, D, y = linear_outputs(eom, motion.t, motion.x, motion.u, p, outputs)
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
     return LinearTrajectory(

@@ -18,13 +18,15 @@ from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
+from spacectl.dynamics.native.tree_data import serves_tree
 from spacectl.dynamics.switching import stage_numbers
 from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.manifold import constraint_manifold
+from spacectl.linear.steadiness import model_matrix, warn_if_varying
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
 
-__all__ = ["choose_inputs", "linear_outputs", "linear_terms", "linearize", "term_source"]
+__all__ = ["choose_inputs", "joint_speed_rows", "linear_outputs", "linear_terms", "linearize", "term_source"]
 
 
 def linearize(
@@ -44,8 +46,9 @@ def linearize(
 ) -> LinearModel:
     """Linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
 
-    The deviations are from the motion that starts at the point. If the speeds stay as they are there (v_dot = 0), the
-    model holds for all time; if not, only at that instant, and a warning names the speeds that change.
+    The deviations are from the motion that starts at the point. If the speeds stay as they are there (v_dot = 0) and A
+    does not change along the motion, the model holds for all time; if not, only at that instant, and a warning says
+    what changes.
 
     Parameters
     ----------
@@ -70,7 +73,8 @@ def linearize(
     independent : tuple of str
         Error coordinates of a constrained system that shall be among the states (with their rates); others are chosen.
     check : bool
-        Whether a point that is not balanced (v_dot above 1e-8 of what its terms make alone) gives a warning.
+        Whether to warn about a point that is not balanced (v_dot above 1e-8 of what its terms make alone), and about a
+        steady motion along which A changes (a disc that rolls, in the coordinates of a Free joint).
 
     Returns
     -------
@@ -101,16 +105,15 @@ def linearize(
             "motion cross and no linear model describes it; linearize beside it, at a state from make_consistent(eom, x, "
             "hold=(...)) with another value of a joint"
         )
-    terms = linear_terms(eom, t, q, v, command, p)
+    source = term_source(eom, p)
+    terms = source(t, q, v, command)
     is_balanced = getattr(getattr(x, "outcome", None), "is_success", False) and u is None
-    if check and not is_balanced:
-        _warn_if_moving(eom, v, command, terms)
+    if check and (is_balanced or not _warn_if_moving(eom, v, command, terms)):
+        warn_if_varying(eom, t, state, command, p, terms, source)
     labels = error_labels(eom)
-    A = np.block([[tangent_rate(eom, v), np.eye(n)], [terms.v_q, terms.v_v]])
+    A = model_matrix(eom, v, terms)
     if "joint_speeds" in eom.functions:  # speeds of the user's choice: theta_dot follows the joint speeds
-        V = eom.call("joint_speeds", t, q, v, p=p)[0].reshape(-1)
-        V_q, V_v = (eom.jacobian("joint_speeds", "joint_speeds", name, t, q, v, p=p) for name in "qv")
-        A[:n] = np.hstack([tangent_rate(eom, V) + V_q @ tangent_map(eom, q), V_v])
+        A[:n] = joint_speed_rows(eom, t, q, v, p)
     B = np.vstack([np.zeros((n, eom.n_u)), terms.v_u])
     commanded, pushing = choose_inputs(eom, inputs, disturbances)
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
@@ -156,7 +159,7 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
         v_q, v_v, v_u = (eom.jacobian("v_dot", "v_dot", name, t, q, v, u, p=values) for name in "qvu")
         return LinearTerms(eom.v_dot(t, q, v, u, values), v_q @ W, v_v, v_u)
 
-    if eom.formulation != "articulated" or not eom.system.is_plain:
+    if eom.formulation != "articulated" or not serves_tree(eom.system):
         return by_casadi
     try:
         kernel = LinearKernel(eom.system, eom.parameters, values)
@@ -176,6 +179,13 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
     return by_recursion
 
 
+def joint_speed_rows(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any) -> np.ndarray:
+    """Rows of A for theta_dot, (n_v, 2 n_v), where joint speeds V(q, v) follow from speeds of the user's choice."""
+    V = eom.call("joint_speeds", t, q, v, p=p)[0].reshape(-1)
+    V_q, V_v = (eom.jacobian("joint_speeds", "joint_speeds", name, t, q, v, p=p) for name in "qv")
+    return np.hstack([tangent_rate(eom, V) + V_q @ tangent_map(eom, q), V_v])
+
+
 def choose_inputs(
     eom: EquationsOfMotion, inputs: Iterable[str] | None, disturbances: Iterable[str]
 ) -> tuple[Labels, Labels]:
@@ -189,15 +199,15 @@ def choose_inputs(
     )
 
 
-def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms: LinearTerms) -> None:
-    """Warn, naming the largest accelerations, if v_dot is more than rounding of what makes it up."""
+def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms: LinearTerms) -> bool:
+    """Warn, naming the largest accelerations, if v_dot is more than rounding of what makes it up; whether it is."""
     made = np.sum(np.abs(terms.v_q), axis=1) + np.abs(terms.v_v) @ np.abs(v) + np.abs(terms.v_u) @ np.abs(u)
     rate, units = np.abs(terms.v_dot), np.array(eom.labels.v.units)
     for unit in set(units):  # rounding of a large row shows in small ones
         made[units == unit] = np.maximum(made[units == unit], 1e-4 * np.max(made[units == unit]))
     moving = np.flatnonzero(rate > np.maximum(1e-8 * made, 1e-300))
     if moving.size == 0:
-        return
+        return False
     worst = moving[np.argsort(-rate[moving])][:3]
     told = ", ".join(f"'{eom.speeds[k]}' by {terms.v_dot[k]:.3g} {_per_second(eom.labels.v.units[k])}" for k in worst)
     warnings.warn(
@@ -206,6 +216,7 @@ def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms:
         "follows a motion; check=False if this is meant",
         stacklevel=3,
     )
+    return True
 
 
 def _point(eom: EquationsOfMotion, x: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:

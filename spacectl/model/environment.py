@@ -22,7 +22,15 @@ from spacectl.spatial.flexible import ModalInertia, symmetric_six
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
 
-__all__ = ["ENVIRONMENTS", "CentralGravity", "CircularOrbit", "Environment", "FreeSpace", "UniformGravity"]
+__all__ = [
+    "ENVIRONMENTS",
+    "CentralGravity",
+    "CircularOrbit",
+    "Environment",
+    "FreeSpace",
+    "UniformGravity",
+    "has_field_of",
+]
 
 MassProperties = tuple[Any, Any, Any]  # mass, centre of mass, inertia about it (body axes)
 
@@ -201,6 +209,27 @@ class CircularOrbit(Environment):
         along = dot(radial, rho)
         second = mass * (3.0 * along * along - dot(rho, rho)) + trace - 3.0 * dot(radial, I_C @ radial)
         return -0.5 * n["rate"] * n["rate"] * second
+
+
+#: Methods that decide the motion of the root frame and the gravity in it
+_FIELD = ("numbers", "root_rate", "root_acceleration", "gravity_wrench", "modal_gravity", "potential")
+
+
+def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
+    """Whether an environment has exactly the field of one of `kinds`: the same methods, none of them overridden.
+
+    Code that knows the formulas of a kind must ask this rather than for a name or by `isinstance`: a subclass may
+    have another field.
+
+    Examples
+    --------
+    >>> class Outbound(CentralGravity): "The same field under another name."
+    >>> class Oblate(CentralGravity):
+    ...     def gravity_wrench(self, X_NB, body, n): ...
+    >>> has_field_of(Outbound(), CentralGravity), has_field_of(Oblate(), CentralGravity)
+    (True, False)
+    """
+    return any(all(getattr(type(environment), key) is getattr(kind, key) for key in _FIELD) for kind in kinds)
 
 
 ENVIRONMENTS: dict[str, type[Environment]] = {

@@ -12,6 +12,7 @@ from typing import Any
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
+from spacectl.core.provenance import class_key
 from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, Natural
 from spacectl.model.description import Number, direction, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.model.joint import axis_number
@@ -257,11 +258,11 @@ def structure_of(constraint: AnyConstraint) -> list[Any]:
     own = [getattr(constraint, key, "") for key in ("rule", "a", "b", "free")]
     joint = getattr(constraint, "joint", None)
     return [
-        type(constraint).__name__,
+        class_key(type(constraint)),
         constraint.name,
         constraint.kind,
         *own,
-        type(joint).__name__,
+        class_key(type(joint)),
         getattr(joint, "normal", ""),
     ]
 

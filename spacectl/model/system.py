@@ -9,7 +9,7 @@ from typing import Any
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
-from spacectl.core.provenance import content_hash
+from spacectl.core.provenance import class_key, content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, placement_number, rotation_matrix, set_field, unless_trivial
@@ -248,8 +248,8 @@ class System:
             (
                 part.name,
                 part.on,
-                type(part.body).__name__,
-                type(part.joint).__name__,
+                class_key(type(part.body)),
+                class_key(type(part.joint)),
                 part.joint_name,
                 getattr(part.joint, "normal", ""),
                 getattr(part.body, "order", ""),
@@ -260,14 +260,14 @@ class System:
         frames = [[frame.name for frame in part.body.frames] for part in self.tree]
         actuators = [
             [
-                type(a).__name__,
+                class_key(type(a)),
                 a.input_name,
                 *(str(getattr(a, key, "")) for key in ("joint", "component", "on", "axes")),
             ]
             for a in self.actuators
         ]
-        sensors = [(type(s).__name__, s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
-        elements = [(type(e).__name__, e.name, e.ends, e.structure) for e in self.elements]
+        sensors = [(class_key(type(s)), s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
+        elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
         return content_hash(
             [
                 parts,
@@ -276,7 +276,7 @@ class System:
                 frames,
                 actuators,
                 sensors,
-                type(self.environment).__name__,
+                class_key(type(self.environment)),
                 p.names,
                 p.shapes,
                 list(p.fixed),

@@ -19,6 +19,7 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.function import NativeFunction
 from spacectl.dynamics.native.linear_kernel import LinearKernel
+from spacectl.dynamics.native.tree_data import serves_tree
 from spacectl.simulation.driver import load_driver
 from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_native
 from spacectl.simulation.laws import feedback_function
@@ -63,7 +64,7 @@ def _calls_python(function: ca.Function) -> bool:
 
 
 def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> BoundFunction | None:
-    if eom.formulation == "articulated" and eom.system.is_plain and tier != "callback":
+    if eom.formulation == "articulated" and serves_tree(eom.system) and tier != "callback":
         try:
             return bind_native(_tree_slopes(eom, p))
         except SolverError:  # no compiler

@@ -24,6 +24,7 @@ from spacectl.dynamics.link_points import LinkPoints
 from spacectl.dynamics.links import Links, form_links
 from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.large import LargeTree
+from spacectl.dynamics.native.tree_data import serves_tree
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.orders import is_truncated
 from spacectl.dynamics.passive import joint_efforts
@@ -66,7 +67,7 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
     own = {"x_dot": sweeps.x_dot, "v_dot": sweeps.v_dot, "inverse_dynamics": sweeps.inverse_dynamics}
     builders = {name: (lambda name=name: shared.functions[name]) for name in shared.functions}
     implicit = {f"{name}_implicit": builders[name] for name in ("x_dot", "v_dot")}
-    is_large = shared.n_v > UNROLL_LIMIT and system.is_plain
+    is_large = shared.n_v > UNROLL_LIMIT and serves_tree(system)
     return replace(
         shared,
         formulation="articulated",

@@ -18,6 +18,7 @@ from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.native.caller import BoundKernel
 from spacectl.dynamics.native.function import NativeFunction, compile_expression, compile_solved, tree_function
 from spacectl.dynamics.native.partition import compile_reduced
+from spacectl.dynamics.native.tree_data import serves_tree
 from spacectl.dynamics.native.tree_kernel import TreeKernel, tree_library
 
 __all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_native", "native_plant"]
@@ -39,11 +40,12 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
         raise ModelError(f"native equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
     if "plant" in eom.numeric and kind != "unrolled":
         return "data-driven", eom.numeric["plant"](p)
-    is_plain = eom.system.is_plain
-    chosen = ("data-driven" if eom.n_v > UNROLL_LIMIT and is_plain else "unrolled") if kind == "auto" else kind
-    if chosen == "data-driven" and not is_plain:
+    is_large = eom.n_v > UNROLL_LIMIT and serves_tree(eom.system)
+    chosen = ("data-driven" if is_large else "unrolled") if kind == "auto" else kind
+    if chosen == "data-driven" and not (is_large or serves_tree(eom.system)):
         raise ModelError(
-            f"system '{eom.system.name}': the data-driven sweep serves rigid trees without elements; use 'auto' or 'unrolled'"
+            f"system '{eom.system.name}': the data-driven sweep serves rigid trees of known joints, actuators and "
+            "environments; use 'auto' or 'unrolled'"
         )
     if chosen == "data-driven":
         return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)

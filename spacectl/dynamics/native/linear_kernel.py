@@ -14,7 +14,7 @@ from spacectl.core.parameters import Parameters
 from spacectl.dynamics.links import form_links
 from spacectl.dynamics.native.caller import BoundKernel
 from spacectl.dynamics.native.elements import Elements, form_elements
-from spacectl.dynamics.native.tree_data import environment_arrays, gravity_index, input_arrays, member_arrays
+from spacectl.dynamics.native.tree_data import environment_arrays, gravity_number, input_arrays, member_arrays
 from spacectl.dynamics.native.tree_kernel import tree_library
 from spacectl.dynamics.tree import Tree, numeric_numbers
 from spacectl.model.system import System
@@ -104,7 +104,7 @@ class LinearKernel:
             "n_joint_inputs": len(arrays["joint_input"]),
             "n_body_inputs": len(arrays["body_input"]),
             "n_members": len(arrays["member"]),
-            "gravity": gravity_index(system),
+            "gravity": gravity_number(system),
             "recursive": int(self.solver == "recursive"),
         }
         self._struct = ElementStruct(**counts, **{name: array.ctypes.data for name, array in self._arrays.items()})

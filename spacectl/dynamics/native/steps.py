@@ -16,14 +16,14 @@ import casadi as ca
 
 from spacectl.dynamics.emit import emit_step
 from spacectl.dynamics.recursion import Elimination, LinkMotion, accelerate, eliminate, move
-from spacectl.model.environment import CentralGravity, CircularOrbit, Environment
+from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, has_field_of
 from spacectl.model.joints import Cartesian, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, move_twist, pull_wrench
 
-__all__ = ["GRAVITIES", "RECORD", "StepKind", "kind_name", "step_kinds", "steps_source"]
+__all__ = ["GRAVITIES", "RECORD", "StepKind", "gravity_index", "has_step", "kind_name", "step_kinds", "steps_source"]
 
 #: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint numbers (6)
 RECORD = 9 + 3 + 1 + 3 + 6 + 6
@@ -61,6 +61,19 @@ class StepKind:
 def kind_name(joint: Joint) -> str:
     """The kind of step that serves a joint."""
     return type(joint).__name__ + (joint.normal if isinstance(joint, Planar) else "")
+
+
+def has_step(joint: Joint) -> bool:
+    """Whether there is a generated step for a joint: a subclass of a known kind may move otherwise."""
+    return any(type(joint) is type(known) for known in _JOINTS)
+
+
+def gravity_index(environment: Environment) -> int | None:
+    """Place of an environment's gravity among `GRAVITIES`; -1 if gravity is no load, None if there is no step for it."""
+    if type(environment).gravity_wrench is Environment.gravity_wrench:
+        return -1
+    known = (i for i, item in enumerate(GRAVITIES.values()) if has_field_of(environment, type(item)))
+    return next(known, None)
 
 
 @cache

@@ -10,16 +10,26 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.links import Link, Links, form_links
-from spacectl.dynamics.native.steps import GRAVITIES, RECORD, kind_name, step_kinds
+from spacectl.dynamics.native.steps import RECORD, gravity_index, has_step, kind_name, step_kinds
 from spacectl.dynamics.tree import ROOT, Numbers, Tree, numeric_numbers
-from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
+from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 from spacectl.spatial.motion import Placement
 
-__all__ = ["TreeData", "TreeStruct", "environment_arrays", "gravity_index", "input_arrays", "member_arrays"]
+__all__ = [
+    "TreeData",
+    "TreeStruct",
+    "environment_arrays",
+    "gravity_number",
+    "input_arrays",
+    "knows_kinds",
+    "member_arrays",
+    "serves_tree",
+]
 
 _COUNTS = (
     "n_links",
@@ -48,6 +58,7 @@ _ARRAYS = (
     "member_data",
     "environment",
 )
+_ACTUATORS = (JointTorque, JointForce, BodyForce, BodyTorque, Thruster, ReactionWheel)
 _UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -86,7 +97,7 @@ class TreeData:
             **input_arrays(system, tree, links, numbers, frames),
             **member_arrays(links, frames),
         }
-        gravity = gravity_index(system)
+        gravity = gravity_number(system)
         in_world = bool(self.arrays["body_input"].size) and bool(np.any(self.arrays["body_input"][:, 3]))
         placements = gravity >= 0 or in_world
         self.arrays["room"], n_work = _rooms(self.arrays["kind"], len(tree.speeds), placements)
@@ -135,10 +146,39 @@ def environment_arrays(system: System, numbers: Numbers) -> dict[str, np.ndarray
     return {"root": root, "environment": np.concatenate([np.zeros(0), *(np.ravel(value) for value in n.values())])}
 
 
-def gravity_index(system: System) -> int:
-    """Place of the environment among `GRAVITIES`, or -1."""
-    name = type(system.environment).__name__
-    return list(GRAVITIES).index(name) if name in GRAVITIES else -1
+def serves_tree(system: System) -> bool:
+    """Whether the data-driven kernels serve a system: a plain tree, all of whose kinds they know."""
+    return system.is_plain and knows_kinds(system)
+
+
+def knows_kinds(system: System) -> bool:
+    """Whether there are generated steps for all joints, actuators and the gravity of a system.
+
+    A class that has none, a user's subclass included, goes the general way through expressions.
+    """
+    joints = (part.joint for part in system.tree)
+    return (
+        all(has_step(joint) or not joint.speeds for joint in joints)
+        and all(type(actuator) in _ACTUATORS for actuator in system.actuators)
+        and gravity_index(system.environment) is not None
+    )
+
+
+def gravity_number(system: System) -> int:
+    """Place of the environment's gravity among the generated load steps, or -1.
+
+    Raises
+    ------
+    ModelError
+        If there is no step for it; a silent default would lose the gravity.
+    """
+    index = gravity_index(system.environment)
+    if index is None:
+        raise ModelError(
+            f"system '{system.name}': the data-driven kernels do not know the gravity of "
+            f"{type(system.environment).__name__}; use kind='auto' or 'unrolled'"
+        )
+    return index
 
 
 def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str, np.ndarray]:
