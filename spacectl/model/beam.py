@@ -15,13 +15,15 @@ import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
+from spacectl.model.beam_basis import BeamKind, beam_kinds
 from spacectl.model.beam_checks import check_beam, with_tip
+from spacectl.model.beam_energy import stiffness_matrix, strain_tensors
 from spacectl.model.beam_fields import BeamFields, Strand, integrate_fields, panels, quadrature
-from spacectl.model.beam_shapes import ENDS, LineShape, bending_shapes, line_shapes, power_shapes
 from spacectl.model.description import check_name, members, set_field
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_shapes import FrameShapes
-from spacectl.model.modal_integrals import ModalPoints, pack_symmetric
+from spacectl.model.interfaces import Compliance
+from spacectl.model.modal_integrals import ModalPoints
 from spacectl.model.profile import Profile, as_data, as_function
 from spacectl.model.rigid import Frame
 
@@ -58,10 +60,17 @@ class Beam(FlexibleBody):
         Number of torsion and extension shapes.
     root, tip : {"clamped", "pinned", "sliding", "free"}
         End conditions of the shapes; torsion and extension are held at ends that hold rotation or deflection.
-    shapes : "modes", "polynomials" or tuple of functions of x
-        ``"modes"``: exact modes of the beam, tapered and with `tip_mass` and `tip_inertia`; functions serve bending.
+    shapes : "auto", "interface", "modes", "polynomials" or tuple of functions of x
+        ``"interface"``: static shapes at the interfaces, then modes with the interfaces fixed. ``"modes"``: exact modes of
+        the beam, tapered and with `tip_mass` and `tip_inertia`. Functions serve bending. ``"auto"`` (default): interface
+        shapes where a system attaches something and neither ends nor a tip body are given, else modes.
+    interfaces : tuple of str
+        Where the body is held or carries something: ``"tip"`` or, with the directions that transmit loads,
+        ``"tip: x y z"``; ``"root"`` is the end at the body's frame. Left out, the system finds them from its joints,
+        constraints and springs.
     tip_mass, tip_inertia : float
-        Body at the tip that the mode shapes shall account for [kg], [kg m^2]; it is not part of the beam.
+        Body at the tip that the mode shapes shall account for [kg], [kg m^2] (one number, or about x, y, z); it is not part
+        of the beam.
     damping : float, sequence, matrix or Proportional
         Damping ratio(s) of the modes, or matrix, or ``alpha M + beta K``.
     frames : tuple of Frame
@@ -95,20 +104,25 @@ class Beam(FlexibleBody):
     extension: int = 0
     root: str = "clamped"
     tip: str = "free"
-    shapes: Any = "modes"
+    shapes: Any = "auto"
+    interfaces: Any = ()
     tip_mass: float = 0.0
-    tip_inertia: float = 0.0
+    tip_inertia: Any = 0.0
     damping: Any = 0.0
     frames: tuple[Frame, ...] = ()
     order: str = "consistent"
 
     def __post_init__(self) -> None:
         check_name(self.name, "Beam")
-        for key in ("length", "tension", "tip_mass", "tip_inertia"):
+        for key in ("length", "tension", "tip_mass"):
             set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
         if not self.length > 0.0:
             raise ModelError(f"{self._what}: length is {self.length:g} m, expected a positive number")
-        for key in ("tip_mass", "tip_inertia", "tension"):
+        shape = (3,) if np.ndim(self.tip_inertia) else ()
+        set_field(self, "tip_inertia", as_array(self.tip_inertia, shape, f"{self._what}: tip_inertia"))
+        if np.min(np.asarray(self.tip_inertia)) < 0.0:
+            raise ModelError(f"{self._what}: tip_inertia is {self.tip_inertia}, expected 0 or more")
+        for key in ("tip_mass", "tension"):
             if getattr(self, key) < 0.0:
                 raise ModelError(f"{self._what}: {key} is {getattr(self, key):g}, expected 0 or more")
         set_field(self, "bending", (self.bending,) if isinstance(self.bending, str) else tuple(self.bending or ()))
@@ -119,6 +133,7 @@ class Beam(FlexibleBody):
             set_field(self, key, as_data(getattr(self, key), self.length, f"{self._what}: {key}"))
         check_beam(self)
         set_field(self, "frames", with_tip(members(self.frames, Frame, self._what, "frames"), self.length, self._what))
+        self.check_interfaces()
         if not isinstance(self.damping, (int, float)) and np.ndim(self.damping):
             set_field(self, "damping", as_array(self.damping, None, f"{self._what}: damping"))
         self.check_flexible()
@@ -126,9 +141,12 @@ class Beam(FlexibleBody):
     @property
     def modal_labels(self) -> tuple[tuple[str, str], ...]:
         """Names and units: deflections [m], twist [rad], extension [m]."""
-        n_bending = len(self._bending)
-        units = ["m"] * n_bending + ["rad"] * self.torsion + ["m"] * self.extension
+        units = [unit for kind in self.kinds for unit in ["rad" if kind.name == "torsion" else "m"] * len(kind.shapes)]
         return tuple(zip(self.modal_names, units, strict=True))
+
+    @property
+    def n_modes(self) -> int:
+        return sum(len(kind.shapes) for kind in self.kinds)
 
     def property_functions(self, key: str) -> tuple[Any, ...]:
         """A property as functions of x: two for EI and GA (deflection along y, z), one for others."""
@@ -145,73 +163,79 @@ class Beam(FlexibleBody):
             return as_function(self.mass, f"{self._what}: mass")(x)  # type: ignore[misc]
         return np.full(np.shape(x), as_scalar(self.mass, f"{self._what}: mass") / self.length)
 
-    @cached_property
-    def _bending(self) -> list[tuple[str, LineShape]]:
-        counts = self.modes if isinstance(self.modes, tuple) else (self.modes,) * len(self.bending)
-        found: list[tuple[str, LineShape]] = []
-        for direction, n in zip(self.bending, counts, strict=True):
-            k = "yz".index(direction)
-            if isinstance(self.shapes, tuple):
-                if len(self.shapes) < n:
-                    raise ModelError(f"{self._what}: {len(self.shapes)} shape functions for {n} modes; give as many")
-                shapes = [LineShape(c.polynomial, c.polynomial.deriv()) for c in self.shapes[:n]]
-            elif self.shapes == "polynomials":
-                shapes = power_shapes(self.length, n, (self.root, self.tip), self._what)
-            elif self.shapes == "modes":
-                inertia = float(np.asarray(self.rotary)[2 - k])
-                shapes = bending_shapes(
-                    self.length,
-                    n,
-                    EI=self.property_functions("EI")[k],
-                    mass=self.density,
-                    rotary=as_function(inertia, "rotary") if inertia else None,
-                    GA=self.property_functions("GA")[k],
-                    tension=self.tension,
-                    ends=(self.root, self.tip),
-                    tip_mass=self.tip_mass,
-                    tip_inertia=self.tip_inertia,
-                )
-            else:
-                raise ModelError(
-                    f"{self._what}: shapes is {self.shapes!r}, expected 'modes', 'polynomials' or functions of x"
-                )
-            found += [(direction, shape) for shape in shapes]
-        return found
+    @property
+    def basis(self) -> str:
+        """Where the shapes come from: ``"interface"``, ``"modes"``, ``"polynomials"`` or ``"functions"``."""
+        if self.shapes != "auto":
+            return self.shapes if isinstance(self.shapes, str) else "functions"
+        has_own_ends = (self.root, self.tip) != ("clamped", "free") or self.tip_mass or np.any(self.tip_inertia)
+        is_string = self.bending and not self.EI  # a string has no slope to attach anything to
+        return "modes" if has_own_ends or is_string or not self.carries else "interface"
+
+    @property
+    def chooses_shapes(self) -> bool:
+        return self.shapes == "auto" or (self.shapes == "interface" and not self.interfaces)
+
+    @property
+    def shapes_needed(self) -> str:
+        """Numbers of shapes with which the static compliance at all interfaces is exact."""
+        needed = {kind.name: kind.n_static(self.interface_directions, self.frame_places) for kind in self.kinds}
+        bending = [n for name, n in needed.items() if name.startswith("bending")]
+        counts = {
+            "modes": max(bending, default=0),
+            "torsion": needed.get("torsion"),
+            "extension": needed.get("extension"),
+        }
+        return ", ".join(f"{key}={n}" for key, n in counts.items() if n)
 
     @cached_property
-    def _lines(self) -> tuple[list[LineShape], list[LineShape]]:
-        """Shapes of torsion and of extension."""
-        polar = float(np.asarray(self.rotary)[0])
-        (hold_root, turn_root), (hold_tip, turn_tip) = ENDS[self.root], ENDS[self.tip]
-        twist, stretch = [], []
-        if self.torsion:
-            GJ, warping = self.property_functions("GJ")[0], self.property_functions("warping")[0]
-            inertia: Any = as_function(polar, "rotary")
-            ends = (turn_root, turn_tip)
-            twist = line_shapes(self.length, self.torsion, stiffness=GJ, inertia=inertia, warping=warping, ends=ends)
-        if self.extension:
-            EA, ends = self.property_functions("EA")[0], (hold_root, hold_tip)
-            tip = self.tip_mass
-            stretch = line_shapes(self.length, self.extension, stiffness=EA, inertia=self.density, ends=ends, tip=tip)
-        return twist, stretch
+    def kinds(self) -> tuple[BeamKind, ...]:
+        """Shapes of bending, torsion and extension."""
+        return beam_kinds(self)
+
+    @property
+    def frame_places(self) -> dict[str, float]:
+        """Place of each frame along the beam [m]."""
+        return {frame.name: float(np.asarray(frame.at)[0]) for frame in self.frames}
+
+    def interface_point(self, position: np.ndarray) -> np.ndarray:
+        return np.array([position[0], 0.0, 0.0])
+
+    @cached_property
+    def compliances(self) -> tuple[Compliance, ...]:
+        found: list[Compliance] = []
+        at = 0
+        for kind in self.kinds:
+            own = slice(at, at + len(kind.shapes))
+            found += kind.compliances(self.interface_directions, self.frame_places, self.elasticity[own, own])
+            at = own.stop
+        return tuple(found)
+
+    @cached_property
+    def mode_mass(self) -> np.ndarray:
+        if not all(kind.mass is not None for kind in self.kinds):
+            return super().mode_mass
+        return np.diag(np.concatenate([kind.mass for kind in self.kinds]))
 
     def _strand(self, x: np.ndarray) -> Strand:
         """First-order fields of all shapes at places x."""
-        twist, stretch = self._lines
-        m = len(self._bending) + len(twist) + len(stretch)
-        w, theta, strain, curvature = (np.zeros((x.size, 3, m)) for _ in range(4))
+        w, theta, strain, curvature = (np.zeros((x.size, 3, self.n_modes)) for _ in range(4))
         has_shear = self.GA is not None
-        for j, (direction, shape) in enumerate(self._bending):
-            deflection, turn, axis, sign = (1, 1, 2, 1.0) if direction == "y" else (2, 2, 1, -1.0)
-            w[:, deflection, j] = shape.w(x)
-            theta[:, axis, j] = sign * shape.turn(x)
-            curvature[:, axis, j] = sign * shape.turn.deriv()(x)
-            if has_shear:
-                strain[:, turn, j] = shape.w.deriv()(x) - shape.turn(x)
-        for j, shape in enumerate(twist, start=len(self._bending)):
-            theta[:, 0, j], curvature[:, 0, j] = shape.w(x), shape.turn(x)
-        for j, shape in enumerate(stretch, start=len(self._bending) + len(twist)):
-            w[:, 0, j], strain[:, 0, j] = shape.w(x), shape.turn(x)
+        j = 0
+        for kind in self.kinds:
+            for shape in kind.shapes:
+                if kind.name == "torsion":
+                    theta[:, 0, j], curvature[:, 0, j] = shape.w(x), shape.turn(x)
+                elif kind.name == "extension":
+                    w[:, 0, j], strain[:, 0, j] = shape.w(x), shape.turn(x)
+                else:
+                    across, axis, sign = (1, 2, 1.0) if kind.name == "bending y" else (2, 1, -1.0)
+                    w[:, across, j] = shape.w(x)
+                    theta[:, axis, j] = sign * shape.turn(x)
+                    curvature[:, axis, j] = sign * shape.turn.deriv()(x)
+                    if has_shear:
+                        strain[:, across, j] = shape.w.deriv()(x) - shape.turn(x)
+                j += 1
         return Strand(w, theta, strain, curvature)
 
     @cached_property
@@ -228,8 +252,7 @@ class Beam(FlexibleBody):
     def _fields(self) -> tuple[BeamFields, BeamFields]:
         return integrate_fields(self._edges, self._strand)
 
-    @cached_property
-    def material(self) -> ModalPoints:
+    def _own_material(self) -> ModalPoints:
         """Quadrature points of the beam with their shapes."""
         nodes, weights = quadrature(self._edges)
         inside = self._fields[0]
@@ -242,25 +265,8 @@ class Beam(FlexibleBody):
 
     @cached_property
     def elasticity(self) -> np.ndarray:
-        """Stiffness matrix (m, m): ``int EI kappa^2 + GA gamma^2 + EA eps^2 + GJ theta1'^2 + E Gamma theta1''^2 + T w'^2``."""
-        x, weights = quadrature(self._edges)
-        first = self._fields[0].first
-        K = np.zeros((self.n_modes, self.n_modes))
-        EI, GA, (EA,), (GJ,), (E_warp,) = (self.property_functions(key) for key in ("EI", "GA", "EA", "GJ", "warping"))
-        terms = [(EI[0], first.curvature[:, 2]), (EI[1], first.curvature[:, 1]), (GJ, first.curvature[:, 0])]
-        terms += [(GA[0], first.strain[:, 1]), (GA[1], first.strain[:, 2]), (EA, first.strain[:, 0])]
-        if E_warp is not None:
-            second = np.zeros((x.size, self.n_modes))
-            for j, shape in enumerate(self._lines[0], start=len(self._bending)):
-                second[:, j] = shape.turn.deriv()(x)
-            terms.append((E_warp, second))
-        if self.tension:
-            pull = as_function(self.tension, "tension")
-            terms += [(pull, first.theta[:, 2] + first.strain[:, 1]), (pull, first.strain[:, 2] - first.theta[:, 1])]
-        for stiffness, field in terms:
-            if stiffness is not None:
-                K += np.einsum("n,nj,nk->jk", weights * stiffness(x), field, field)
-        return K
+        """Stiffness matrix (m, m)."""
+        return stiffness_matrix(self, *quadrature(self._edges), self._fields[0].first)
 
     def load_weights(self, density: Any) -> np.ndarray:
         """A load per length, integrated over the quadrature points."""
@@ -268,17 +274,9 @@ class Beam(FlexibleBody):
         return weights * as_function(density, f"{self._what}: load density")(x)  # type: ignore[misc]
 
     def strain_tensors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of ``1/2 int EA (u' + 1/2 (w2'^2 + w3'^2))^2``: cubic ``int EA u_a' s_jk`` and quartic ``int EA s_jk s_lm``."""
-        x, weights = quadrature(self._edges)
-        first = self._fields[0].first
-        slope = np.stack([first.theta[:, 2] + first.strain[:, 1], first.strain[:, 2] - first.theta[:, 1]], axis=1)
-        square = np.einsum("naj,nak->njk", slope, slope)
-        pairs = np.stack([pack_symmetric(entry) for entry in square])
-        weighted = weights * self.property_functions("EA")[0](x)
-        cubic = np.einsum("n,na,np->ap", weighted, first.strain[:, 0], pairs)
-        return cubic, np.einsum("n,np,nr->pr", weighted, pairs, pairs)
+        return strain_tensors(self, *quadrature(self._edges), self._fields[0].first)
 
-    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
+    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place along the beam, on or off its axis."""
         x = float(position[0])
         if not -1e-9 * self.length <= x <= (1.0 + 1e-9) * self.length:

@@ -14,6 +14,8 @@ from spacectl.model.rigid import Frame
 
 __all__ = ["check_beam", "with_tip"]
 
+SHAPES = ("auto", "interface", "modes", "polynomials")  #: names of bases
+
 
 def check_beam(beam: Any) -> None:
     """Raise `ModelError` for the first thing that cannot be right."""
@@ -44,8 +46,8 @@ def check_beam(beam: Any) -> None:
     for key in ("mass", "EI", "EA", "GJ", "GA", "warping", "shapes"):
         value = getattr(beam, key)
         for item in value if isinstance(value, tuple) else (value,):
-            if key == "shapes" and not isinstance(item, Curve) and item not in ("modes", "polynomials"):
-                raise ModelError(f"{what}: shapes is {item!r}, expected 'modes', 'polynomials' or functions of x")
+            if key == "shapes" and not isinstance(item, Curve) and item not in SHAPES:
+                raise ModelError(f"{what}: shapes is {item!r}, expected {', '.join(SHAPES)} or functions of x")
             _check_cover(item, beam.length, f"{what}: {key}")
     for key in ("EI", "EA", "GJ", "GA", "warping"):
         for value in beam.property_functions(key):

@@ -1,4 +1,4 @@
-"""First-order shapes of a straight beam, as polynomials: exact modes to rounding, plain polynomials, user functions.
+"""First-order shapes of a straight beam, as polynomials: exact modes to rounding, interface shapes, plain polynomials.
 
 Modes come from a Ritz solution whose unknowns are the strains (curvature, shear, twist rate, extension) in Legendre
 polynomials, with displacements as their integrals: well conditioned, free of locking, for any end conditions and any
@@ -7,16 +7,30 @@ taper. Every shape is then a polynomial in x, so that all later integrals are qu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import Legendre
-from scipy.linalg import eigh, null_space
 
 from spacectl.core.errors import ModelError
+from spacectl.model.interfaces import interface_basis, lowest_modes
+from spacectl.model.line_functions import Broken, LineFunction, weighted_sum
 from spacectl.model.profile import Property
 
-__all__ = ["ENDS", "LineShape", "bending_shapes", "line_shapes", "power_shapes"]
+__all__ = [
+    "ENDS",
+    "LineShape",
+    "LineSpace",
+    "bending_space",
+    "end_rows",
+    "interface_shapes",
+    "line_space",
+    "mode_shapes",
+    "power_shapes",
+]
+
+_LOCAL = 4  # polynomials up to each break: a load bends the beam linearly up to its place, taper adds to that
 
 #: End conditions of bending: (deflection held, rotation held)
 ENDS = {"clamped": (True, True), "pinned": (True, False), "sliding": (False, True), "free": (False, False)}
@@ -26,11 +40,48 @@ ENDS = {"clamped": (True, True), "pinned": (True, False), "sliding": (False, Tru
 class LineShape:
     """A shape along the beam: `w` (deflection, twist or extension) and `turn` (rotation; w' without shear), of x."""
 
-    w: Legendre
-    turn: Legendre
+    w: LineFunction
+    turn: LineFunction
+
+    def value(self, place: float, k: int) -> float:
+        """`w` (k = 0) or `turn` (k = 1) at a place."""
+        return float((self.w, self.turn)[k](place))
 
 
-def bending_shapes(
+@dataclass(frozen=True)
+class LineSpace:
+    """Unknowns of one kind of deformation: rigid motions first, then functions that vanish at the root with `turn`.
+
+    Parameters
+    ----------
+    length : float
+        [m]
+    unknowns : tuple of LineShape
+        The functions.
+    n_rigid : int
+        Number of rigid motions among them.
+    K, M : arrays, shape (k, k)
+        Stiffness and mass.
+    """
+
+    length: float
+    unknowns: tuple[LineShape, ...]
+    n_rigid: int
+    K: np.ndarray
+    M: np.ndarray
+
+    def row(self, place: float, k: int) -> np.ndarray:
+        """`w` (k = 0) or `turn` (k = 1) of all unknowns at a place."""
+        return np.array([unknown.value(place, k) for unknown in self.unknowns])
+
+    def shape(self, coefficients: np.ndarray) -> tuple[LineShape, float]:
+        """The sum of unknowns, scaled so that its largest deflection is 1, and the factor of that scaling."""
+        w, turn = (weighted_sum(coefficients, [getattr(u, key) for u in self.unknowns]) for key in ("w", "turn"))
+        factor = 1.0 / _peak(w, self.length)
+        return LineShape(factor * w, factor * turn), factor
+
+
+def bending_space(
     length: float,
     n: int,
     *,
@@ -39,81 +90,104 @@ def bending_shapes(
     rotary: Property | None,
     GA: Property | None,
     tension: float = 0.0,
-    ends: tuple[str, str],
-    tip_mass: float = 0.0,
-    tip_inertia: float = 0.0,
-) -> list[LineShape]:
-    """The first `n` bending modes (with shear if GA is given), largest deflection 1.
+    breaks: Sequence[float] = (),
+) -> LineSpace:
+    """Deflections for at least `n` modes, and for loads at `breaks`, where strains jump.
 
-    ``int (EI turn'^2 + GA (w' - turn)^2 + T w'^2) / int (mass w^2 + rotary turn^2) + tip`` is stationary.
+    ``K = int EI turn'^2 + GA (w' - turn)^2 + T w'^2``, ``M = int mass w^2 + rotary turn^2``.
     """
     degree = 14 + 3 * n
-    base = _strains(degree, length)
+    base = _strains(degree, length, breaks)
     twice, once = [s.integ(2, lbnd=0.0) for s in base], [s.integ(lbnd=0.0) for s in base]
     one = Legendre([1.0], [0.0, length])
-    x = one.integ(lbnd=0.0)
     zero = 0.0 * one
-    unknowns = [(one, zero, zero, zero), (x, one, zero, zero)]  # w, turn, curvature, shear
+    unknowns: list[tuple[LineFunction, ...]]  # w, turn, curvature, shear
+    unknowns = [(one, zero, zero, zero), (one.integ(lbnd=0.0), one, zero, zero)]
     unknowns += [(w, t, s, zero) for w, t, s in zip(twice, once, base, strict=True)]
     if GA is not None:
         unknowns += [(t, zero, zero, s) for t, s in zip(once, base, strict=True)]
-    nodes, weights = _quadrature(length, degree)
+    nodes, weights = _quadrature(length, degree, breaks)
     w, turn, curvature, shear = (np.array([u[k](nodes) for u in unknowns]) for k in range(4))
-    slope = turn + shear
-    K = _gram(curvature, weights * EI(nodes)) + _gram(slope, weights * tension)
+    K = _gram(curvature, weights * EI(nodes)) + _gram(turn + shear, weights * tension)
     if GA is not None:
         K = K + _gram(shear, weights * GA(nodes))
     M = _gram(w, weights * mass(nodes))
     if rotary is not None:
         M = M + _gram(turn, weights * rotary(nodes))
-    tip_w, tip_turn = (np.array([u[k](length) for u in unknowns]) for k in (0, 1))
-    M = M + tip_mass * np.outer(tip_w, tip_w) + tip_inertia * np.outer(tip_turn, tip_turn)
-    rows = []
-    for end, place in zip(ends, (0.0, length), strict=True):
-        held = ENDS[end]
-        rows += [[u[k](place) for u in unknowns] for k in (0, 1) if held[k]]
-    return [
-        _normal(
-            LineShape(*(sum((c * u[k] for c, u in zip(mode, unknowns, strict=True)), zero) for k in (0, 1))), length
-        )
-        for mode in _lowest(K, M, np.array(rows), n)
-    ]
+    return LineSpace(length, tuple(LineShape(u[0], u[1]) for u in unknowns), 2, K, M)
 
 
-def line_shapes(
+def line_space(
     length: float,
     n: int,
     *,
     stiffness: Property,
     inertia: Property,
-    ends: tuple[bool, bool],
     warping: Property | None = None,
-    tip: float = 0.0,
-) -> list[LineShape]:
-    """The first `n` modes of torsion or extension, largest value 1; `ends` say which end is held."""
+    breaks: Sequence[float] = (),
+) -> LineSpace:
+    """Twists or extensions for at least `n` modes, and for loads at `breaks`.
+
+    With warping, the twist rate at the root counts as a rigid motion.
+    """
     degree = 14 + 3 * n
-    base = _strains(degree, length)
     one = Legendre([1.0], [0.0, length])
     order = 1 if warping is None else 2
-    unknowns = [one] if order == 1 else [one, one.integ(lbnd=0.0)]
-    unknowns += [s.integ(order, lbnd=0.0) for s in base]
-    nodes, weights = _quadrature(length, degree)
+    unknowns: list[LineFunction] = [one] if order == 1 else [one, one.integ(lbnd=0.0)]
+    unknowns += [s.integ(order, lbnd=0.0) for s in _strains(degree, length, breaks)]
+    nodes, weights = _quadrature(length, degree, breaks)
     value, rate, second = (np.array([u.deriv(k)(nodes) if k else u(nodes) for u in unknowns]) for k in range(3))
     K = _gram(rate, weights * stiffness(nodes))
-    rows = []
-    for held, place in zip(ends, (0.0, length), strict=True):
-        rows += [[u(place) for u in unknowns]] if held else []
-        if warping is not None and held:  # a held end does not warp
-            rows.append([u.deriv()(place) for u in unknowns])
     if warping is not None:
         K = K + _gram(second, weights * warping(nodes))
-    at_tip = np.array([u(length) for u in unknowns])
-    M = _gram(value, weights * inertia(nodes)) + tip * np.outer(at_tip, at_tip)
-    zero = 0.0 * one
-    shapes = [
-        sum((c * u for c, u in zip(mode, unknowns, strict=True)), zero) for mode in _lowest(K, M, np.array(rows), n)
-    ]
-    return [_normal(LineShape(shape, shape.deriv()), length) for shape in shapes]
+    M = _gram(value, weights * inertia(nodes))
+    return LineSpace(length, tuple(LineShape(u, u.deriv()) for u in unknowns), order, K, M)
+
+
+def end_rows(ends: tuple[str, str], length: float) -> list[tuple[float, int]]:
+    """Places and fields (`w` 0, `turn` 1) that the end conditions of bending hold."""
+    places = zip(ends, (0.0, length), strict=True)
+    return [(place, k) for end, place in places for k in (0, 1) if ENDS[end][k]]
+
+
+def mode_shapes(
+    space: LineSpace, n: int, held: Sequence[tuple[float, int]], tip: tuple[float, float] = (0.0, 0.0)
+) -> list[LineShape]:
+    """The first `n` modes, with `w` (0) or `turn` (1) held at places, and a body at the tip: its inertia against w and turn."""
+    M = space.M
+    for k, inertia in enumerate(tip):
+        if inertia:
+            at_tip = space.row(space.length, k)
+            M = M + inertia * np.outer(at_tip, at_tip)
+    rows = np.array([space.row(place, k) for place, k in held])
+    return [space.shape(mode)[0] for mode in lowest_modes(space.K, M, rows, n)]
+
+
+def interface_shapes(
+    space: LineSpace, n: int, free: Sequence[int], loads: Sequence[tuple[float, int]]
+) -> tuple[list[LineShape], np.ndarray]:
+    """The first `n` shapes of the interface basis, measured from the slice at the root, and their modal masses (n,).
+
+    Parameters
+    ----------
+    space : LineSpace
+        The unknowns.
+    n : int
+        Number of shapes.
+    free : sequence of int
+        Rigid motions (places among the first unknowns) along which the root transmits no load.
+    loads : sequence of (place, k)
+        Where `w` (0) or `turn` (1) is an interface, in order of importance.
+    """
+    kept = [*free, *range(space.n_rigid, len(space.unknowns))]
+    K, M = (matrix[np.ix_(kept, kept)] for matrix in (space.K, space.M))
+    scale = (1.0, space.length)  # a rotation times the length compares with a deflection
+    rows = np.array([scale[k] * space.row(place, k)[kept] for place, k in loads]).reshape(-1, len(kept))
+    basis = interface_basis(K, M, rows, n, n_free=len(free))
+    elastic = np.zeros((len(space.unknowns), n))
+    elastic[space.n_rigid :] = basis.coefficients
+    shapes, factors = zip(*(space.shape(column) for column in elastic.T), strict=True)
+    return list(shapes), basis.mass * np.array(factors) ** 2
 
 
 def power_shapes(length: float, n: int, ends: tuple[str, str], what: str) -> list[LineShape]:
@@ -131,45 +205,32 @@ def power_shapes(length: float, n: int, ends: tuple[str, str], what: str) -> lis
     for factor in [xi] * a + [1.0 - xi] * b:
         envelope = envelope * factor
     shapes = [envelope * Legendre.basis(k, [0.0, length]) for k in range(n)]
-    return [_normal(LineShape(w, w.deriv()), length) for w in shapes]
+    scaled = [w / _peak(w, length) for w in shapes]
+    return [LineShape(w, w.deriv()) for w in scaled]
 
 
-def _strains(degree: int, length: float) -> list[Legendre]:
-    return [Legendre.basis(k, [0.0, length]) for k in range(degree)]
+def _strains(degree: int, length: float, breaks: Sequence[float] = ()) -> list[LineFunction]:
+    """Polynomials along the beam, and for each break some that end there."""
+    found: list[LineFunction] = [Legendre.basis(k, [0.0, length]) for k in range(degree)]
+    return found + [Broken.up_to(place, length, k) for place in breaks for k in range(_LOCAL)]
 
 
-def _quadrature(length: float, degree: int) -> tuple[np.ndarray, np.ndarray]:
+def _quadrature(length: float, degree: int, breaks: Sequence[float] = ()) -> tuple[np.ndarray, np.ndarray]:
     nodes, weights = np.polynomial.legendre.leggauss(2 * degree + 8)
-    return 0.5 * length * (nodes + 1.0), 0.5 * length * weights
+    edges = np.unique([0.0, *breaks, length])
+    half = 0.5 * np.diff(edges)[:, None]
+    return (edges[:-1, None] + half * (nodes + 1.0)).ravel(), (half * weights).ravel()
 
 
 def _gram(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (values * weights) @ values.T
 
 
-def _lowest(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int) -> list[np.ndarray]:
-    """The `n` lowest modes with positive frequency under the constraints ``rows a = 0``.
-
-    Solved for 1 / (omega^2 + shift), in which the low modes are the large, accurate ones.
-    """
-    N = null_space(rows) if rows.size else np.eye(len(K))
-    K, M = N.T @ K @ N, N.T @ M @ N
-    shift = np.trace(K) / np.trace(M) * 1e-6
-    inverse, vectors = eigh(M, K + shift * M)
-    squares = 1.0 / inverse[::-1] - shift
-    elastic = [k for k, square in enumerate(squares) if square > 1e-6 * shift][:n]
-    return [N @ vectors[:, ::-1][:, k] for k in elastic]
-
-
-def _normal(shape: LineShape, length: float) -> LineShape:
-    """Scaled so that the largest deflection is 1, positive at the tip (or where it is largest)."""
-    x = np.linspace(0.0, length, 2001)
-    values = shape.w(x)
+def _peak(w: LineFunction, length: float) -> float:
+    """The largest deflection, with the sign of the deflection at the tip (or of the largest one, if the tip is at rest)."""
+    values = w(np.linspace(0.0, length, 2001))
     peak = float(values[int(np.argmax(np.abs(values)))])
     tip = float(values[-1])
-    scale = (
-        tip
-        if abs(tip) > 0.999 * abs(peak)
-        else (peak if abs(tip) < 1e-9 * abs(peak) else float(np.copysign(peak, tip)))
-    )
-    return LineShape(shape.w / scale, shape.turn / scale)
+    if abs(tip) > 0.999 * abs(peak):
+        return tip
+    return peak if abs(tip) < 1e-9 * abs(peak) else float(np.copysign(peak, tip))

@@ -17,6 +17,7 @@ from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.description import Number, always, placement_number, unless_trivial
 from spacectl.model.frame_shapes import FrameShapes
+from spacectl.model.interfaced import Interfaced
 from spacectl.model.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.modal_integrals import (
     ModalPoints,
@@ -48,8 +49,8 @@ class Proportional:
             object.__setattr__(self, key, as_scalar(getattr(self, key), f"Proportional: {key}"))
 
 
-class FlexibleBody:
-    """What the equations ask of a flexible body. Subclasses provide `material`, `elasticity` and `shapes_at`.
+class FlexibleBody(Interfaced):
+    """What the equations ask of a flexible body. Subclasses provide `_own_material`, `elasticity` and `_own_shapes`.
 
     Attributes
     ----------
@@ -69,29 +70,11 @@ class FlexibleBody:
     order: str
     is_flexible: ClassVar[bool] = True
 
-    @property
-    def material(self) -> ModalPoints:
-        """Material points with their shapes."""
-        raise NotImplementedError
-
-    @property
-    def elasticity(self) -> np.ndarray:
-        """Stiffness matrix (m, m)."""
-        raise NotImplementedError
-
-    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
-        raise NotImplementedError
-
     def surface_mesh(self) -> SurfaceMesh:
         """Points with their shapes, and the triangles or lines that join them, for drawing: here all material points."""
         points = self.material
         none = np.zeros((0, 3), dtype=int)
         return SurfaceMesh(points.X, none, line_through(points.X), points.Phi, points.G)
-
-    @property
-    def _what(self) -> str:
-        return f"{type(self).__name__} '{self.name}'"
 
     @property
     def n_modes(self) -> int:
@@ -121,14 +104,17 @@ class FlexibleBody:
     @cached_property
     def modal_mass(self) -> np.ndarray:
         """Modal mass matrix (m, m)."""
-        points = self.material
-        M = np.einsum("n,naj,nak->jk", points.mass, points.Phi, points.Phi)
-        return M + np.einsum("naj,nab,nbk->jk", points.Psi, points.rotary, points.Psi)
+        return _mass_matrix(self.material)
+
+    @property
+    def mode_mass(self) -> np.ndarray:
+        """Mass matrix (m, m) that frequencies and damping ratios refer to: of the shapes as the body describes them."""
+        return self.modal_mass if self._root_shapes is None else _mass_matrix(self._own_material())
 
     @cached_property
     def frequencies(self) -> np.ndarray:
-        """Natural frequencies with the body's frame held [rad/s], ascending."""
-        return np.sqrt(eigh(self.elasticity, self.modal_mass, eigvals_only=True))
+        """Natural frequencies of the body as its joint holds it [rad/s], ascending."""
+        return np.sqrt(eigh(self.elasticity, self.mode_mass, eigvals_only=True))
 
     @cached_property
     def damping_matrix(self) -> np.ndarray:
@@ -147,6 +133,7 @@ class FlexibleBody:
         ratios = np.broadcast_to(np.asarray(given, dtype=float), (self.n_modes,))
         if np.any(ratios < 0.0):
             raise ModelError(f"{self._what}: damping ratio {ratios.min():g} is negative; ratios are 0 or more")
+        M = self.mode_mass
         squares, vectors = eigh(K, M)
         left = M @ vectors
         return left @ np.diag(2.0 * ratios * np.sqrt(squares)) @ left.T
@@ -275,3 +262,8 @@ class FlexibleBody:
             raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
         for frame in self.frames:
             self._frame_shapes(frame)
+
+
+def _mass_matrix(points: ModalPoints) -> np.ndarray:
+    M = np.einsum("n,naj,nak->jk", points.mass, points.Phi, points.Phi)
+    return M + np.einsum("naj,nab,nbk->jk", points.Psi, points.rotary, points.Psi)

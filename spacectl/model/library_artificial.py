@@ -133,7 +133,8 @@ def guided_arm() -> System:
 def flexible_line_arm() -> System:
     """Two flexible links and a rigid hand whose tip the wrist keeps on the x axis (after 003 section 7.3.2)."""
     beams = [
-        Beam(name=f"link{i}", length=0.8, mass=2.51, EI=930.0, bending=("y",), modes=1, damping=0.02) for i in (1, 2)
+        Beam(name=f"link{i}", length=0.8, mass=2.51, EI=930.0, bending=("y",), modes=1, shapes="modes", damping=0.02)
+        for i in (1, 2)
     ]
     hand = RigidBody(
         name="hand",

@@ -111,4 +111,6 @@ def _rod(name: str, length: float, mass: float) -> RigidBody:
 
 
 def _beam(name: str, length: float, mass: float, stiffness: float, damping: float, modes: int) -> Beam:
-    return Beam(name=name, length=length, mass=mass, EI=stiffness, bending=("y",), modes=modes, damping=damping)
+    return Beam(
+        name=name, length=length, mass=mass, EI=stiffness, bending=("y",), modes=modes, shapes="modes", damping=damping
+    )

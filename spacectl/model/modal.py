@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +56,8 @@ class ModalBody(ModalSources, FlexibleBody):
         ``"pseudo_potential"``; see docs/flexible.md.
     triangles : array (k, 3), optional
         Triangles between points, numbered from 0, for drawing.
+    interfaces : tuple of str
+        Where the body is held or carries something; the system fills in ``"root"`` if shapes do not vanish at the joint.
 
     Examples
     --------
@@ -79,6 +80,7 @@ class ModalBody(ModalSources, FlexibleBody):
     frames: tuple[Frame, ...] = ()
     order: str = "consistent"
     triangles: Any = None
+    interfaces: Any = ()
 
     def __post_init__(self) -> None:
         check_name(self.name, "ModalBody")
@@ -116,6 +118,7 @@ class ModalBody(ModalSources, FlexibleBody):
         set_field(self, "frames", members(self.frames, Frame, what, "frames"))
         if self.triangles is not None:
             set_field(self, "triangles", self._triangles(n))
+        self.check_interfaces()
         self.check_flexible()
 
     def _triangles(self, n: int) -> Any:
@@ -148,8 +151,7 @@ class ModalBody(ModalSources, FlexibleBody):
             return as_array(np.diag(np.asarray(given)), (m, m), "stiffness")
         return as_array(self.stiffness, (m, m), f"{self._what}: stiffness")
 
-    @cached_property
-    def material(self) -> ModalPoints:
+    def _own_material(self) -> ModalPoints:
         """The points with their shapes, as plain arrays."""
         optional = (self.slopes, self.second, self.second_slopes, self.rotary)
         plain = [None if item is None else np.asarray(item) for item in optional]
@@ -160,14 +162,15 @@ class ModalBody(ModalSources, FlexibleBody):
         """Stiffness matrix (m, m)."""
         return np.asarray(self.stiffness)
 
-    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
+    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at the material point at `position` (within 1e-9 of the body's size)."""
-        X = self.material.X
+        points = self._own_material()
+        X = points.X
         distance = np.linalg.norm(X - position, axis=1)
         i = int(np.argmin(distance))
         if distance[i] > 1e-9 * max(float(np.max(np.abs(X))), 1e-300):
             return None
-        return FrameShapes(self.material.Phi[i], self.material.Psi[i], self.material.G[i], self.material.H[i])
+        return FrameShapes(points.Phi[i], points.Psi[i], points.G[i], points.H[i])
 
     def surface_mesh(self) -> SurfaceMesh:
         """The points of its triangles with their shapes; without triangles, all material points."""

@@ -20,6 +20,7 @@ from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_integrals import ModalPoints
 from spacectl.model.plate_checks import check_plate, plate_frames
+from spacectl.model.plate_interfaces import PlateInterfaces
 from spacectl.model.plate_shapes import Flat, beam_functions, line_shortening, lowest_products
 from spacectl.model.rigid import Frame
 from spacectl.model.surface_basis import legendre_family, product_table
@@ -30,9 +31,12 @@ from spacectl.model.surface_ritz import RitzSpace, Section, isotropic_section, s
 
 __all__ = ["Plate"]
 
+SHAPES = ("auto", "interface", "modes", "products")  #: names of bases
+_CANTILEVER = ("clamped", "free", "free", "free")
+
 
 @dataclass(frozen=True, kw_only=True)
-class Plate(FlexibleBody):
+class Plate(PlateInterfaces, FlexibleBody):
     """A rectangular plate: x from 0 to length, y from -width / 2 to width / 2, z normal to it.
 
     The body's frame is the middle of the edge x = 0, which is clamped unless `edges` say otherwise.
@@ -56,8 +60,12 @@ class Plate(FlexibleBody):
     edges : tuple of four str
         Conditions at x = 0, x = length, y = -width / 2, y = width / 2: ``"clamped"``, ``"supported"`` (hinged, in-plane
         displacement held), ``"diaphragm"`` (hinged, free to move in-plane across the edge) or ``"free"``.
-    shapes : "modes", "products" or tuple of functions of (x, y)
-        Modes by Ritz's method; products of beam functions (003 Eq 5.49); or deflections of your own.
+    shapes : "auto", "interface", "modes", "products" or tuple of functions of (x, y)
+        Static shapes at the interfaces, then modes with the interfaces fixed; modes by Ritz's method; products of beam
+        functions (003 Eq 5.49); or deflections of your own. ``"auto"`` (default): interface shapes where a system attaches
+        something to a plate that is clamped at x = 0 only, else modes.
+    interfaces : tuple of str
+        Where the plate carries something: ``"tip"``, ``"tip: x y z"`` (see `Beam`). Left out, the system finds them.
     terms : int
         Polynomials in x and in y for modes and second-order shapes.
     shortening : {"energy", "line"}
@@ -93,8 +101,9 @@ class Plate(FlexibleBody):
     stretch_stiffness: Any = None
     modes: Any = 3
     membrane: int = 0
-    edges: tuple[str, ...] = ("clamped", "free", "free", "free")
-    shapes: Any = "modes"
+    edges: tuple[str, ...] = _CANTILEVER
+    shapes: Any = "auto"
+    interfaces: Any = ()
     terms: int = 12
     shortening: str = "energy"
     rotary: bool = True
@@ -107,10 +116,11 @@ class Plate(FlexibleBody):
         for key in ("length", "width", "thickness", "mass", "E", "nu"):
             set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
         check_plate(self)
-        if self.shapes not in ("modes", "products"):
+        if self.shapes not in SHAPES:
             given = self.shapes if isinstance(self.shapes, (tuple, list)) else (self.shapes,)
             set_field(self, "shapes", tuple(self._user_shape(item, k) for k, item in enumerate(given)))
         set_field(self, "frames", plate_frames(self))
+        self.check_interfaces()
         if not isinstance(self.damping, (int, float)) and np.ndim(self.damping):
             set_field(self, "damping", as_array(self.damping, None, f"{self._what}: damping"))
         self.check_flexible()
@@ -119,7 +129,7 @@ class Plate(FlexibleBody):
         if isinstance(item, SurfaceFunction):
             return item
         if not callable(item):
-            raise ModelError(f"{self._what}: shapes is {item!r}, expected 'modes', 'products' or functions of (x, y)")
+            raise ModelError(f"{self._what}: shapes is {item!r}, expected {', '.join(SHAPES)} or functions of (x, y)")
         return SurfaceFunction.fit(item, self._flat.ranges, f"{self._what}: shapes[{k}]")
 
     @property
@@ -142,9 +152,9 @@ class Plate(FlexibleBody):
 
     @cached_property
     def _nodes(self) -> int:
-        if self.shapes == "modes":
+        if self.basis in ("modes", "interface"):
             return self.terms + 8
-        if self.shapes == "products":
+        if self.basis == "products":
             families, pairs = self._products
             return 8 + max(families[k].functions[pair[k]].degree() for pair in pairs for k in (0, 1))
         return 8 + max(max(shape.coefficients.shape) for shape in self.shapes)
@@ -168,32 +178,38 @@ class Plate(FlexibleBody):
             return families, [(i - 1, j - 1) for i, j in chosen]
         return families, lowest_products(self._flat, families, self.section, self.modes)
 
-    @cached_property
+    @property
+    def basis(self) -> str:
+        """Where the shapes come from: ``"interface"``, ``"modes"``, ``"products"`` or ``"functions"``."""
+        if self.shapes != "auto":
+            return self.shapes if isinstance(self.shapes, str) else "functions"
+        return "interface" if self.carries and self.edges == _CANTILEVER and isinstance(self.modes, int) else "modes"
+
+    @property
+    def chooses_shapes(self) -> bool:
+        return self.shapes == "auto" or (self.shapes == "interface" and not self.interfaces)
+
+    @property
+    def mode_mass(self) -> np.ndarray:
+        if self.basis != "interface":
+            return super().mode_mass
+        return np.diag(np.concatenate([mass for _, mass in self._chosen if mass is not None]))
+
+    @property
     def _coefficients(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Of the transverse modes and of the membrane modes, largest displacement near 1."""
-        bending = self._unit(self._bending, self.modes) if self.shapes == "modes" else None
-        return bending, self._unit(self._stretching, self.membrane) if self.membrane else None
-
-    def _unit(self, space: RitzSpace, n: int) -> np.ndarray:
-        modes = space.modes(n)[1]
-        x, y = self._grid(21)
-        values = space.trial(x, y).combine(modes).value
-        size = np.linalg.norm(values, axis=1)
-        at = np.argmax(np.round(size / size.max(axis=0), 6), axis=0)
-        peak = [values[i, :, k][np.argmax(np.abs(values[i, :, k]))] for k, i in enumerate(at)]
-        return modes / np.array(peak)
-
-    def _grid(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Evenly spaced points, the last edge first so that the tip has the sign of a shape."""
-        x, y = np.meshgrid(*(np.linspace(high, low, n) for low, high in self._flat.ranges), indexing="ij")
-        return x.ravel(), y.ravel()
+        """Of the transverse shapes (None: not of trial functions) and of the membrane shapes, largest displacement near 1."""
+        if self.basis in ("modes", "interface"):
+            bending, *membrane = (coefficients for coefficients, _ in self._chosen)
+            return bending, membrane[0] if membrane else None
+        modes = self._stretching.modes(self.membrane)[1] if self.membrane else None
+        return None, None if modes is None else modes / self._peaks(self._stretching, modes)
 
     def _first(self, x: np.ndarray, y: np.ndarray) -> Fields:
         """First-order fields of all shapes at places (x, y)."""
         bending, membrane = self._coefficients
         if bending is not None:
             fields = self._bending.trial(x, y).combine(bending)
-        elif self.shapes == "products":
+        elif self.basis == "products":
             fields = Fields.along(product_table(self._products[0], x, y, self._products[1]), (2,))
         else:
             tables = [shape.table(x, y) for shape in self.shapes]
@@ -224,8 +240,7 @@ class Plate(FlexibleBody):
         v = self._second(x, y)
         return geometry, u, geometry.turn(u), -v.value.reshape(n, 3, m, m), geometry.turn2(u, v)
 
-    @cached_property
-    def material(self) -> ModalPoints:
+    def _own_material(self) -> ModalPoints:
         """Quadrature points of the plate with their shapes."""
         geometry, u, Psi, G, H = self._all(*self._stretching.places[:2])
         weights = self._stretching.weights
@@ -242,7 +257,7 @@ class Plate(FlexibleBody):
         """A load per area, integrated over the quadrature points."""
         return self._stretching.weights * np.asarray(density, dtype=float)
 
-    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
+    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place on the plate, or off it along z (carried by the slice)."""
         low, high = (np.array([span[k] for span in self._flat.ranges]) for k in (0, 1))
         slack = 1e-9 * (high - low)
@@ -254,8 +269,9 @@ class Plate(FlexibleBody):
     def surface_mesh(self) -> SurfaceMesh:
         """A grid of 17 x 17 points on the plate with their shapes, joined by triangles."""
         x, y = self._grid(17)
-        geometry, u, _, G, _ = self._all(x, y)
-        return SurfaceMesh(geometry.X, grid_triangles(17, 17), np.zeros((0, 2), dtype=int), u.value, G)
+        geometry, u, Psi, G, H = self._all(x, y)
+        moved = self.from_root(geometry.X, FrameShapes(u.value, Psi, G, H))
+        return SurfaceMesh(geometry.X, grid_triangles(17, 17), np.zeros((0, 2), dtype=int), moved.Phi, moved.G)
 
     def _frame_shapes(self, frame: Frame) -> FrameShapes:
         found = self.shapes_at(np.asarray(frame.at))

@@ -71,7 +71,7 @@ def _check_counts(plate: Any, what: str) -> None:
     if not _is_count(plate.terms) or not 6 <= plate.terms <= 24:
         raise ModelError(f"{what}: terms is {plate.terms!r}, expected 6 to 24 polynomials")
     most = (plate.terms - 4) ** 2
-    if plate.shapes == "modes" and plate.modes > most:
+    if plate.shapes in ("auto", "interface", "modes") and plate.modes > most:
         raise ModelError(
             f"{what}: {plate.modes} modes are more than {plate.terms} polynomials can give ({most}); raise terms"
         )

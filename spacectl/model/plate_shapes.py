@@ -12,7 +12,7 @@ import numpy as np
 from numpy.polynomial import Legendre
 
 from spacectl.core.errors import ModelError
-from spacectl.model.beam_shapes import bending_shapes
+from spacectl.model.beam_shapes import bending_space, end_rows, mode_shapes
 from spacectl.model.surface_basis import PolynomialFamily, gauss, product_table
 from spacectl.model.surface_fields import Fields, Geometry
 from spacectl.model.surface_ritz import Section, Surface, strain_energy
@@ -46,12 +46,14 @@ def beam_functions(span: tuple[float, float], ends: tuple[str, str], n: int) -> 
     x = Legendre([0.0, 1.0], [0.0, length])  # -1 to 1
     one = Legendre([1.0], [0.0, length])
     rigid = {("free", "free"): [one, x], ("pinned", "free"): [0.5 * (one + x)], ("free", "pinned"): [0.5 * (one - x)]}
-    found = list(rigid.get(kinds, []))[:n]
+    found: list[Any] = list(rigid.get(kinds, []))[:n]
 
     def unit(places: np.ndarray) -> np.ndarray:
         return np.ones_like(places)
 
-    elastic = bending_shapes(length, max(n - len(found), 1), EI=unit, mass=unit, rotary=None, GA=None, ends=kinds)
+    wanted = max(n - len(found), 1)
+    space = bending_space(length, wanted, EI=unit, mass=unit, rotary=None, GA=None)
+    elastic = mode_shapes(space, wanted, end_rows(kinds, length))
     found += [shape.w for shape in elastic][: n - len(found)]
     return PolynomialFamily(tuple(Legendre(function.trim(1e-14).coef, list(span)) for function in found))
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, qr
 
+from spacectl.model.interfaces import Compliance, interface_basis, static_compliances
 from spacectl.model.surface_basis import Family, product_table, rule
 from spacectl.model.surface_fields import Fields, Geometry
 
@@ -191,6 +192,20 @@ class RitzSpace:
         inverse, vectors = eigh(M, K + shift * M, subset_by_index=[size - skip - n, size - 1])
         squares = (1.0 / inverse - shift)[::-1][skip:]
         return squares, self.basis @ vectors[:, ::-1][:, skip:]
+
+    def interface_modes(self, n: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (k, n) of static shapes and fixed-interface modes, and their modal masses; rows (m, k) are displacements
+        of the trial functions at the interfaces."""
+        _, _, K, M, _ = self._matrices
+        found = interface_basis(K, M, rows @ self.basis, n)
+        return self.basis @ found.coefficients, found.mass
+
+    def compliances(
+        self, names: list[str], rows: np.ndarray, model_rows: np.ndarray, model_K: np.ndarray
+    ) -> tuple[Compliance, ...]:
+        """Static compliance at the interfaces, of all trial functions and of the model's shapes."""
+        none = np.zeros((len(rows), 0))
+        return static_compliances(names, self._matrices[2], rows @ self.basis, none, model_rows, model_K)
 
     @cached_property
     def _factor(self) -> tuple[np.ndarray, bool]:

@@ -11,6 +11,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import class_key, content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
+from spacectl.model.attachments import attach_bodies
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.model.distributed import DistributedForce
@@ -24,7 +25,7 @@ from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import RigidBody, Rotor
 from spacectl.model.sensors import Sensor
 from spacectl.model.springs import PointElement
-from spacectl.model.validate import find_driven, order_parts, validate_system
+from spacectl.model.validate import check_attachments, find_driven, order_parts, validate_system
 
 __all__ = ["Part", "System"]
 
@@ -145,6 +146,9 @@ class System:
         for name, kind in _SERIES:
             set_field(self, name, members(getattr(self, name), kind, f"system '{self.name}'", name))
         validate_system(self)
+        set_field(self, "parts", attach_bodies(self))
+        self.__dict__.pop("tree", None)  # it was ordered for the checks
+        check_attachments(self)
 
     @cached_property
     def tree(self) -> tuple[Part, ...]:

@@ -21,7 +21,7 @@ from spacectl.model.validate_points import check_carriers, check_points
 if TYPE_CHECKING:
     from spacectl.model.system import Part, System
 
-__all__ = ["find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
+__all__ = ["check_attachments", "find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
 
 
 def validate_system(system: System) -> None:
@@ -57,14 +57,18 @@ def validate_system(system: System) -> None:
             _check_element(element, tree)
         elif isinstance(element, PointElement):
             check_points(element, frames)
-    for part in tree:
-        _check_attachment(part)
     _unique((constraint.name for constraint in system.constraints), "constraint")
     for constraint in system.constraints:
         _check_constraint(constraint, system, frames)
     for sensor in system.sensors:
         for key in ("on", "seen_from", "axes"):
             _known_frame(getattr(sensor, key), frames, f"sensor '{sensor.name}': {key}")
+
+
+def check_attachments(system: System) -> None:
+    """Raise `ModelError` for shapes that do not vanish at the body's own joint, and for numbers with the same name."""
+    for part in system.tree:
+        _check_attachment(part)
     system.numbers()
 
 

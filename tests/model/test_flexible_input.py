@@ -73,7 +73,7 @@ BAD_BEAMS = [
     ({"rotary": (1.0, 0.0)}, ("rotary", "(3,)")),
     ({"tension": -1.0}, ("tension is -1", "0 or more")),
     ({"tip_mass": -1.0}, ("tip_mass is -1",)),
-    ({"shapes": "exact"}, ("'exact'", "'modes', 'polynomials' or functions of x")),
+    ({"shapes": "exact"}, ("'exact'", "modes, polynomials or functions of x")),
     ({"shapes": (3,)}, ("functions of x",)),
     ({"shapes": (lambda x: x**2,), "modes": 2}, ("1 shape functions for 2 modes",)),
     ({"shapes": (lambda x: NAN,)}, ("not finite", "0 and 2 m")),
@@ -149,11 +149,6 @@ def test_a_wrong_modal_body_is_refused(changes: dict, kind: type, words: tuple[s
     ("make", "words"),
     [
         (lambda: hung(beam(shapes=lambda x: 1.0 + x**2)), ("part 'boom'", "eta1", "displacement of 1", "clamped")),
-        (
-            lambda: hung(beam(shapes=lambda x: x + x**2), Revolute()),
-            ("part 'boom'", "eta1", "slope of 1", "Free joint"),
-        ),
-        (lambda: hung(beam(root="free"), Revolute()), ("part 'boom'", "displacement", "Free joint")),
         (lambda: hung(panel(), child_at=(1.0, 0.0, 0.0)), ("part 'panel'", "eta2", "displacement of 0.5")),
         (lambda: hung(beam(), child_at=(1.0, 0.0, 0.0)), ("part 'boom'", "eta1", "displacement")),
         (lambda: Proportional(alpha=NAN), ("Proportional: alpha", "finite")),

@@ -1,0 +1,44 @@
+"""Strain energy of a `Beam`'s shapes, integrated along it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.model.beam_fields import Strand
+from spacectl.model.modal_integrals import pack_symmetric
+from spacectl.model.profile import as_function
+
+__all__ = ["stiffness_matrix", "strain_tensors"]
+
+
+def stiffness_matrix(beam: Any, x: np.ndarray, weights: np.ndarray, first: Strand) -> np.ndarray:
+    """``int EI kappa^2 + GA gamma^2 + EA eps^2 + GJ theta1'^2 + E Gamma theta1''^2 + T w'^2``, (m, m), by quadrature at x."""
+    K = np.zeros((beam.n_modes, beam.n_modes))
+    EI, GA, (EA,), (GJ,), (E_warp,) = (beam.property_functions(key) for key in ("EI", "GA", "EA", "GJ", "warping"))
+    terms = [(EI[0], first.curvature[:, 2]), (EI[1], first.curvature[:, 1]), (GJ, first.curvature[:, 0])]
+    terms += [(GA[0], first.strain[:, 1]), (GA[1], first.strain[:, 2]), (EA, first.strain[:, 0])]
+    if E_warp is not None:
+        second = np.zeros((x.size, beam.n_modes))
+        twists = [(kind.name == "torsion", shape) for kind in beam.kinds for shape in kind.shapes]
+        for j, (is_twist, shape) in enumerate(twists):
+            second[:, j] = shape.turn.deriv()(x) if is_twist else 0.0
+        terms.append((E_warp, second))
+    if beam.tension:
+        pull = as_function(beam.tension, "tension")
+        terms += [(pull, first.theta[:, 2] + first.strain[:, 1]), (pull, first.strain[:, 2] - first.theta[:, 1])]
+    for stiffness, field in terms:
+        if stiffness is not None:
+            K += np.einsum("n,nj,nk->jk", weights * stiffness(x), field, field)
+    return K
+
+
+def strain_tensors(beam: Any, x: np.ndarray, weights: np.ndarray, first: Strand) -> tuple[np.ndarray, np.ndarray]:
+    """Of ``1/2 int EA (u' + 1/2 (w2'^2 + w3'^2))^2``: cubic ``int EA u_a' s_jk`` and quartic ``int EA s_jk s_lm``."""
+    slope = np.stack([first.theta[:, 2] + first.strain[:, 1], first.strain[:, 2] - first.theta[:, 1]], axis=1)
+    square = np.einsum("naj,nak->njk", slope, slope)
+    pairs = np.stack([pack_symmetric(entry) for entry in square])
+    weighted = weights * beam.property_functions("EA")[0](x)
+    cubic = np.einsum("n,na,np->ap", weighted, first.strain[:, 0], pairs)
+    return cubic, np.einsum("n,np,nr->pr", weighted, pairs, pairs)

@@ -1,0 +1,194 @@
+"""Where a flexible body is held or carries something, and shapes made for these places.
+
+The basis of `interface_basis` holds the static shapes under loads at the interfaces, then modes with the interfaces
+fixed (Craig and Bampton), re-diagonalised to modes of the body itself. It depends on the places only, not on what is
+attached there, so that a dispersed payload leaves the basis unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh, null_space
+
+from spacectl.core.errors import ModelError
+
+__all__ = [
+    "DIRECTIONS",
+    "ROOT_INTERFACE",
+    "Compliance",
+    "InterfaceBasis",
+    "balanced_loads",
+    "interface_basis",
+    "join_interfaces",
+    "lowest_modes",
+    "read_interfaces",
+    "static_compliances",
+]
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")  #: displacements and rotations of a slice, in body axes
+ROOT_INTERFACE = "root"  #: name of the place where the body's own joint holds it
+_DEPENDENT = 1e-8  # relative size below which a load adds nothing to those before it
+
+
+@dataclass(frozen=True)
+class Compliance:
+    """Static compliance along one direction of an interface, of the model's shapes and exact.
+
+    Parameters
+    ----------
+    place : str
+        ``"tip.y"``, ``"tip.rz"``: frame and direction; the load is balanced at the root.
+    exact, model : float
+        Deflection over load [m/N or rad/(N m)].
+    """
+
+    place: str
+    exact: float
+    model: float
+
+    @property
+    def error(self) -> float:
+        """Relative error of the model; negative where it is too stiff."""
+        return self.model / self.exact - 1.0
+
+
+def read_interfaces(given: Any, frames: Iterable[str], what: str) -> dict[str, tuple[str, ...]]:
+    """Directions that each interface transmits, from entries ``"tip"`` (all) or ``"tip: x y z"``.
+
+    Examples
+    --------
+    >>> read_interfaces(("root: x y z", "tip"), ("tip",), "Beam 'b'")["root"]
+    ('x', 'y', 'z')
+    """
+    entries = (given,) if isinstance(given, str) else tuple(given)
+    known = (ROOT_INTERFACE, *frames)
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in entries:
+        if not isinstance(entry, str):
+            raise ModelError(f"{what}: interfaces contains {entry!r}, expected texts such as 'tip' or 'tip: x y z'")
+        name, colon, rest = (piece.strip() for piece in entry.partition(":"))
+        directions = tuple(rest.split()) if colon else DIRECTIONS
+        if name not in known or not set(directions) <= set(DIRECTIONS):
+            raise ModelError(
+                f"{what}: interfaces contains {entry!r}, expected one of {', '.join(known)}, alone or followed by a colon "
+                f"and some of {' '.join(DIRECTIONS)}"
+            )
+        merged = {*found.get(name, ()), *directions}
+        found[name] = tuple(key for key in DIRECTIONS if key in merged)
+    return found
+
+
+def join_interfaces(found: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The entries that `read_interfaces` reads."""
+    return tuple(
+        name if directions == DIRECTIONS else f"{name}: {' '.join(directions)}" for name, directions in found.items()
+    )
+
+
+@dataclass(frozen=True)
+class InterfaceBasis:
+    """Shapes of the interface basis as columns.
+
+    Parameters
+    ----------
+    coefficients : array, shape (k, n)
+        In the elastic unknowns.
+    mass : array, shape (n,)
+        Modal masses that frequencies and damping ratios refer to: root as its joint holds it, interfaces released (or
+        fixed, if no load at them deforms the body: a rod on two pins).
+    """
+
+    coefficients: np.ndarray
+    mass: np.ndarray
+
+
+def interface_basis(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int, *, n_free: int = 0) -> InterfaceBasis:
+    """The first `n` of static shapes and fixed-interface modes, re-diagonalised.
+
+    Parameters
+    ----------
+    K, M : arrays, shape (k, k)
+        Stiffness and mass of the unknowns; the first `n_free` are rigid motions that the root leaves free.
+    rows : array, shape (m, k)
+        Displacements at the interfaces of unit unknowns, in order of importance: if `n` is less than the number of static
+        shapes, the first ones are taken.
+    n : int
+        Number of shapes.
+    n_free : int
+        Number of rigid motions among the unknowns.
+
+    Notes
+    -----
+    A static shape solves ``K a = rows' f`` for loads f that need no reaction along the free rigid motions R,
+    ``rows_R' f = 0``. Fixed-interface modes satisfy ``rows a = 0``. Both are orthogonal in K.
+    """
+    loads = balanced_loads(rows[:, :n_free])
+    static = np.zeros((len(K), loads.shape[1]))
+    static[n_free:] = np.linalg.solve(K[n_free:, n_free:], rows[:, n_free:].T @ loads)
+    V = static[:, :n]
+    if V.shape[1] < n:
+        V = np.column_stack([V, *lowest_modes(K, M, rows, n - V.shape[1])])
+    if V.shape[1] < n:
+        raise ModelError(f"only {V.shape[1]} shapes can be made of {len(K)} unknowns, {n} asked for")
+    if n_free and static.shape[1]:  # modes with the interfaces released move freely along the rigid motions
+        V[:n_free] = -np.linalg.solve(M[:n_free, :n_free], M[:n_free, n_free:] @ V[n_free:])
+    V = V / np.sqrt(np.einsum("ij,ik,kj->j", V, M, V))
+    squares, vectors = eigh(V.T @ K @ V, V.T @ M @ V)
+    return InterfaceBasis((V @ vectors)[n_free:], np.ones(n))
+
+
+def balanced_loads(free: np.ndarray) -> np.ndarray:
+    """Independent loads (m, s) in the order of the rows, without reaction along the free rigid motions: ``free' f = 0``."""
+    m = len(free)
+    allowed = null_space(free.T) if free.shape[1] else np.eye(m)
+    found: list[np.ndarray] = []
+    for i in range(m):
+        load = allowed @ allowed[i]
+        for earlier in found:
+            load = load - earlier * (earlier @ load)
+        size = float(np.linalg.norm(load))
+        if size > _DEPENDENT:
+            found.append(load / size)
+    return np.stack(found, axis=1) if found else np.zeros((m, 0))
+
+
+def lowest_modes(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int) -> list[np.ndarray]:
+    """The `n` lowest modes with positive frequency under the constraints ``rows a = 0``.
+
+    Solved for 1 / (omega^2 + shift), in which the low modes are the large, accurate ones.
+    """
+    N = null_space(rows) if rows.size else np.eye(len(K))
+    K, M = N.T @ K @ N, N.T @ M @ N
+    shift = np.trace(K) / np.trace(M) * 1e-6
+    inverse, vectors = eigh(M, K + shift * M)
+    squares = 1.0 / inverse[::-1] - shift
+    elastic = [k for k, square in enumerate(squares) if square > 1e-6 * shift][:n]
+    return [N @ vectors[:, ::-1][:, k] for k in elastic]
+
+
+def static_compliances(
+    names: Sequence[str], K: np.ndarray, rows: np.ndarray, free: np.ndarray, model_rows: np.ndarray, model_K: np.ndarray
+) -> tuple[Compliance, ...]:
+    """Compliance along each load that the root can balance, exact and with the model's shapes.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the interface directions.
+    K, rows : arrays, shapes (k, k) and (m, k)
+        Stiffness and interface displacements of an exact basis, root held.
+    free : array, shape (m, r)
+        Interface displacements of the rigid motions that the root leaves free.
+    model_rows, model_K : arrays, shapes (m, n) and (n, n)
+        The same for the model's shapes.
+    """
+    loads = balanced_loads(free)
+    found = []
+    for load in loads.T:
+        exact, model = (float(load @ R @ np.linalg.solve(S, R.T @ load)) for R, S in ((rows, K), (model_rows, model_K)))
+        found.append(Compliance(names[int(np.argmax(np.abs(load)))], exact, model))
+    return tuple(found)
