@@ -6,7 +6,7 @@ workers, but not to files.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -88,6 +88,9 @@ def _restore(serialized: str) -> TimeExpression:
     found = TimeExpression.__new__(TimeExpression)
     found._build(t, function(t)[0])
     return found
+
+
+FRAME_QUANTITIES = ("position", "velocity", "angular_velocity", "rotation")  #: quantities of a rule that name a frame
 
 
 class Recorder:
@@ -190,6 +193,13 @@ class NamedExpression:
         self.size = int(function.size1_out(0))
         symbols = [ca.SX.sym(f"{kind}:{name}", function.size1_in(i)) for i, (kind, name) in enumerate(needs)]
         self.text = _exact_text(str(function(*symbols)), function)
+
+    def renamed(self, names: Mapping[str, str]) -> NamedExpression:
+        """The same rule with some frames under other names."""
+        found = NamedExpression.__new__(NamedExpression)
+        needs = ((kind, names.get(name, name) if kind in FRAME_QUANTITIES else name) for kind, name in self.needs)
+        found._set(tuple(needs), self._function)
+        return found
 
     def __call__(self, quantities: Callable[[str, str], Any]) -> Any:
         """The values, with each quantity (kind, name) given by a function."""

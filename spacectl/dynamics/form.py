@@ -25,6 +25,7 @@ from spacectl.dynamics.options import Baumgarte, Options, choose_speeds
 from spacectl.dynamics.orders import is_truncated
 from spacectl.model.absolute import as_absolute
 from spacectl.model.constraints import AnyConstraint
+from spacectl.model.segments import expand_segments
 from spacectl.model.system import System
 
 __all__ = ["FORMULATIONS", "form_equations"]
@@ -99,6 +100,7 @@ def form_equations(
     """
     if not isinstance(system, System):
         raise ModelError(f"form_equations: expected a System, got {type(system).__name__}")
+    system = expand_segments(system)
     options = Options(
         vary=tuple(vary),
         active=None if active is None else tuple(active),

@@ -103,7 +103,7 @@ def frame_in_body(tree: Tree, name: str, q: Any, v: Any, numbers: Numbers) -> tu
     """Where a named frame is: index of its body (`ROOT` for the root), placement there, and how it moves with modes."""
     if name in tree.root_names:
         return ROOT, Placement.identity(q), None
-    body, _, frame = name.partition(".")
+    body, frame = tree.split(name)
     i = tree.index(body)
     node = tree.nodes[i]
     if not frame:

@@ -95,7 +95,7 @@ class LinkPoints:
         return [self._point(frame, n[key] if key else zeros(3, q), q, v) for frame, key in element.points]
 
     def _point(self, name: str, at: Any, q: Any, v: Any) -> _Point:
-        body, _, frame = name.partition(".")
+        body, frame = self.tree.split(name)
         here = Placement(Placement.identity(q).R, at)
         if body in self.tree.root_names:
             return _Point(ROOT, here, None, at, zeros(3, q), None)

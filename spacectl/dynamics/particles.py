@@ -36,7 +36,7 @@ def frame_placement(tree: Tree, name: str, q: Any, placed: list[Placement]) -> P
     """Placement in the root of a named frame, on a flexible body where its shapes take it."""
     if name in tree.root_names:
         return Placement.identity(q)
-    body, _, key = name.partition(".")
+    body, key = tree.split(name)
     i = tree.index(body)
     node = tree.nodes[i]
     if not key:

@@ -7,7 +7,7 @@ its run-time parameters into one symbol p and named pieces of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -61,6 +61,7 @@ class Tree:
     speeds: Labels
     quaternions: tuple[int, ...]
     root_names: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(system: System) -> Tree:
@@ -90,10 +91,17 @@ class Tree:
             Labels(v_names, v_units, "speed"),
             tuple(quaternions),
             system.environment.root_names,
+            dict(system.aliases),
         )
+
+    def split(self, name: str) -> tuple[str, str]:
+        """Body and frame (empty: its own) of a name such as ``"boom.tip"``, aliases resolved."""
+        body, _, frame = self.aliases.get(name, name).partition(".")
+        return body, frame
 
     def index(self, body: str) -> int:
         """Index of the named body."""
+        body = self.aliases.get(body, body)
         for i, node in enumerate(self.nodes):
             if node.part.name == body:
                 return i

@@ -15,14 +15,13 @@ import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.beam_basis import BeamKind, beam_kinds
-from spacectl.model.beam_checks import check_beam, with_tip
+from spacectl.model.beam_checks import check_beam, check_segments, with_tip
 from spacectl.model.beam_energy import stiffness_matrix, strain_tensors
 from spacectl.model.beam_fields import BeamFields, Strand, integrate_fields, panels, quadrature
+from spacectl.model.beam_interfaces import BeamInterfaces
 from spacectl.model.description import check_name, members, set_field
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.flexible import WITHIN_THEORY, FlexibleBody
 from spacectl.model.frame_shapes import FrameShapes
-from spacectl.model.interfaces import Compliance
 from spacectl.model.modal_integrals import ModalPoints
 from spacectl.model.profile import Profile, as_data, as_function
 from spacectl.model.rigid import Frame
@@ -31,7 +30,7 @@ __all__ = ["Beam"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beam(FlexibleBody):
+class Beam(BeamInterfaces, FlexibleBody):
     """A straight beam from x = 0 (root, at the body's frame) to x = length (frame ``"tip"``).
 
     Parameters
@@ -78,6 +77,10 @@ class Beam(FlexibleBody):
     order : str
         ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"``, ``"strain"`` or
         ``"pseudo_potential"``; see docs/flexible.md.
+    segments : int
+        Number of pieces with rigid interfaces between them that the equations are made of, for deflections beyond a few
+        per cent of the length. Numbers of shapes are then those of each piece, and coordinates are named after the pieces:
+        ``"boom[1].eta1"``, ``"boom[2].eta1"``.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class Beam(FlexibleBody):
     damping: Any = 0.0
     frames: tuple[Frame, ...] = ()
     order: str = "consistent"
+    segments: int = 1
 
     def __post_init__(self) -> None:
         check_name(self.name, "Beam")
@@ -132,6 +136,7 @@ class Beam(FlexibleBody):
         for key in ("mass", "EI", "EA", "GJ", "GA", "warping", "shapes"):
             set_field(self, key, as_data(getattr(self, key), self.length, f"{self._what}: {key}"))
         check_beam(self)
+        check_segments(self)
         set_field(self, "frames", with_tip(members(self.frames, Frame, self._what, "frames"), self.length, self._what))
         self.check_interfaces()
         if not isinstance(self.damping, (int, float)) and np.ndim(self.damping):
@@ -162,60 +167,6 @@ class Beam(FlexibleBody):
         if callable(self.mass):
             return as_function(self.mass, f"{self._what}: mass")(x)  # type: ignore[misc]
         return np.full(np.shape(x), as_scalar(self.mass, f"{self._what}: mass") / self.length)
-
-    @property
-    def basis(self) -> str:
-        """Where the shapes come from: ``"interface"``, ``"modes"``, ``"polynomials"`` or ``"functions"``."""
-        if self.shapes != "auto":
-            return self.shapes if isinstance(self.shapes, str) else "functions"
-        has_own_ends = (self.root, self.tip) != ("clamped", "free") or self.tip_mass or np.any(self.tip_inertia)
-        is_string = self.bending and not self.EI  # a string has no slope to attach anything to
-        return "modes" if has_own_ends or is_string or not self.carries else "interface"
-
-    @property
-    def chooses_shapes(self) -> bool:
-        return self.shapes == "auto" or (self.shapes == "interface" and not self.interfaces)
-
-    @property
-    def shapes_needed(self) -> str:
-        """Numbers of shapes with which the static compliance at all interfaces is exact."""
-        needed = {kind.name: kind.n_static(self.interface_directions, self.frame_places) for kind in self.kinds}
-        bending = [n for name, n in needed.items() if name.startswith("bending")]
-        counts = {
-            "modes": max(bending, default=0),
-            "torsion": needed.get("torsion"),
-            "extension": needed.get("extension"),
-        }
-        return ", ".join(f"{key}={n}" for key, n in counts.items() if n)
-
-    @cached_property
-    def kinds(self) -> tuple[BeamKind, ...]:
-        """Shapes of bending, torsion and extension."""
-        return beam_kinds(self)
-
-    @property
-    def frame_places(self) -> dict[str, float]:
-        """Place of each frame along the beam [m]."""
-        return {frame.name: float(np.asarray(frame.at)[0]) for frame in self.frames}
-
-    def interface_point(self, position: np.ndarray) -> np.ndarray:
-        return np.array([position[0], 0.0, 0.0])
-
-    @cached_property
-    def compliances(self) -> tuple[Compliance, ...]:
-        found: list[Compliance] = []
-        at = 0
-        for kind in self.kinds:
-            own = slice(at, at + len(kind.shapes))
-            found += kind.compliances(self.interface_directions, self.frame_places, self.elasticity[own, own])
-            at = own.stop
-        return tuple(found)
-
-    @cached_property
-    def mode_mass(self) -> np.ndarray:
-        if not all(kind.mass is not None for kind in self.kinds):
-            return super().mode_mass
-        return np.diag(np.concatenate([kind.mass for kind in self.kinds]))
 
     def _strand(self, x: np.ndarray) -> Strand:
         """First-order fields of all shapes at places x."""
@@ -275,6 +226,13 @@ class Beam(FlexibleBody):
 
     def strain_tensors(self) -> tuple[np.ndarray, np.ndarray]:
         return strain_tensors(self, *quadrature(self._edges), self._fields[0].first)
+
+    def theory_remedy(self, error: float) -> str:
+        factor = max(2, int(np.ceil(np.sqrt(error / WITHIN_THEORY))))
+        whole, bracket, _ = self.name.partition("[")
+        if bracket:
+            return f"cut '{whole}' into {factor} times as many segments"
+        return f"cut it into pieces: Beam(name='{whole}', ..., segments={factor}), with modes=2 or more for each"
 
     def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place along the beam, on or off its axis."""

@@ -12,7 +12,7 @@ from spacectl.model.description import set_field
 from spacectl.model.profile import Curve, Profile
 from spacectl.model.rigid import Frame
 
-__all__ = ["check_beam", "with_tip"]
+__all__ = ["check_beam", "check_segments", "with_tip"]
 
 SHAPES = ("auto", "interface", "modes", "polynomials")  #: names of bases
 
@@ -63,6 +63,27 @@ def check_beam(beam: Any) -> None:
         raise ModelError(f"{what}: rotary is {np.asarray(beam.rotary).tolist()}, expected 0 or more")
     if beam.torsion and not np.asarray(beam.rotary)[0] > 0.0:
         raise ModelError(f"{what}: torsion needs inertia of the slices about x; set rotary=(rho J, ..., ...)")
+
+
+def check_segments(beam: Any) -> None:
+    """Raise `ModelError` for a number of segments that is none, and for what segments do not serve."""
+    what = f"Beam '{beam.name}'"
+    if not _is_count(beam.segments) or beam.segments < 1:
+        raise ModelError(f"{what}: segments is {beam.segments!r}, expected a positive number of pieces")
+    if beam.segments == 1:
+        return
+    has_own_ends = (beam.root, beam.tip) != ("clamped", "free") or beam.tip_mass or np.any(beam.tip_inertia)
+    if has_own_ends or isinstance(beam.shapes, tuple):
+        raise ModelError(
+            f"{what}: segments serve no end conditions, tip body or shape functions; leave root, tip, tip_mass, tip_inertia "
+            "and shapes out"
+        )
+    alpha = getattr(beam.damping, "alpha", 0.0)
+    if np.ndim(beam.damping) or alpha:
+        raise ModelError(
+            f"{what}: with segments, damping is one ratio (of the lowest mode) or Proportional(beta=...); ratios for several "
+            "modes, matrices and alpha belong to a single piece"
+        )
 
 
 def with_tip(frames: tuple[Frame, ...], length: float, what: str) -> tuple[Frame, ...]:

@@ -27,7 +27,7 @@ from spacectl.model.surface_basis import legendre_family, product_table
 from spacectl.model.surface_fields import Fields, Geometry
 from spacectl.model.surface_function import SurfaceFunction
 from spacectl.model.surface_mesh import SurfaceMesh, grid_triangles
-from spacectl.model.surface_ritz import RitzSpace, Section, isotropic_section, strain_energy
+from spacectl.model.surface_ritz import RitzSpace, Section, isotropic_section, neglected_energy, strain_energy
 
 __all__ = ["Plate"]
 
@@ -252,6 +252,21 @@ class Plate(PlateInterfaces, FlexibleBody):
         """Stiffness matrix (m, m), 003 Eq 2.28 with the factor 1/2 of an energy."""
         x, y, _ = self._stretching.places
         return strain_energy(self._flat.geometry(x, y), self._first(x, y), self.section, self._stretching.weights)
+
+    def theory_error(self, eta: np.ndarray) -> np.ndarray:
+        """Also the energy of stretch that bending to a surface which cannot be developed causes and the model leaves out."""
+        pairs = np.einsum("tj,tk->tjk", eta, eta).reshape(len(eta), -1)
+        left_out = np.einsum("tp,pq,tq->t", pairs, self._neglected, pairs) / 8.0
+        energy = 0.5 * np.einsum("tj,jk,tk->t", eta, self.elasticity, eta)
+        stretch = 2.0 * left_out / np.maximum(energy, 1e-300)  # of forces: derivatives of fourth and of second order
+        return np.maximum(super().theory_error(eta), stretch)
+
+    @cached_property
+    def _neglected(self) -> np.ndarray:
+        x, y, _ = self._stretching.places
+        return neglected_energy(
+            self._flat.geometry(x, y), self._first(x, y), self._second(x, y), self.section, self._stretching.weights
+        )
 
     def load_weights(self, density: Any) -> np.ndarray:
         """A load per area, integrated over the quadrature points."""

@@ -13,7 +13,7 @@ from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import set_field
 
-__all__ = ["Curve", "Profile", "Property", "as_data", "as_function"]
+__all__ = ["Curve", "Profile", "Property", "as_data", "as_function", "cut_property"]
 
 Property = Callable[[np.ndarray], np.ndarray]
 
@@ -111,3 +111,16 @@ def as_data(value: Any, length: float, what: str) -> Any:
     if value is None or isinstance(value, (str, Profile, Curve)):
         return value
     return Curve.fit(value, length, what) if callable(value) else as_scalar(value, what)
+
+
+def cut_property(value: Any, a: float, b: float) -> Any:
+    """The property between places a and b, as one from 0 to b - a; numbers and None stay."""
+    if isinstance(value, tuple):
+        return tuple(cut_property(item, a, b) for item in value)
+    if isinstance(value, Profile):
+        stations = np.asarray(value.x)
+        x = np.unique([a, *stations[(stations > a) & (stations < b)], b])
+        return Profile(x=x - a, values=value(x))
+    if isinstance(value, Curve):
+        return Curve(length=b - a, coefficients=value.polynomial.convert(domain=[a, b]).coef)
+    return value

@@ -19,7 +19,7 @@ from spacectl.model.interfaces import Compliance, interface_basis, static_compli
 from spacectl.model.surface_basis import Family, product_table, rule
 from spacectl.model.surface_fields import Fields, Geometry
 
-__all__ = ["EDGES", "RitzSpace", "Section", "Surface", "isotropic_section", "strain_energy"]
+__all__ = ["EDGES", "RitzSpace", "Section", "Surface", "isotropic_section", "neglected_energy", "strain_energy"]
 
 #: Edge conditions: (displacement along the edge held, across it in the surface held, normal held, slope held)
 EDGES = {
@@ -230,6 +230,14 @@ class RitzSpace:
                 @ np.linalg.lstsq(self.rigid.T @ self._matrices[3] @ self.rigid, self.rigid.T @ right, rcond=None)[0]
             )
         return -self.basis @ cho_solve(self._factor, right)
+
+
+def neglected_energy(geometry: Geometry, u: Fields, v: Fields, section: Section, weights: np.ndarray) -> np.ndarray:
+    """Energy of the strains that second-order displacements v leave of the shapes u, ``1/8 p' (.) p`` of pairs p: (m m, m m)."""
+    n = len(weights)
+    stretch = geometry.stretch(v) + geometry.stretch2(u).reshape(n, 3, -1)
+    bend = geometry.bend(v) + geometry.bend2(u).reshape(n, 3, -1)
+    return _gram(stretch, section.membrane, weights) + _gram(bend, section.bending, weights)
 
 
 def strain_energy(geometry: Geometry, u: Fields, section: Section, weights: np.ndarray) -> np.ndarray:

@@ -1,101 +1,33 @@
-"""`System` and `Part`: a tree of bodies with its environment, actuators and sensors, as frozen data."""
+"""`System`: a tree of bodies with its environment, actuators and sensors, as frozen data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
-from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import class_key, content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
+from spacectl.model.aliases import rename_frames
 from spacectl.model.attachments import attach_bodies
 from spacectl.model.constraints import AnyConstraint
-from spacectl.model.description import Number, members, placement_number, rotation_matrix, set_field, unless_trivial
+from spacectl.model.description import Number, members, set_field
 from spacectl.model.distributed import DistributedForce
 from spacectl.model.drive import Drive
 from spacectl.model.elements import Element
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_constraints import structure_of
-from spacectl.model.joints import Fixed, Joint, Revolute
+from spacectl.model.joints import Revolute
+from spacectl.model.part import Part
 from spacectl.model.redundant import QuaternionFree
-from spacectl.model.rigid import RigidBody, Rotor
+from spacectl.model.rigid import Rotor
 from spacectl.model.sensors import Sensor
 from spacectl.model.springs import PointElement
 from spacectl.model.validate import check_attachments, find_driven, order_parts, validate_system
 
 __all__ = ["Part", "System"]
-
-Body = RigidBody | Rotor | FlexibleBody
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """A body and how it is attached.
-
-    Parameters
-    ----------
-    body : RigidBody
-        The body.
-    on : str
-        What it is attached to: ``"world"`` (``"orbit"``), a body, or ``"body.frame"``.
-    at, rotation : vector and rotation, optional
-        Placement of the joint's frame J on the parent side.
-    joint : Joint
-        Default: `Fixed`.
-    child_at, child_rotation : vector and rotation, optional
-        Placement of the joint's frame F in the body's own frame (child side).
-
-    Examples
-    --------
-    >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    >>> Part(link, on="world", joint=Revolute(axis="y")).joint_name
-    'link'
-    """
-
-    body: Body = field(kw_only=False)
-    on: str = "world"
-    at: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
-    joint: Joint = field(default_factory=Fixed)
-    child_at: Any = (0.0, 0.0, 0.0)
-    child_rotation: Any = None
-
-    def __post_init__(self) -> None:
-        if not hasattr(self.body, "mass_properties"):
-            raise ModelError(f"part: expected a body such as RigidBody(...), got {self.body!r}")
-        what = f"part '{self.body.name}'"
-        if not isinstance(self.joint, Joint):
-            raise ModelError(f"{what}: joint is {self.joint!r}, expected a joint such as Revolute(axis='z')")
-        if not isinstance(self.on, str) or not self.on:
-            raise ModelError(f"{what}: on is {self.on!r}, expected 'world', a body or 'body.frame'")
-        for name in ("at", "child_at"):
-            set_field(self, name, as_array(getattr(self, name), (3,), f"{what}: {name}"))
-        for name in ("rotation", "child_rotation"):
-            set_field(self, name, rotation_matrix(getattr(self, name), f"{what}: {name}"))
-
-    @property
-    def name(self) -> str:
-        """The body's name."""
-        return self.body.name
-
-    @property
-    def joint_name(self) -> str:
-        """The joint's name, by default the body's."""
-        return self.joint.name or self.body.name
-
-    def numbers(self) -> dict[str, Number]:
-        """Run-time numbers of body, placement and joint."""
-        placement = {
-            "at": unless_trivial(self.at),
-            "rotation": placement_number(self.rotation),
-            "child_at": unless_trivial(self.child_at),
-            "child_rotation": placement_number(self.child_rotation),
-        }
-        return {**self.body.numbers(), **placement, **self.joint.numbers()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +50,8 @@ class System:
         Springs and dampers in the joints, drives, springs between points, tethers.
     constraints : tuple of AnyConstraint
         Loops and other conditions on the motion, natural or artificial.
+    aliases : tuple of (str, str)
+        Other names of bodies and frames; equations of beams in segments have them.
 
     Raises
     ------
@@ -139,12 +73,16 @@ class System:
     sensors: tuple[Sensor, ...] = ()
     elements: tuple[Element, ...] = ()
     constraints: tuple[AnyConstraint, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"system: name is {self.name!r}, expected a text such as 'retrieval arm'")
         for name, kind in _SERIES:
-            set_field(self, name, members(getattr(self, name), kind, f"system '{self.name}'", name))
+            given = members(getattr(self, name), kind, f"system '{self.name}'", name)
+            set_field(
+                self, name, tuple(rename_frames(item, dict(self.aliases)) for item in given) if self.aliases else given
+            )
         validate_system(self)
         set_field(self, "parts", attach_bodies(self))
         self.__dict__.pop("tree", None)  # it was ordered for the checks
@@ -186,8 +124,13 @@ class System:
         others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
         return not (self.elements or self.constraints or moves or bends or others)
 
+    def frame(self, name: str) -> str:
+        """The name under which the parts know a body or frame: its own, unless it is an alias."""
+        return dict(self.aliases).get(name, name)
+
     def part(self, name: str) -> Part:
         """The part with the named body."""
+        name = self.frame(name)
         found = [part for part in self.tree if part.name == name]
         if not found:
             raise ModelError(

@@ -48,7 +48,7 @@ class Motion:
         n = self.t.size
         if frame in self.system.environment.root_names:
             return np.broadcast_to(np.eye(3), (n, 3, 3)), np.zeros((n, 3))
-        name, _, inner = frame.partition(".")
+        name, _, inner = self.system.frame(frame).partition(".")
         R, p = self.R[name], self.p[name]
         if not inner:
             return R, p

@@ -14,6 +14,7 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result_files import read_dataset, write_dataset
 from spacectl.simulation.run import Run
+from spacectl.simulation.theory import theory_errors, warn_beyond_theory
 
 __all__ = ["SimulationBatch", "build_batch", "load_batch"]
 
@@ -27,7 +28,8 @@ class SimulationBatch:
     dataset : xarray.Dataset
         ``x(run, time, state)``, ``u(run, time, input)``, ``u_commanded`` and ``z``; NaN behind the end of a run that
         stopped early; ``status(run)``, ``t_end(run)``, ``x_end(run, state)``, counts, and ``p(run, parameter)``; of
-        constrained systems ``residual_end(run)``, the largest constraint residual there.
+        constrained systems ``residual_end(run)``, the largest constraint residual there; of flexible ones
+        ``theory_error(run)``, the largest estimated error of the theory of small deflections.
     outcome : Outcome
         How many runs ended in which way, and the time they took.
     """
@@ -124,6 +126,12 @@ def build_batch(
         variables[name] = ("run", results["counts"][:, k])
     if p is not None:
         variables["p"] = (("run", "parameter"), p)
+    errors = [theory_errors(run.eom, history) for history in results["out_x"][:, :n_t]]
+    if any(errors):
+        variables["theory_error"] = ("run", np.array([max(item.values(), default=np.nan) for item in errors]))
+        bodies = dict.fromkeys(name for item in errors for name in item)
+        worst = {name: max(item.get(name, 0.0) for item in errors) for name in bodies}
+        warn_beyond_theory(run.eom, worst, 4)
     counts = Counter(item.value for item in status)
     message = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
     is_good = all(item in (Status.OK, Status.EVENT) for item in status)

@@ -24,6 +24,7 @@ from spacectl.simulation.loop_data import COUNTS, LoopData
 from spacectl.simulation.progress import RunProgress
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
+from spacectl.simulation.theory import judge_theory
 from spacectl.simulation.twin import PythonLoop
 from spacectl.simulation.twin_steps import instant
 
@@ -143,6 +144,7 @@ class Run:
         stats = {
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),
+            **judge_theory(self.eom, x, stacklevel=5),
             "seconds": time.perf_counter() - self.begin,
         }
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}

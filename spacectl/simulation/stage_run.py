@@ -23,6 +23,7 @@ from spacectl.simulation.stage_flight import Flight
 from spacectl.simulation.stage_records import gather
 from spacectl.simulation.stage_result import StagedSimulation
 from spacectl.simulation.stages import stage_table
+from spacectl.simulation.theory import judge_theory
 
 __all__ = ["simulate_stages"]
 
@@ -120,6 +121,7 @@ def simulate_stages(
     status, message = flight.follow(progress)
     counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
     stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
+    stats |= judge_theory(eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]), stacklevel=4)
     outcome = Outcome(status=status, message=message, stats=stats)
     result = gather(eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)
     if check and not outcome.is_success:

@@ -1,0 +1,83 @@
+"""`Part`: a body and how it is attached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacectl.core.array import as_array
+from spacectl.core.errors import ModelError
+from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
+from spacectl.model.flexible import FlexibleBody
+from spacectl.model.joints import Fixed, Joint
+from spacectl.model.rigid import RigidBody, Rotor
+
+__all__ = ["Part"]
+
+Body = RigidBody | Rotor | FlexibleBody
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A body and how it is attached.
+
+    Parameters
+    ----------
+    body : RigidBody
+        The body.
+    on : str
+        What it is attached to: ``"world"`` (``"orbit"``), a body, or ``"body.frame"``.
+    at, rotation : vector and rotation, optional
+        Placement of the joint's frame J on the parent side.
+    joint : Joint
+        Default: `Fixed`.
+    child_at, child_rotation : vector and rotation, optional
+        Placement of the joint's frame F in the body's own frame (child side).
+
+    Examples
+    --------
+    >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    >>> Part(link, on="world", joint=Revolute(axis="y")).joint_name
+    'link'
+    """
+
+    body: Body = field(kw_only=False)
+    on: str = "world"
+    at: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+    joint: Joint = field(default_factory=Fixed)
+    child_at: Any = (0.0, 0.0, 0.0)
+    child_rotation: Any = None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.body, "mass_properties"):
+            raise ModelError(f"part: expected a body such as RigidBody(...), got {self.body!r}")
+        what = f"part '{self.body.name}'"
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"{what}: joint is {self.joint!r}, expected a joint such as Revolute(axis='z')")
+        if not isinstance(self.on, str) or not self.on:
+            raise ModelError(f"{what}: on is {self.on!r}, expected 'world', a body or 'body.frame'")
+        for name in ("at", "child_at"):
+            set_field(self, name, as_array(getattr(self, name), (3,), f"{what}: {name}"))
+        for name in ("rotation", "child_rotation"):
+            set_field(self, name, rotation_matrix(getattr(self, name), f"{what}: {name}"))
+
+    @property
+    def name(self) -> str:
+        """The body's name."""
+        return self.body.name
+
+    @property
+    def joint_name(self) -> str:
+        """The joint's name, by default the body's."""
+        return self.joint.name or self.body.name
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers of body, placement and joint."""
+        placement = {
+            "at": unless_trivial(self.at),
+            "rotation": placement_number(self.rotation),
+            "child_at": unless_trivial(self.child_at),
+            "child_rotation": placement_number(self.child_rotation),
+        }
+        return {**self.body.numbers(), **placement, **self.joint.numbers()}

@@ -1,0 +1,53 @@
+"""How far flexible bodies leave the range of their small-deflection theory during a run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.model.flexible import WITHIN_THEORY, FlexibleBody
+
+__all__ = ["judge_theory", "theory_errors", "warn_beyond_theory"]
+
+
+def judge_theory(eom: EquationsOfMotion, x: np.ndarray, *, stacklevel: int) -> dict[str, float]:
+    """Entries for the stats of a run: the largest error of all bodies and that of each; warns beyond the theory's range."""
+    errors = theory_errors(eom, x)
+    warn_beyond_theory(eom, errors, stacklevel)
+    if not errors:
+        return {}
+    return {"theory_error": max(errors.values()), **{f"theory_error of {name}": e for name, e in errors.items()}}
+
+
+def theory_errors(eom: EquationsOfMotion, x: np.ndarray) -> dict[str, float]:
+    """Largest estimated error of each flexible body's theory over records x (..., n_x); rows that are not finite are left out."""
+    states = np.asarray(x).reshape(-1, eom.n_x)
+    states = states[np.all(np.isfinite(states), axis=1)]
+    if not len(states):
+        return {}
+    found = {}
+    for part in eom.system.tree:
+        if isinstance(part.body, FlexibleBody):
+            columns = [eom.coordinates.index(f"{part.name}.{name}") for name in part.body.modal_names]
+            found[part.name] = float(np.max(part.body.theory_error(states[:, columns])))
+    return found
+
+
+def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], stacklevel: int) -> None:
+    """Warn about bodies whose estimated error is more than `WITHIN_THEORY`, the worst one with its remedy."""
+    beyond = {name: error for name, error in errors.items() if error > WITHIN_THEORY}
+    if not beyond:
+        return
+    worst = max(beyond, key=lambda name: beyond[name])
+    others = [f"'{name}'" for name in beyond if name != worst]
+    also = f" (also {', '.join(others)})" if others else ""
+    remedy = eom.system.part(worst).body.theory_remedy(beyond[worst])  # type: ignore[union-attr]
+    warnings.warn(
+        f"body '{worst}'{also} bends beyond the range of its theory of small deflections: results may be off by about "
+        f"{100.0 * beyond[worst]:.2g} %; {remedy}",
+        stacklevel=stacklevel,
+    )
