@@ -130,7 +130,7 @@ def _unique(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> np.n
         for piece in pieces
         for t, x in zip(piece.t, piece.histories["x"], strict=True)
     ]
-    return np.array(found, dtype=bool).reshape(-1, width)
+    return np.array(found, dtype=bool).reshape(len(found), width)
 
 
 def _memory(pieces: Sequence[Piece]) -> tuple[np.ndarray, Labels]:

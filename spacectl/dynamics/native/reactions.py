@@ -109,7 +109,8 @@ def _share(layout: Layout, n_v: int, m: int) -> str:
 
 
 _SHARE_SPARSE = """
-static int share_sparse(const double *M, const double *E, const double *compliance, double tolerance, double *lam, double *unique) {
+static int share_sparse(const double *M, const double *E, const double *compliance, double tolerance, double *lam,
+                        double *unique) {
     const int n = augmented.n, m = augmented.m;
     double *dense = calloc((size_t)n * n + (size_t)n * m, sizeof(double));
     if (!dense) return 1;
