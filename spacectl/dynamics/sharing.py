@@ -70,7 +70,8 @@ def find_redundancy(E: np.ndarray, scale: np.ndarray) -> Redundancy:
     Q, R, order, rank, size = pivoted_columns(scale[:, None] * E)
     N = np.zeros((m, m - rank))
     unit = R / size[order]  # of columns of unit size
-    N[order[:rank]] = -solve_triangular(unit[:rank, :rank], unit[:rank, rank:]) if rank else 0.0
+    if 0 < rank < m:
+        N[order[:rank]] = -solve_triangular(unit[:rank, :rank], unit[:rank, rank:])
     N[order[rank:]] = np.eye(m - rank)
     return Redundancy(N, size, Q, R, order, rank)
 
@@ -86,7 +87,7 @@ def least_work(
     found = find_redundancy(E, scale)
     used, R = found.order[: found.rank], found.R[: found.rank, : found.rank]
     lam, y = np.zeros(E.shape[1]), np.zeros(len(b))
-    if found.rank:
+    if found.rank and np.any(b):
         lam[used] = solve_triangular(R, found.Q[:, : found.rank].T @ (scale * b))
     if found.N.shape[1]:
         lam = lam + _project(found, root, w / root - root * lam) / root
