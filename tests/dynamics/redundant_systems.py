@@ -38,6 +38,21 @@ def clamped_part(left=None, right=None, *, is_reversed=False):
     )
 
 
+def spinning_pair():
+    """Two free bodies in two clamps, each of which alone would hold them together."""
+    bodies = (("a", 100.0, (10.0, 12.0, 14.0)), ("b", 60.0, (5.0, 6.0, 7.0)))
+    return System(
+        name="spinning pair",
+        environment=FreeSpace(),
+        parts=tuple(Part(RigidBody(name=n, mass=m, inertia=I), joint=Free(name=n)) for n, m, I in bodies),
+        actuators=(BodyForce(name="pull", on="b", direction="x"),),
+        constraints=tuple(
+            Loop(name=name, a="a", b="b", at_a=(0.5, y, 0.1), at_b=(-0.5, y, 0.1), joint=Fixed())
+            for name, y in (("left", 0.3), ("right", -0.3))
+        ),
+    )
+
+
 def clamped_arm(compliance=None):
     """An arm of two links whose tip two pins hold, so that joints of the tree and pins share loads out of the plane.
 
