@@ -77,6 +77,7 @@ from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.embedded_mass import EmbeddedMass, factor_mass
 from spacectl.dynamics.options import Baumgarte
 from spacectl.dynamics.tree_correction import TreeCorrection, correct_tree
+from spacectl.dynamics.uniqueness import Uniqueness, find_uniqueness
 from spacectl.dynamics.workspace import close_positions
 from spacectl.interop.control import to_nonlinear_control
 from spacectl.linear.along import linearize_along
@@ -333,6 +334,7 @@ __all__ = [
     "Transition",
     "TreeCorrection",
     "UniformGravity",
+    "Uniqueness",
     "Universal",
     "Velocity",
     "VibrationLaw",
@@ -380,6 +382,7 @@ __all__ = [
     "find_impulse",
     "find_operating_point",
     "find_tension",
+    "find_uniqueness",
     "floquet",
     "fly_plan",
     "form_equations",

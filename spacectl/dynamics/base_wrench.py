@@ -12,12 +12,15 @@ frames and loads each along its slope; if these loads do not balance, the root t
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.switching import constraints_of
+from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import Artificial, Constraint
 from spacectl.model.frame_constraints import FrameConstraint
@@ -60,6 +63,12 @@ def find_base_wrench(
     ModelError
         If there is no such body, or it carries nothing; and if a rule loads the base, what it carries and others together, so
         that it does not tell which part of the force on the base comes from the mechanism.
+
+    Warns
+    -----
+    UserWarning
+        If constraints to bodies that the base does not carry are redundant and their compliance is not known: then the wrench
+        depends on how they share a load.
     """
     require_equations(eom, "find_base_wrench")
     parts = eom.system.tree
@@ -128,9 +137,26 @@ def _tree_wrenches(
             inner.add(item.name)
     efforts = {a.input_name: a for a in eom.system.actuators}
     is_inner = {name: isinstance(a, JointTorque) and a.joint in inner for name, a in efforts.items()}
-    lam = np.where(_inner_rows(eom, inner, is_inner), 0.0, lam)
+    outer = ~np.array(_inner_rows(eom, inner, is_inner))
+    _warn_if_shared(eom, t, np.concatenate([q, v]), p, outer, base)
+    lam = np.where(outer, lam, 0.0)
     command = np.where([is_inner[name] for name in eom.inputs], 0.0, u) if eom.n_u else u
     return np.asarray(function(t, q, v, command, v_dot, values, lam).full())
+
+
+def _warn_if_shared(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any, outer: np.ndarray, base: str) -> None:
+    """Warn if the wrench depends on how redundant constraints share a load, unless their compliance is known."""
+    if not np.any(outer):
+        return
+    groups = shared_groups(shared_directions(eom, t, x, p))
+    names = constraints_behind(eom, [k for group in groups if np.any(outer[group]) for k in group])
+    unknown = [item.name for item in constraints_of(eom) if item.name in names and item.compliance is None]
+    if unknown:
+        warnings.warn(
+            f"find_base_wrench: the wrench on '{base}' depends on how constraints {', '.join(names)} share a load, which the "
+            f"equations of motion leave open; give compliance=... to {', '.join(unknown)}, or remove what is redundant",
+            stacklevel=4,
+        )
 
 
 def _inner_rows(eom: EquationsOfMotion, inner: set[str], is_inner: dict[str, bool]) -> list[bool]:

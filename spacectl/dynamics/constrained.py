@@ -22,6 +22,7 @@ __all__ = [
     "RANK",
     "SOLVERS",
     "Solution",
+    "pivoted_columns",
     "require_agreement",
     "row_units",
     "solve_directions",
@@ -67,7 +68,7 @@ def solve_directions(
         return Solution(np.linalg.solve(M, f), np.zeros(0), 0)
     scale = speed_scales(M)
     held, rank_J = _independent((J * scale).T)
-    Q, R, order, rank_E = _pivoted(scale[:, None] * E)
+    Q, R, order, rank_E, _ = pivoted_columns(scale[:, None] * E)
     if rank_E < rank_J:
         raise SolverError(
             f"the constraint forces reach {rank_E} of {rank_J} independent constraints; other actuators are needed"
@@ -217,18 +218,18 @@ def _unit_rows(A: np.ndarray) -> np.ndarray:
     return A / row_units(A)[:, None]
 
 
-def _pivoted(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """``A P = Q R`` with the rank of A's columns scaled to unit size; R is of A itself."""
+def pivoted_columns(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray]:
+    """``A P = Q R``, the order P, the rank of A's columns scaled to unit size, and these sizes; R is of A itself."""
     size = row_units(A.T)
     Q, R, order = qr(A / size, pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300))) if diagonal.size else 0
-    return Q, R * size[order], order, rank
+    return Q, R * size[order], order, rank, size
 
 
 def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:
     """Order of the columns by pivoting, and how many are independent."""
-    _, _, order, rank = _pivoted(columns)
+    _, _, order, rank, _ = pivoted_columns(columns)
     return order, rank
 
 

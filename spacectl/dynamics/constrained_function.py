@@ -14,8 +14,9 @@ import numpy as np
 
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.constrained import SOLVERS, Solution
+from spacectl.dynamics.sharing import least_work
 
-__all__ = ["Road", "constrained_solve"]
+__all__ = ["Road", "constrained_solve", "shared_reactions"]
 
 
 class Road(Protocol):
@@ -92,6 +93,66 @@ class _Solve(ca.Callback):  # type: ignore[misc]
             results.append(solve(M, d_f - d_M @ v_dot + d_E @ lam, J, d_gamma - d_J @ v_dot, E))
         outputs = [ca.horzcat(*[item[i] for item in results]) for i in range(2)]
         return ca.Function(name, [M, f, J, gamma, E, v_dot, lam, *seeds], outputs, inames, onames, opts)
+
+
+def shared_reactions(M: Any, E: Any, lam: Any, compliance: tuple[float, ...]) -> Any:
+    """The multipliers of least work that do the same as `lam` (`dynamics.sharing`), as an expression."""
+    n, m = E.shape
+    return lam + _least_work(n, compliance)(M, E, ca.MX.zeros(n), -ca.DM(compliance) * lam)[0] if m else lam
+
+
+@lru_cache(maxsize=256)
+def _least_work(n: int, compliance: tuple[float, ...]) -> ca.Function:
+    """(M, E, b, w) -> (lam, y) of `least_work`; kept for the life of the process, as CasADi demands of callbacks."""
+    return _LeastWork(n, compliance)
+
+
+class _LeastWork(ca.Callback):  # type: ignore[misc]
+    """`least_work` as a CasADi callback; M only scales, so it has no derivative by M.
+
+    ``c dlam = dw + dE' y + E' dy`` and ``E dlam = db - dE lam`` are the same problem.
+    """
+
+    def __init__(self, n: int, compliance: tuple[float, ...]):
+        super().__init__()
+        self.n, self.m, self.compliance = n, len(compliance), compliance
+        self.construct("least_work", {})
+
+    def get_n_in(self) -> int:
+        return 4
+
+    def get_n_out(self) -> int:
+        return 2
+
+    def get_sparsity_in(self, i: int) -> Any:
+        n, m = self.n, self.m
+        return ca.Sparsity.dense(*[(n, n), (n, m), (n, 1), (m, 1)][i])
+
+    def get_sparsity_out(self, i: int) -> Any:
+        return ca.Sparsity.dense(self.m if i == 0 else self.n, 1)
+
+    def eval(self, arg: list[Any]) -> list[Any]:
+        M, E, b, w = (np.asarray(item.full()) for item in arg)
+        if not all(np.all(np.isfinite(item)) for item in (M, E, b, w)):
+            return [ca.DM.nan(self.m, 1), ca.DM.nan(self.n, 1)]
+        lam, y = least_work(M, E, b[:, 0], w[:, 0], np.array(self.compliance))
+        return [ca.DM(lam), ca.DM(y)]
+
+    def has_forward(self, nfwd: int) -> bool:
+        return True
+
+    def get_forward(
+        self, nfwd: int, name: str, inames: list[str], onames: list[str], opts: dict[str, Any]
+    ) -> ca.Function:
+        M, E, b, w = (ca.MX.sym(key, self.get_sparsity_in(i)) for i, key in enumerate(("M", "E", "b", "w")))
+        lam, y = ca.MX.sym("lam", self.m), ca.MX.sym("y", self.n)
+        seeds = [ca.MX.sym(f"d{i}", *_wide(self.get_sparsity_in(i), nfwd)) for i in range(4)]
+        results = []
+        for k in range(nfwd):
+            d_E, d_b, d_w = seeds[1][:, k * self.m : (k + 1) * self.m], seeds[2][:, k], seeds[3][:, k]
+            results.append(_least_work(self.n, self.compliance)(M, E, d_b - d_E @ lam, d_w + d_E.T @ y))
+        outputs = [ca.horzcat(*[item[i] for item in results]) for i in range(2)]
+        return ca.Function(name, [M, E, b, w, lam, y, *seeds], outputs, inames, onames, opts)
 
 
 def _wide(sparsity: Any, nfwd: int) -> tuple[int, int]:

@@ -20,14 +20,21 @@ from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import Placement, pull_wrench
 
-__all__ = ["all_efforts", "constraint_loads", "constraint_wrenches", "find_constraint_wrenches", "named_wrenches"]
+__all__ = [
+    "all_efforts",
+    "constraint_loads",
+    "constraint_wrenches",
+    "find_constraint_wrenches",
+    "named_wrenches",
+    "natural_frames",
+]
 
 
 def find_constraint_wrenches(eom: Any, t: float, x: Any, u: Any = None, *, p: Any = None) -> dict[str, np.ndarray]:
     """What each natural constraint between frames passes to its body `b`: wrenches by the constraint's name.
 
-    A motor in the joint that closes a loop is part of it, as in ``eom.reactions``. Where rows depend on each other a
-    wrench need not be unique; `diagnose_constraints` says which.
+    A motor in the joint that closes a loop is part of it, as in ``eom.reactions``. Redundant constraints share their load by
+    their compliance; `find_uniqueness` says which wrenches depend on that.
 
     Parameters
     ----------
@@ -53,9 +60,14 @@ def find_constraint_wrenches(eom: Any, t: float, x: Any, u: Any = None, *, p: An
     lam = eom.multipliers(t, q, v, command, p)
     function = eom.functions["constraint_wrenches"]
     found = np.asarray(function(t, q, v, command, lam, eom.p if p is None else p).full())
+    return dict(zip(natural_frames(eom), found, strict=True))
+
+
+def natural_frames(eom: Any) -> list[str]:
+    """Names of the natural constraints between frames that have equations, in order."""
     active = {name.split(".")[0] for name in eom.constraint_rows}
     names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.is_natural]
-    return dict(zip([name for name in names if name in active], found, strict=True))
+    return [name for name in names if name in active]
 
 
 def all_efforts(constraints: ConstraintTerms, free: tuple[str, ...], u: Any, lam: Any) -> Any:

@@ -15,6 +15,7 @@ from spacectl.core.errors import SolverError
 from spacectl.dynamics.aggregate_solve import AggregateSolution, scale_of, solve_aggregate
 from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.embedded_model import EmbeddedModel, Member
+from spacectl.dynamics.sharing import rigid_compliances, share_load
 from spacectl.dynamics.tree import ROOT
 
 __all__ = ["EmbeddedTwin", "MemberState", "full_inertia", "pack"]
@@ -145,14 +146,15 @@ class EmbeddedTwin:
         return found
 
     def multipliers(self, t: float, q: Any, v: Any, u: Any) -> np.ndarray:
-        """Multipliers of all rows, least where they are not unique: ``E lam = M v_dot + Y A + h`` in each aggregate."""
-        lam = np.zeros(self.n_rows)
+        """Multipliers of all rows: ``E lam = M v_dot + Y A + h`` in each aggregate, of least work where they are not unique."""
+        lam, compliance = np.zeros(self.n_rows), np.array(rigid_compliances(self.model.active))
         for member, state in zip(self.members, self.sweep(t, q, v, u), strict=True):
             if member.rows.size:
                 force: Any = state.M @ state.v_dot + state.Y @ state.base_acceleration + state.h  # type: ignore[operator]
                 scale = scale_of(np.asarray(state.M))
                 E = state.J.T if member.kind.is_natural else state.E
-                lam[member.rows] = np.linalg.lstsq(scale[:, None] * E, scale * force, rcond=RANK)[0]
+                found = np.linalg.lstsq(scale[:, None] * E, scale * force, rcond=RANK)[0]
+                lam[member.rows] = share_load(np.asarray(state.M), np.asarray(E), found, compliance[member.rows])
         return lam
 
     def rows(self, member: Member, t: float, q: Any, v: Any) -> list[np.ndarray]:

@@ -18,10 +18,20 @@ from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraint_terms import ConstraintTerms
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import LazyFunctions
+from spacectl.dynamics.sharing import rigid_compliances
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.frame_constraints import FrameConstraint
 
-__all__ = ["active_numbers", "constraints_of", "is_switchable", "rows_of", "stage_numbers", "switch_equations"]
+__all__ = [
+    "active_numbers",
+    "active_rows",
+    "compliances_of",
+    "constraints_of",
+    "is_switchable",
+    "rows_of",
+    "stage_numbers",
+    "switch_equations",
+]
 
 Solved = Callable[[ca.Function, str], ca.Function]  #: (terms, what is wanted) -> x_dot, v_dot or lam
 
@@ -149,6 +159,11 @@ def constraints_of(eom: EquationsOfMotion) -> tuple[AnyConstraint, ...]:
     return tuple(found.values())
 
 
+def compliances_of(eom: EquationsOfMotion) -> tuple[float, ...]:
+    """Compliance of each constraint equation (`dynamics.sharing`)."""
+    return rigid_compliances(constraints_of(eom))
+
+
 def is_switchable(eom: EquationsOfMotion) -> bool:
     """Whether the constraints of the equations can be switched by numbers."""
     return all(f"{item.name}.active" in eom.parameters.names for item in constraints_of(eom))
@@ -163,6 +178,15 @@ def rows_of(eom: EquationsOfMotion, names: Iterable[str]) -> list[int]:
             places += range(at, at + item.n_rows)
         at += item.n_rows
     return places
+
+
+def active_rows(eom: EquationsOfMotion, p: Any = None) -> np.ndarray:
+    """Which constraint equations act for the numbers p, shape (m,)."""
+    if not is_switchable(eom):
+        return np.ones(len(eom.constraint_rows), dtype=bool)
+    items = constraints_of(eom)
+    acts = [bool(np.all(eom.parameters.get(f"{item.name}.active", p) != 0.0)) for item in items]
+    return np.repeat(acts, [item.n_rows for item in items]) if items else np.zeros(0, dtype=bool)
 
 
 def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None) -> np.ndarray:

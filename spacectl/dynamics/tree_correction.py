@@ -22,6 +22,8 @@ from spacectl.dynamics.links import Link, form_links
 from spacectl.dynamics.options import Options
 from spacectl.dynamics.orders import is_truncated
 from spacectl.dynamics.recursion import forward_dynamics, move_all
+from spacectl.dynamics.sharing import share_load
+from spacectl.dynamics.switching import compliances_of
 from spacectl.dynamics.tree import Tree, numeric_numbers
 
 __all__ = ["TreeCorrection", "correct_tree"]
@@ -36,7 +38,7 @@ class TreeCorrection:
     tree : Array, shape (n_v,)
         Accelerations of the open tree.
     lam : Array, shape (m,)
-        Multipliers of the constraint rows, least where they are not unique.
+        Multipliers of the constraint rows, of least work where they are not unique (`dynamics.sharing`).
     correction : Array, shape (n_v,)
         What the loop forces add.
     v_dot : Array, shape (n_v,)
@@ -94,6 +96,7 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
     reach = np.stack([solve(column) for column in E.T], axis=1)
     lam = np.linalg.lstsq(J @ reach, gamma.reshape(-1) - J @ free, rcond=RANK)[0]
     correction = reach @ lam
+    lam = share_load(eom.mass_matrix(t, q, numbers), E, lam, np.array(compliances_of(eom)))
     return TreeCorrection(Array(free), Array(lam), Array(correction), Array(free + correction))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import NamedExpression
@@ -42,7 +44,7 @@ class Artificial:
 
 @dataclass(frozen=True, kw_only=True)
 class AnyConstraint:
-    """Base: a name and who keeps it.
+    """Base: a name, who keeps it, and how much it yields.
 
     Parameters
     ----------
@@ -50,15 +52,44 @@ class AnyConstraint:
         Unique; residuals and multipliers are named after it.
     kind : Natural or Artificial
         Default: `Natural`.
+    compliance : float or sequence of float, optional
+        How much each constraint equation yields per unit of its reaction [m/N, rad/(N m)], one value for all or one for each.
+        It decides how redundant constraints share a load that the equations of motion leave open (least work,
+        ``min sum(compliance * lam**2)``) and changes nothing else: the constraint stays rigid. Only ratios matter. If omitted,
+        all equations count equally, and no split is claimed to be physical.
     """
 
     name: str
     kind: Natural | Artificial = field(default_factory=Natural)
+    compliance: Any = None
 
     def __post_init__(self) -> None:
         check_name(self.name, type(self).__name__)
         if not isinstance(self.kind, (Natural, Artificial)):
             raise ModelError(f"{self._what}: kind is {self.kind!r}, expected Natural() or Artificial(by=('wrist',))")
+        if self.compliance is not None:
+            set_field(self, "compliance", self._checked_compliance())
+
+    def _checked_compliance(self) -> tuple[float, ...]:
+        try:
+            values = np.atleast_1d(np.asarray(self.compliance, dtype=float))
+        except (TypeError, ValueError):
+            values = np.array([np.nan])
+        if values.ndim != 1 or not values.size or not np.all(np.isfinite(values) & (values >= 0.0)):
+            raise ModelError(
+                f"{self._what}: compliance is {self.compliance!r}, expected numbers [m/N or rad/(N m)] that are not negative"
+            )
+        if not self.is_natural:
+            raise ModelError(
+                f"{self._what}: compliance is for natural constraints; this one is kept by actuators, omit it"
+            )
+        return tuple(values.tolist())
+
+    @property
+    def row_compliance(self) -> tuple[float, ...]:
+        """Compliance of each constraint equation; 1 if none was given, which makes all count equally in SI units."""
+        given = (1.0,) if self.compliance is None else self.compliance
+        return given * self.n_rows if len(given) == 1 else given
 
     @property
     def _what(self) -> str:

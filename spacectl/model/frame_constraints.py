@@ -167,7 +167,13 @@ class Loop(FrameConstraint):
 
 @dataclass(frozen=True, kw_only=True)
 class JointLoop(Loop):
-    """The loop that stands for a joint in absolute coordinates (`as_absolute`): always active, as the joint is."""
+    """The loop that stands for a joint in absolute coordinates (`as_absolute`): always active, as the joint is.
+
+    It does not yield, as in joint coordinates, where joints of the tree have no constraint equations: redundant constraints
+    share their load in the same way in both.
+    """
+
+    compliance: Any = (0.0,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +267,7 @@ def structure_of(constraint: AnyConstraint) -> list[Any]:
         class_key(type(constraint)),
         constraint.name,
         constraint.kind,
+        constraint.compliance,
         *own,
         class_key(type(joint)),
         getattr(joint, "normal", ""),

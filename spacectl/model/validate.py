@@ -217,6 +217,11 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
             raise ModelError(f"{what}: {unknown_name('coordinate or speed', name, sorted(states))}")
         if kind in ("position", "velocity", "angular_velocity", "rotation"):
             _known_frame(name, frames, f"{what}: {kind}")
+    if len(constraint.row_compliance) != constraint.n_rows:
+        raise ModelError(
+            f"{what}: compliance has {len(constraint.row_compliance)} values, expected 1 or {constraint.n_rows}, one for each "
+            f"constraint equation ({', '.join(constraint.row_names)})"
+        )
     if isinstance(constraint.kind, Artificial):
         inputs = [actuator.input_name for actuator in system.actuators]
         for name in constraint.kind.by:

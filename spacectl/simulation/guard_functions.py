@@ -6,9 +6,10 @@ outputs of the equations.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import casadi as ca
@@ -19,10 +20,12 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.reactions import compile_reactions
+from spacectl.dynamics.switching import compliances_of, constraints_of
+from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.simulation.events import Guard
 from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_native
 
-__all__ = ["GuardAccessor", "bind_guards"]
+__all__ = ["GuardAccessor", "bind_guards", "warn_if_shared"]
 
 
 class GuardAccessor(Accessor):
@@ -113,9 +116,83 @@ def bind_guards(
         return bind_casadi(made.rule, tier, p=given), made.uses_u
     if tier not in ("native", "data-driven"):
         return bind_casadi(_around_multipliers(eom, made.rule), tier, p=given), made.uses_u
-    bound = bind_native(compile_reactions(eom.functions["terms"], made.rule, given))
+    bound = bind_native(compile_reactions(eom.functions["terms"], compliances_of(eom), made.rule, given))
     bound.arguments[4][:] = given
     return bound, made.uses_u
+
+
+def warn_if_shared(
+    eom: EquationsOfMotion,
+    guards: Sequence[Guard],
+    memory: Labels,
+    *,
+    t: float,
+    x: np.ndarray,
+    p: np.ndarray,
+    only: Sequence[Guard] | None = None,
+) -> tuple[Guard, ...]:
+    """Warn of each guard that depends on how redundant constraints share a load, unless their compliance is known.
+
+    Parameters
+    ----------
+    eom, guards, memory, p
+        As in `bind_guards`.
+    t, x : float, array of shape (n_x,)
+        Time and state at which redundancy is judged.
+    only : sequence of Guard, optional
+        Those that are examined; default: all.
+
+    Returns
+    -------
+    tuple of Guard
+        Guards that were warned of.
+    """
+    made = _form_guards(eom, tuple(guards), memory, p.size)
+    if not made.uses_reactions:
+        return ()
+    N = shared_directions(eom, t, x, p)
+    found = []
+    for guard, rows in zip(guards, _shared_rows(made, N, (t, x, p)), strict=True):
+        names = constraints_behind(eom, rows)
+        unknown = [item.name for item in constraints_of(eom) if item.name in names and item.compliance is None]
+        if unknown and (only is None or guard in only):
+            warnings.warn(_SHARED.format(guard=guard.name, all=_quoted(names), unknown=_quoted(unknown)), stacklevel=2)
+            found.append(guard)
+    return tuple(found)
+
+
+_SHARED = (
+    "guard '{guard}' depends on reactions that are not unique: the equations of motion leave open how a load is shared by "
+    "constraints {all} (and joints of the tree); it is split by least work as if all yielded equally. Give compliance=... to "
+    "{unknown}, guard a sum that does not depend on the split, or remove what is redundant; find_uniqueness tells more"
+)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _shared_rows(made: _Guards, N: np.ndarray, at: tuple[Any, ...]) -> list[list[int]]:
+    """For each guard the multipliers of the groups on whose split it depends.
+
+    Sums that do not change with the split do not count. Where a guard is not linear in the reactions its derivative is taken
+    at multipliers of many sizes.
+    """
+    t, x, p = at
+    u, z, n_p = (made.rule.numel_in(i) for i in (2, 3, 5))
+    numbers = np.append(p, np.full(n_p - p.size, t))
+    groups, rng = shared_groups(N), np.random.default_rng(0)
+    found: list[set[int]] = [set() for _ in range(made.rule.numel_out(0))]
+    for size in 10.0 ** np.arange(-3, 10):
+        lam = size * rng.standard_normal(len(N))
+        slopes = np.nan_to_num(np.asarray(made.by_lam(t, x, np.zeros(u), np.zeros(z), lam, numbers).full()))
+        for rows, slope in zip(found, slopes, strict=True):
+            for group in groups:
+                own = np.zeros(len(N))
+                own[group] = slope[group]
+                if np.any(np.abs(own @ N) > 1e-9 * np.linalg.norm(own)):
+                    rows.update(group)
+    return [sorted(rows) for rows in found]
 
 
 @dataclass(frozen=True)
@@ -126,6 +203,12 @@ class _Guards:
     uses_u: bool
     uses_begin: bool
     uses_reactions: bool
+
+    @cached_property
+    def by_lam(self) -> ca.Function:
+        """Derivative of the guards by the multipliers; only if they use reactions."""
+        given = [ca.SX.sym(key, *self.rule.size_in(i)) for i, key in enumerate(self.rule.name_in())]
+        return ca.Function("by_lam", given, [ca.densify(ca.jacobian(self.rule(*given), given[4]))])
 
 
 @lru_cache(maxsize=128)

@@ -7,7 +7,7 @@ actuators, whose forces are finite, and give no impulse. Unilateral contacts pus
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from scipy.optimize import nnls
 
 from spacectl.core.array import Array, as_scalar
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constrained import NOTHING, RANK
+from spacectl.dynamics.constrained import NOTHING, RANK, speed_scales
 from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.switching import active_numbers, constraints_of, rows_of
+from spacectl.dynamics.sharing import find_redundancy
+from spacectl.dynamics.switching import active_numbers, compliances_of, constraints_of, rows_of
 
 __all__ = ["Impulse", "find_impulse"]
 
@@ -36,7 +37,10 @@ class Impulse:
     x : array, shape (n_x,)
         The state after it; coordinates do not change.
     impulses : mapping of str to float
-        Impulse of each constraint row that took part [N s] or [N m s].
+        Impulse of each constraint row that took part [N s] or [N m s]; redundant constraints share it by least work, as they
+        share a reaction (`AnyConstraint`), contacts without pulling.
+    is_unique : mapping of str to bool
+        Whether that impulse is unique. Of contacts, False also where only their signs leave one choice.
     energy_loss : float
         Energy before minus energy after [J].
     momentum_change : array, shape (6,)
@@ -47,6 +51,7 @@ class Impulse:
     impulses: Mapping[str, float]
     energy_loss: float
     momentum_change: Any
+    is_unique: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for key in ("x", "momentum_change"):
@@ -111,9 +116,12 @@ def find_impulse(
     v = solver.solve(e)
     after = np.concatenate([before[: eom.n_q], v])
     q, v_before = before[: eom.n_q], before[eom.n_q :]
+    names = [eom.constraint_rows[k] for k in solver.pushing]
+    unique = solver.share()
     return Impulse(
         x=after,
-        impulses={eom.constraint_rows[k]: float(value) for k, value in zip(solver.pushing, solver.total, strict=True)},
+        impulses=dict(zip(names, solver.total.tolist(), strict=True)),
+        is_unique=dict(zip(names, unique.tolist(), strict=True)),
         energy_loss=eom.energy(t, q, v_before, numbers) - eom.energy(t, q, v, numbers),
         momentum_change=eom.momentum(t, q, v, numbers) - eom.momentum(t, q, v_before, numbers),
     )
@@ -138,8 +146,9 @@ class _Jump:
         self.kept = rows_of(eom, [name for name in held if name not in natural])
         self.pushing = [*self.both, *self.one]
         self.total = np.zeros(len(self.pushing))
+        self.M, self.wanted = eom.mass_matrix(t, self.q, p), np.zeros(len(eom.constraint_rows))
         try:
-            self.L = cholesky(eom.mass_matrix(t, self.q, p), lower=True)
+            self.L = cholesky(self.M, lower=True)
         except np.linalg.LinAlgError as error:
             raise SolverError("find_impulse: the mass matrix is not positive definite") from error
 
@@ -157,7 +166,31 @@ class _Jump:
             if not self.one or np.min(speed[self.one]) >= -_OPEN * self._size():
                 break
         self._require_met(wanted)
+        self.wanted = wanted
         return self.v
+
+    def share(self) -> np.ndarray:
+        """Give redundant constraints their shares of the impulse, contacts without pulling; which impulses are unique.
+
+        ``Lambda = Lambda_0 + N z`` of least work with ``Lambda >= 0`` of contacts is a problem of least distance in
+        ``R z + Q' D Lambda_0``, for ``D N = Q R``. Contacts that separate take no part.
+        """
+        speed, J = self.rows()
+        touches = np.abs(speed - self.wanted) <= 1e3 * _OPEN * self._size()
+        part = [k for k, row in enumerate(self.pushing) if row in self.both or touches[row]]
+        rows = [self.pushing[k] for k in part]
+        N = find_redundancy(J[rows].T, speed_scales(self.M)).directions if rows else np.zeros((0, 0))
+        unique = np.ones(len(self.pushing), dtype=bool)
+        if N.size:
+            unique[part] = np.all(N == 0.0, axis=1)
+            root, given = np.sqrt(np.array(compliances_of(self.eom))[rows]), self.total[part]
+            Q, R = np.linalg.qr(root[:, None] * N)
+            pushes = np.array([row in self.one for row in rows], dtype=bool)
+            back, start = np.linalg.solve(R.T, N.T).T, Q.T @ (root * given)
+            y = _least_distance(back[pushes].T, back[pushes] @ start - given[pushes])[0] if np.any(pushes) else 0.0
+            self.total[part] = given + back @ (y - start)
+            self.total[part] = np.where(pushes, np.maximum(self.total[part], 0.0), self.total[part])
+        return unique
 
     def _impact(self, restitution: float) -> np.ndarray:
         """One impact, which all contacts take part in with one restitution: it cannot gain energy (Moreau)."""

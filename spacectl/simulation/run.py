@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.simulation.driver import CALLBACK_ERROR, DONE, FAILED, GUARD, LIMIT, NativeLoop, load_driver
 from spacectl.simulation.events import Event, Guard
 from spacectl.simulation.failures import explain_failure
+from spacectl.simulation.guard_functions import warn_if_shared
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import COUNTS, LoopData
 from spacectl.simulation.progress import RunProgress
@@ -69,6 +71,8 @@ class Run:
 
     def __post_init__(self) -> None:
         self.events: list[Event] = []
+        self._warned: set[Guard] = set()
+        self._warn_if_shared(self.guards, self.data.t, self.data.s[: self.data.n_x])
         self.attributes["driver"] = self.loop.kind
 
     def advance(self, progress: Progress | None) -> tuple[Status, str]:
@@ -101,7 +105,14 @@ class Run:
         fired = [guard for guard, flag in zip(self.guards, data.fired, strict=True) if flag]
         state = data.event_s[: data.n_x].copy()
         self.events += [Event(time=data.event_t, name=guard.name, state=state) for guard in fired]
+        self._warn_if_shared(fired, data.event_t, state)  # what was independent at the start may depend on others here
         return any(guard.is_terminal for guard in fired)
+
+    def _warn_if_shared(self, guards: Sequence[Guard], t: float, x: np.ndarray) -> None:
+        """Warn once of each guard that depends on how redundant constraints share a load."""
+        new = [guard for guard in guards if guard not in self._warned]
+        if new:
+            self._warned.update(warn_if_shared(self.eom, self.guards, self.bound.memory, t=t, x=x, p=self.p, only=new))
 
     def _raise_callback_error(self) -> None:
         data = self.data

@@ -182,6 +182,7 @@ class Flight:
                 x_before=x,
                 x_after=after,
                 impulses={} if jump is None else jump.impulses,
+                is_unique={} if jump is None else jump.is_unique,
                 energy_loss=0.0 if jump is None else jump.energy_loss,
                 momentum_change=np.zeros(6) if jump is None else jump.momentum_change,
             )

@@ -14,6 +14,8 @@ from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.reactions import compile_multipliers
+from spacectl.dynamics.switching import active_rows, compliances_of
+from spacectl.dynamics.uniqueness import shared_directions
 from spacectl.simulation.events import Event
 from spacectl.simulation.functions import bind_native
 from spacectl.simulation.loop_data import COUNTS
@@ -65,13 +67,14 @@ def gather(
     t = frozen(np.concatenate([piece.t for piece in pieces]))
     labels = eom.labels
     rows = Labels(eom.constraint_rows, (), "row")
+    lam, unique = _multipliers(eom, pieces, len(rows))
     known: dict[Letter, tuple[np.ndarray, Labels]] = {
         "x": (_stack(pieces, "x"), labels.x),
         "u": (_stack(pieces, "u"), labels.u),
         "u_commanded": (_stack(pieces, "u_commanded"), labels.u),
         "y": (_along(eom, pieces, "outputs", eom.n_y), labels.y),
         "z": _memory(pieces),
-        "lam": (_multipliers(eom, pieces, len(rows)), rows),
+        "lam": (lam, rows),
     }
     names = list(dict.fromkeys(piece.stage for piece in pieces))
     stage = np.concatenate([np.full(piece.t.size, names.index(piece.stage)) for piece in pieces])
@@ -83,7 +86,7 @@ def gather(
 
     def make() -> xarray.Dataset:
         plain = build_dataset(t, known, events, p, eom.parameters, attributes)
-        return add_stages(plain, stage, names, transitions, rows.names)
+        return add_stages(plain, stage, names, transitions, rows.names, unique)
 
     quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
     quick.update({str(letter): pair for letter, pair in known.items()})
@@ -103,19 +106,31 @@ def _along(eom: EquationsOfMotion, pieces: Sequence[Piece], function: str, width
     return frozen(np.concatenate(found))
 
 
-def _multipliers(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> np.ndarray:
-    """Multipliers, natively if the run was."""
+def _multipliers(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Multipliers and which of them are unique, natively if the run was."""
     if not width or pieces[0].attributes["tier"] not in ("native", "data-driven"):
-        return _along(eom, pieces, "multipliers", width)
-    found = []
+        return _along(eom, pieces, "multipliers", width), _unique(eom, pieces, width)
+    found, unique, compliance = [], [], compliances_of(eom)
     for piece in pieces:
-        bound = bind_native(compile_multipliers(eom.functions["terms"], piece.p))
+        bound = bind_native(compile_multipliers(eom.functions["terms"], compliance, piece.p))
+        rests = ~active_rows(eom, piece.p)  # its column is zero, as that of a singular equation
         for row in zip(piece.t, piece.histories["x"], piece.histories["u"], strict=True):
             for argument, value in zip(bound.arguments, row, strict=False):
                 argument[:] = value
             bound.call()
             found.append(bound.results[0].copy())
-    return frozen(np.array(found).reshape(-1, width))
+            unique.append(rests | (bound.results[1] != 0.0))
+    return frozen(np.array(found).reshape(-1, width)), np.array(unique, dtype=bool).reshape(-1, width)
+
+
+def _unique(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> np.ndarray:
+    """Which multipliers are unique, shape (n, width)."""
+    found = [
+        np.all(shared_directions(eom, t, x, piece.p) == 0.0, axis=1)
+        for piece in pieces
+        for t, x in zip(piece.t, piece.histories["x"], strict=True)
+    ]
+    return np.array(found, dtype=bool).reshape(len(found), width)
 
 
 def _memory(pieces: Sequence[Piece]) -> tuple[np.ndarray, Labels]:

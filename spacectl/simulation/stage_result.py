@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class Transition:
         States on both sides; equal at a release.
     impulses : mapping of str to float
         Impulse of each constraint row that took part [N s] or [N m s]; empty at a release.
+    is_unique : mapping of str to bool
+        Whether that impulse is unique, or follows from how redundant constraints share it.
     energy_loss : float
         Energy before minus after [J].
     momentum_change : array, shape (6,)
@@ -46,6 +48,7 @@ class Transition:
     impulses: Mapping[str, float]
     energy_loss: float
     momentum_change: Any
+    is_unique: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for key in ("x_before", "x_after", "momentum_change"):
@@ -60,7 +63,7 @@ class StagedSimulation(Simulation):
     ----------
     source, outcome, histories
         As in `Simulation`. The dataset has ``stage(time)``, an index into `stage_names`, ``lam(time, row)``, the multipliers
-        of all constraint rows (zero where they do not act), and the transitions.
+        of all constraint rows (zero where they do not act), ``lam_unique(time, row)``, and the transitions.
 
     Notes
     -----
@@ -86,6 +89,10 @@ class StagedSimulation(Simulation):
         """History of the multiplier of a constraint row, shape (n,)."""
         return self.column("lam", row)
 
+    def is_unique(self, row: str) -> np.ndarray:
+        """Whether that multiplier is unique at each time, or follows from how redundant constraints share a load, shape (n,)."""
+        return np.asarray(self.dataset["lam_unique"].values[:, self._labels("lam").index(row)] != 0)
+
     @property
     def transitions(self) -> tuple[Transition, ...]:
         """Changes of stage, in order of time."""
@@ -96,6 +103,8 @@ class StagedSimulation(Simulation):
         found = []
         for k in range(d.sizes["transition"]):
             pushes = d["transition_impulse"].values[k] if rows else ()
+            took_part = {r: float(value) for r, value in zip(rows, pushes, strict=True) if not np.isnan(value)}
+            unique = dict(zip(rows, d["transition_unique"].values[k], strict=True)) if rows else {}
             found.append(
                 Transition(
                     time=float(d["transition_time"].values[k]),
@@ -104,7 +113,8 @@ class StagedSimulation(Simulation):
                     target=str(d["transition_target"].values[k]),
                     x_before=d["transition_x_before"].values[k],
                     x_after=d["transition_x_after"].values[k],
-                    impulses={r: float(value) for r, value in zip(rows, pushes, strict=True) if not np.isnan(value)},
+                    impulses=took_part,
+                    is_unique={r: bool(unique[r]) for r in took_part},
                     energy_loss=float(d["transition_energy_loss"].values[k]),
                     momentum_change=d["transition_momentum_change"].values[k],
                 )
@@ -118,10 +128,13 @@ def add_stages(
     names: Sequence[str],
     transitions: Iterable[Transition],
     rows: Sequence[str],
+    unique: np.ndarray,
 ) -> xarray.Dataset:
     """The dataset of a run with its stages and transitions."""
     happened = list(transitions)
     more: dict[str, Any] = {"stage": ("time", stage), "stage_name": ("stage_index", np.array(names, dtype=str))}
+    if rows:
+        more["lam_unique"] = (("time", "row"), unique.astype(np.int8))
     if happened:
         for key in ("guard", "source", "target"):
             more[f"transition_{key}"] = ("transition", np.array([getattr(item, key) for item in happened], dtype=str))
@@ -136,4 +149,6 @@ def add_stages(
         if rows:
             pushes = [[item.impulses.get(row, np.nan) for row in rows] for item in happened]
             more["transition_impulse"] = (("transition", "row"), np.array(pushes))
+            flags = [[item.is_unique.get(row, True) for row in rows] for item in happened]
+            more["transition_unique"] = (("transition", "row"), np.array(flags, dtype=np.int8))
     return dataset.assign(more)

@@ -14,12 +14,13 @@ import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.builders import Builder, form_shared, form_terms
-from spacectl.dynamics.constrained_function import Road, constrained_solve
+from spacectl.dynamics.constrained_function import Road, constrained_solve, shared_reactions
 from spacectl.dynamics.constraint_loads import all_efforts, constraint_loads, named_wrenches
 from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.functions import LazyFunctions
 from spacectl.dynamics.options import Options
+from spacectl.dynamics.sharing import rigid_compliances
 from spacectl.dynamics.switching import switch_equations
 from spacectl.dynamics.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Artificial
@@ -71,9 +72,10 @@ def form_constrained(
     free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
     functions = LazyFunctions(_functions(terms, constraints, options, free))
     taken, more = (road, {}) if isinstance(road, str) else road(terms, constraints, functions)
+    compliance = rigid_compliances(active)
     eom = form_shared(
         terms,
-        {**functions.builders, **_solved_functions(terms, functions, taken), **more},
+        {**functions.builders, **_solved_functions(terms, functions, taken, compliance), **more},
         formulation=formulation,
         options=options,
         rebuild=rebuild,
@@ -85,7 +87,7 @@ def form_constrained(
     if options.switchable:
         if road not in ("partition", "directions", "pseudoinverse"):
             raise ModelError(f"form_equations: {formulation} needs independent rows and cannot switch them; use 'kane'")
-        return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted))
+        return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted, compliance))
     return eom if isinstance(road, str) else replace(eom, stats={**eom.stats, "road": taken})
 
 
@@ -171,12 +173,12 @@ def _functions(
 
 
 def _solved_functions(
-    terms: Terms, functions: Mapping[str, ca.Function], road: str | Road
+    terms: Terms, functions: Mapping[str, ca.Function], road: str | Road, compliance: tuple[float, ...]
 ) -> dict[str, Callable[[], ca.Function]]:
     """What needs the accelerations."""
 
     def solved(wanted: str) -> ca.Function:
-        return _solved(functions["terms"], road, wanted)
+        return _solved(functions["terms"], road, wanted, compliance)
 
     u = ca.SX.sym("u", functions["terms"].numel_in(3))
     return {
@@ -187,7 +189,7 @@ def _solved_functions(
     }
 
 
-def _solved(terms: ca.Function, road: str | Road, wanted: str) -> ca.Function:
+def _solved(terms: ca.Function, road: str | Road, wanted: str, compliance: tuple[float, ...]) -> ca.Function:
     """x_dot(t, x, u, p), v_dot(t, q, v, u, p) or the multipliers around the terms."""
     n_q, n_v, n_u, n_p = (terms.numel_in(i) for i in (1, 2, 3, 4))
     m = terms.numel_out(4)
@@ -198,5 +200,5 @@ def _solved(terms: ca.Function, road: str | Road, wanted: str) -> ca.Function:
     v_dot, lam = constrained_solve(n_v, m, road)(M, f, J, gamma, E)
     if wanted == "x_dot":
         return ca.Function("x_dot", [t, x, u, p], [ca.vertcat(q_dot, v_dot)], ["t", "x", "u", "p"], ["x_dot"])
-    result = v_dot if wanted == "v_dot" else lam
+    result = v_dot if wanted == "v_dot" else shared_reactions(M, E, lam, compliance)
     return ca.Function(wanted, [t, q, v, u, p], [result], ["t", "q", "v", "u", "p"], [wanted])

@@ -129,13 +129,8 @@ static int sc_solve_rows(int n, double *T, double *b) {
     return 0;
 }
 
-/* f becomes v_dot; lam may be null. work: 2 n m + n n + 6 n + 4 m doubles; iwork: 2 m ints. Returns 0 if solved. */
-static int sc_constrained(int n, int m, const double *M, double *f, const double *J, const double *gamma, const double *E,
-                          double *lam, double *work, int *iwork, double tolerance) {
-    double *held = work, *push = held + (long long)n * m, *T = push + (long long)n * m, *scale = T + (long long)n * n;
-    double *beta_J = scale + n, *beta_E = beta_J + n, *row = beta_E + n, *b = row + n;
-    double *size_J = b + 2 * n, *size_E = size_J + m;
-    int *order_J = iwork, *order_E = iwork + m;
+/* 1 / sqrt(diag M), for M (n, n): units of the speeds, as speed_scales in dynamics/constrained.py. */
+static void sc_speed_scales(int n, const double *M, double *scale) {
     double typical = 0.0;
     for (int i = 0; i < n; i++) typical = fmax(typical, M[(long long)i * n + i]);
     if (!(typical > 0.0)) typical = 1.0;
@@ -143,6 +138,16 @@ static int sc_constrained(int n, int m, const double *M, double *f, const double
         const double d = M[(long long)i * n + i];
         scale[i] = 1.0 / sqrt(d > 1e-14 * typical ? d : typical);
     }
+}
+
+/* f becomes v_dot; lam may be null. work: 2 n m + n n + 6 n + 4 m doubles; iwork: 2 m ints. Returns 0 if solved. */
+static int sc_constrained(int n, int m, const double *M, double *f, const double *J, const double *gamma, const double *E,
+                          double *lam, double *work, int *iwork, double tolerance) {
+    double *held = work, *push = held + (long long)n * m, *T = push + (long long)n * m, *scale = T + (long long)n * n;
+    double *beta_J = scale + n, *beta_E = beta_J + n, *row = beta_E + n, *b = row + n;
+    double *size_J = b + 2 * n, *size_E = size_J + m;
+    int *order_J = iwork, *order_E = iwork + m;
+    sc_speed_scales(n, M, scale);
     for (int j = 0; j < m; j++)
         for (int i = 0; i < n; i++) {
             held[(long long)j * n + i] = J[(long long)i * m + j] * scale[i]; /* J is (m, n), column-major */

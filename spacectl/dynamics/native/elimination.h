@@ -126,15 +126,9 @@ static int sc_sequential(const sc_loops *L, const double *M, double *f, const do
     double *R = work, *A = R + (long long)n * m, *T = A + (long long)n * n, *scale = T + (long long)n * n;
     double *b = scale + n, *x = b + n, *c = x + n, *size = c + m, *open = size + m;
     int *used = iwork, *depends = used + m, *found = depends + m, *left = found + L->n_loops;
-    double typical = 0.0;
     int n_left = 0, n_used = 0;
-    for (int i = 0; i < n; i++) typical = fmax(typical, M[(long long)i * n + i]);
-    if (!(typical > 0.0)) typical = 1.0;
-    for (int i = 0; i < n; i++) {
-        const double d = M[(long long)i * n + i];
-        scale[i] = 1.0 / sqrt(d > 1e-14 * typical ? d : typical);
-        b[i] = f[i];
-    }
+    sc_speed_scales(n, M, scale);
+    memcpy(b, f, (size_t)n * sizeof(double));
     for (int i = 0; i < m; i++) {
         c[i] = gamma[i];
         for (int j = 0; j < n; j++) R[i * n + j] = J[(long long)j * m + i];
