@@ -12,7 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows
+from spacectl.controllers.authority import guard_command, lost_authority, require_authority
+from spacectl.controllers.model_inverse import command_function, independence, independent_rows, meet_rows
 from spacectl.controllers.tracking_report import TrackingReport, examine_path
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
@@ -25,6 +26,8 @@ from spacectl.linear.linearize import linearize
 from spacectl.model.constraints import AnyConstraint, Artificial
 
 __all__ = ["ArtificialConstraintTracking"]
+
+_CURE = "choose other actuators (kind=Artificial(by=...)) or another path; law.examine(t, x) shows where they serve"
 
 
 class ArtificialConstraintTracking(ControlLaw):
@@ -73,6 +76,20 @@ class ArtificialConstraintTracking(ControlLaw):
         constrained = form_equations(system, formulation="artificial")
         object.__setattr__(self, "constrained", constrained)
         object.__setattr__(self, "others", others)
+        own = [
+            k for k, row in enumerate(constrained.constraint_rows) if row.split(".")[0] in {item.name for item in given}
+        ]
+        rest = [k for k in range(len(constrained.constraint_rows)) if k not in own]
+        outputs = tuple(constrained.constraint_rows[k] for k in own)
+        require_authority(
+            constrained,
+            lambda M, B_tau, J, E: (J[own], E[:, own], J[rest], E[:, rest]),
+            outputs=outputs,
+            inputs=kept,
+            what=f"law '{name}'",
+            cure=_CURE,
+            p=None,
+        )
         numbers = constrained.p if p is None else constrained.parameters.vector(_named(eom, p))
         if frequency < 0.0 or damping < 0.0:
             raise ModelError(f"law '{name}': frequency and damping must be 0 or more")
@@ -108,7 +125,7 @@ class ArtificialConstraintTracking(ControlLaw):
             "tracking.damping",
         ]
         labels += [] if others is None else [f"{others.name}.{item}" for item in others.parameters.names]
-        own = np.zeros(0) if others is None else np.asarray(others.p)
+        p_others = np.zeros(0) if others is None else np.asarray(others.p)
         super().__init__(
             name=name,
             function=function,
@@ -118,10 +135,11 @@ class ArtificialConstraintTracking(ControlLaw):
             memory=memory,
             parameters=Labels(tuple(labels), (), "law parameter"),
             z0=() if others is None else others.z0,
-            p=np.concatenate([numbers, [frequency, damping], own]),
+            p=np.concatenate([numbers, [frequency, damping], p_others]),
             period=0.0 if others is None else others.period,
             reference=table,
             reference_rates=others is not None and others.reference_rates,
+            undefined=lost_authority(outputs, kept, _CURE),
             notes={
                 "kind": "artificial constraints",
                 "constraints": [item.name for item in given],
@@ -181,7 +199,9 @@ def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
         gamma[k] = gamma[k] - decay
     has_natural = len(kept) < len(eom.constraint_rows)
     rows = kept + ([k for k in independent_rows(eom) if k not in kept] if has_natural else [])
-    tau = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])[: len(kept)]
+    y, square = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])
+    squares = independence(J[kept, :], M, q) + independence(E[:, kept].T, M, q) + ([] if square is None else [square])
+    tau = guard_command(y[: len(kept)], squares)
     return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau)
 
 

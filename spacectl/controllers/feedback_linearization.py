@@ -12,9 +12,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.authority import require_authority
+from spacectl.controllers.authority import guard_command, lost_authority, require_authority
 from spacectl.controllers.linearization_report import Linearization
-from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows, solve_symmetric
+from spacectl.controllers.model_inverse import (
+    command_function,
+    independence,
+    independent_rows,
+    meet_rows,
+    solve_symmetric,
+)
 from spacectl.controllers.motion_reference import read_motion
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError, unknown_name
@@ -26,6 +32,9 @@ __all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]
 
 Symbols = tuple[Any, ...]
 Command = Callable[[Symbols, Symbols, Any], Any]  #: (t, q, v, p), (M, h, B_tau), a -> u
+
+_CURE = "control other speeds (speeds=...) by other inputs (inputs=...), add actuators, or use ModifiedFeedbackLinearization"
+_REPEATED = "some of them repeat others: leave one out, or move an actuator"
 
 
 class FeedbackLinearization(Linearization):
@@ -77,9 +86,19 @@ class FeedbackLinearization(Linearization):
         require_equations(eom, "FeedbackLinearization")
         pushed = eom.inputs if inputs is None else tuple(inputs)
         chosen = _chosen(eom, speeds, pushed, name)
-        require_authority(eom, chosen, pushed, f"law '{name}'", p)
+        rows, columns = np.eye(eom.n_v)[list(eom.labels.v.indices(chosen))], list(eom.labels.u.indices(pushed))
+        require_authority(
+            eom,
+            lambda M, B_tau, J, E: (rows, B_tau[:, columns], J, E),
+            outputs=chosen,
+            inputs=pushed,
+            what=f"law '{name}'",
+            cure=_CURE,
+            p=p,
+        )
         kind = {"kind": "feedback linearisation", "speeds": list(chosen)}
-        _make(self, eom, _exact(eom, chosen, pushed), pushed, frequency, damping, reference, p, period, name, kind)
+        why = lost_authority(chosen, pushed, _CURE)
+        _make(self, eom, _exact(eom, chosen, pushed), pushed, frequency, damping, reference, p, period, name, kind, why)
 
 
 class ModifiedFeedbackLinearization(Linearization):
@@ -117,10 +136,19 @@ class ModifiedFeedbackLinearization(Linearization):
             raise ModelError(f"law '{name}': constraints are not served; use FeedbackLinearization with chosen speeds")
         if eom.n_u == 0:
             raise ModelError(f"law '{name}': system '{eom.system.name}' has no inputs; add actuators")
-        Q = _weight(weight, eom.n_v, name)
-
+        Q, along = _weight(weight, eom.n_v, name), tuple(f"speed along {item}" for item in eom.inputs)
+        require_authority(
+            eom,
+            lambda M, B_tau, J, E: (B_tau.T, B_tau, J, E),
+            outputs=along,
+            inputs=eom.inputs,
+            what=f"law '{name}'",
+            cure=_REPEATED,
+            p=p,
+        )
+        why = lost_authority(along, eom.inputs, _REPEATED)
         kind = {"kind": "modified feedback linearisation", "weight": weight if isinstance(weight, str) else "matrix"}
-        _make(self, eom, _least_squares(eom, Q), eom.inputs, frequency, damping, reference, p, period, name, kind)
+        _make(self, eom, _least_squares(eom, Q), eom.inputs, frequency, damping, reference, p, period, name, kind, why)
 
 
 def _make(
@@ -135,6 +163,7 @@ def _make(
     period: float,
     name: str,
     notes: dict[str, Any],
+    undefined: str,
 ) -> None:
     """Fill a law from the command that meets given accelerations."""
     what = f"law '{name}'"
@@ -171,6 +200,7 @@ def _make(
         reference=motion.table,
         reference_rates=motion.table is not None,
         notes={**notes, "frequency": omega.tolist(), "damping": zeta.tolist()},
+        undefined=undefined,
     )
 
 
@@ -197,13 +227,15 @@ def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, .
     def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
         M, h, B_tau = terms[0], terms[1], terms[2][:, columns]
         if not held and len(places) == eom.n_v:
-            return ca.solve(B_tau, M @ a[places] + h)
+            return guard_command(ca.solve(B_tau, M @ a[places] + h), independence(B_tau.T, M, symbols[1]))
         C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
         if held:
             t, q, v, p = symbols
             _, _, _, J, gamma, pushes = eom.functions["terms"](t, q, v, ca.SX.zeros(eom.n_u), p)
             C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, pushes[:, held])
-        return meet_rows(eom, M, -h, C, right, E)[: len(columns)]
+        y, square = meet_rows(eom, M, -h, C, right, E)
+        squares = independence(B_tau.T, M, symbols[1]) + ([] if square is None else [square])
+        return guard_command(y[: len(columns)], squares)
 
     return command
 
@@ -213,10 +245,11 @@ def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None) -> Command:
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
         M, h, B_tau = terms
+        squares = independence(B_tau.T, M, symbols[1])
         if Q is None:
-            return meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)
+            return guard_command(meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)[0], squares)
         left = B_tau.T @ ca.SX(ca.DM(Q))
-        return solve_symmetric(left @ B_tau, left @ (M @ a + h))
+        return guard_command(solve_symmetric(left @ B_tau, left @ (M @ a + h)), squares)
 
     return command
 

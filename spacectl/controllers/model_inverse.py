@@ -18,30 +18,54 @@ from spacectl.dynamics.constrained import NOTHING, RANK
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.orders import is_truncated
 
-__all__ = ["command_function", "independent_rows", "meet_rows", "postures", "solve_symmetric"]
+__all__ = ["command_function", "independence", "independent_rows", "meet_rows", "postures", "solve_symmetric"]
 
 
-def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> Any:
-    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; as many rows in C as columns in E.
+def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, Any]:
+    """y with ``C v_dot = right`` where ``M v_dot = f + E y``, as many rows in C as columns in E; and a squared leverage.
 
-    Speeds that no input in y pushes directly are eliminated first, by the equations in which y does not stand.
+    Speeds that no input in y pushes directly are eliminated first, by the equations in which y does not stand. The leverage is
+    that of `spacectl.dynamics.leverage` as the root of the harmonic mean of the squared cosines: at most sqrt(m) times the
+    smallest of m cosines, and zero with it. It is None where it is 1 everywhere (inputs that push the outputs directly).
     """
     M, C, E = ca.sparsify(M), ca.sparsify(C), ca.sparsify(E)
     pushed = sorted(set(E.sparsity().row()))
-    if len(pushed) != E.shape[1]:
+    m = E.shape[1]
+    if len(pushed) != m:
         Z = _divide(eom, M.T, C.T)  # ``C M^-1`` transposed: one solution for each row
-        return ca.solve(ca.sparsify(Z.T @ E), right - Z.T @ f)
+        D = ca.sparsify(Z.T @ E)
+        back = ca.solve(D, ca.SX.eye(m))
+        weights = (Z.T @ C.T) @ back.T @ (E.T @ _divide(eom, M, E)) @ back  # W^-1 W^-T for the scaled matrix W
+        return ca.solve(D, right - Z.T @ f), m / ca.trace(weights)
     free = [k for k in range(eom.n_v) if k not in pushed]
+    square = None
     if C[:, free].nnz():  # by the free rows, v_dot of the free speeds = base - slope times that of the pushed ones
-        both = _divide(eom, M[free, free], ca.horzcat(f[free], M[free, pushed]))
-        base, slope = both[:, 0], both[:, 1:]
-        v_pushed = ca.solve(ca.sparsify(C[:, pushed] - C[:, free] @ slope), right - C[:, free] @ base)
+        both = _divide(eom, M[free, free], ca.horzcat(f[free], M[free, pushed], C[:, free].T))
+        base, slope, spread = both[:, 0], both[:, 1 : m + 1], both[:, m + 1 :]
+        S = ca.sparsify(C[:, pushed] - C[:, free] @ slope)
+        v_pushed = ca.solve(S, right - C[:, free] @ base)
         v_free = base - slope @ v_pushed
+        # C M^-1 C' = K + S N^-1 S' with the reduced inertia N, C M^-1 E = S N^-1 E_p and E' M^-1 E = E_p' N^-1 E_p
+        N, K, back = M[pushed, pushed] - M[pushed, free] @ slope, C[:, free] @ spread, ca.solve(S, ca.SX.eye(m))
+        square = m / (m + ca.trace(back @ K @ back.T @ N))
     else:
         v_pushed = ca.solve(C[:, pushed], right)
         v_free = _divide(eom, M[free, free], f[free] - M[free, pushed] @ v_pushed)
     efforts = M[pushed, pushed] @ v_pushed + M[pushed, free] @ v_free - f[pushed]
-    return ca.solve(E[pushed, :], efforts)
+    return ca.solve(E[pushed, :], efforts), square
+
+
+def independence(rows: Any, M: Any, symbols: Any) -> list[Any]:
+    """Squared measure of how far rows are from dependent (1 if orthogonal, 0 if dependent), if it changes with `symbols`.
+
+    Rows have unit size in the metric of the diagonal of M; it is the root of the harmonic mean of their squared singular values.
+    """
+    m = rows.shape[0]
+    if m < 2 or not ca.depends_on(rows, symbols):
+        return []
+    scaled = rows @ ca.diag(1.0 / ca.sqrt(ca.diag(M)))
+    unit = ca.diag(1.0 / ca.sqrt(ca.sum2(scaled**2))) @ scaled
+    return [m / ca.trace(ca.solve(unit @ unit.T, ca.SX.eye(m)))]
 
 
 def solve_symmetric(A: Any, columns: Any) -> Any:

@@ -28,6 +28,7 @@ class BoundLaw:
 
     name: str = ""
     identity: str = ""
+    undefined: str = ""
     law: BoundFunction | None = None
     sensors: BoundFunction | None = None
     u_map: tuple[int, ...] = ()
@@ -84,6 +85,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
     return BoundLaw(
         name=law.name,
         identity=law.content_hash,
+        undefined=law.undefined,
         law=bound,
         sensors=sensors,
         u_map=eom.labels.u.indices(law.inputs.names),

@@ -21,7 +21,9 @@ def scalar(value: float) -> ca.Function:
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, float("1e400")])
 @pytest.mark.parametrize("emit", [emit_function, emit_step])
 def test_the_own_emitter_names_function_output_and_entry(emit, value):
-    with pytest.raises(ModelError, match=r"function 'plant': output 'bad'\[1\] uses the constant (-?inf|nan)") as caught:
+    with pytest.raises(
+        ModelError, match=r"function 'plant': output 'bad'\[1\] uses the constant (-?inf|nan)"
+    ) as caught:
         emit(scalar(value), "evaluate")
     assert "good" not in str(caught.value) and "[0]" not in str(caught.value)
 
