@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.authority import guard_command, lost_authority, require_authority
+from spacectl.controllers.authority import SIDE, guard_command, lost_authority, remember_side, require_authority
 from spacectl.controllers.model_inverse import command_function, independence, independent_rows, meet_rows
 from spacectl.controllers.tracking_report import TrackingReport, examine_path
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
@@ -94,7 +94,10 @@ class ArtificialConstraintTracking(ControlLaw):
         if frequency < 0.0 or damping < 0.0:
             raise ModelError(f"law '{name}': frequency and damping must be 0 or more")
         free = constrained.inputs
-        memory = others.memory if others is not None else Labels(kind="memory")
+        period, n_z = (0.0, 0) if others is None else (others.period, len(others.memory))
+        inner = _constraint_inputs(constrained)
+        sides = (f"tracking.{SIDE[0]}",) if period > 0.0 and inner.numel_out(1) else ()
+        memory = (Labels(kind="memory") if others is None else others.memory) + Labels(sides, (), "memory")
         measured = others.measurements if others is not None else Labels(kind="measurement")
         table = others.reference if others is not None else None
         n_r = 0 if others is None else others.function.numel_in(4)
@@ -102,14 +105,17 @@ class ArtificialConstraintTracking(ControlLaw):
         t, x = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x)
         y, z, r = ca.MX.sym("y", len(measured)), ca.MX.sym("z", len(memory)), ca.MX.sym("r", n_r)
         p_all = ca.MX.sym("p", n_own + (0 if others is None else len(others.parameters)))
-        command, z_dot, z_next = ca.MX.zeros(0), z, z
+        command, z_dot, z_next = ca.MX.zeros(0), z[:n_z, :], z[:n_z, :]
         if others is not None:
             seen = [eom.labels.x.index(state) for state in others.states.names]
-            command, z_dot, z_next = others.function(t, x[seen], y, z, r, p_all[n_own:])
+            command, z_dot, z_next = others.function(t, x[seen], y, z[:n_z, :], r, p_all[n_own:])
         by_name = {} if others is None else {item: command[k] for k, item in enumerate(others.inputs.names)}
         u_free = ca.vertcat(*[by_name.get(item, ca.MX(0.0)) for item in free]) if free else ca.MX(0, 1)
         n_p = numbers.size
-        tau = _constraint_inputs(constrained)(t, x, u_free, p_all[:n_p], p_all[n_p], p_all[n_p + 1])
+        tau, side = inner(t, x, u_free, p_all[:n_p], p_all[n_p], p_all[n_p + 1])
+        if sides:
+            tau, after = remember_side(tau, side, z[n_z:, :])
+            z_dot, z_next = ca.vertcat(z_dot, 0.0 * after), ca.vertcat(z_next, after)
         by_name |= {item: tau[k] for k, item in enumerate(constrained.constraint_inputs)}
         inputs = tuple(item for item in eom.inputs if item in by_name)
         u = ca.vertcat(*[by_name[item] for item in inputs])
@@ -134,9 +140,9 @@ class ArtificialConstraintTracking(ControlLaw):
             measurements=measured,
             memory=memory,
             parameters=Labels(tuple(labels), (), "law parameter"),
-            z0=() if others is None else others.z0,
+            z0=np.concatenate([np.zeros(0) if others is None else np.asarray(others.z0), np.zeros(len(sides))]),
             p=np.concatenate([numbers, [frequency, damping], p_others]),
-            period=0.0 if others is None else others.period,
+            period=period,
             reference=table,
             reference_rates=others is not None and others.reference_rates,
             undefined=lost_authority(outputs, kept, _CURE),
@@ -181,9 +187,10 @@ class ArtificialConstraintTracking(ControlLaw):
 
 
 def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
-    """(t, x, u, p, frequency, damping) -> tau_c, with the decay of errors in the right side of artificial rows.
+    """(t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
 
-    Natural constraints stand in the same small system; those of their rows that follow from others are left out.
+    The decay of errors stands in the right-hand side of artificial rows. Natural constraints stand in the same small system;
+    those of their rows that follow from others are left out.
     """
     t, x, u, p = (ca.SX.sym(key, size) for key, size in (("t", 1), ("x", eom.n_x), ("u", eom.n_u), ("p", eom.p.size)))
     frequency, damping = ca.SX.sym("frequency"), ca.SX.sym("damping")
@@ -199,10 +206,10 @@ def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
         gamma[k] = gamma[k] - decay
     has_natural = len(kept) < len(eom.constraint_rows)
     rows = kept + ([k for k in independent_rows(eom) if k not in kept] if has_natural else [])
-    y, square = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])
-    squares = independence(J[kept, :], M, q) + independence(E[:, kept].T, M, q) + ([] if square is None else [square])
+    y, squares, side = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])
+    squares += independence(J[kept, :], M, q) + independence(E[:, kept].T, M, q)
     tau = guard_command(y[: len(kept)], squares)
-    return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau)
+    return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau, side)
 
 
 def _kept(constraints: tuple[AnyConstraint, ...], others: ControlLaw | None, name: str) -> tuple[str, ...]:

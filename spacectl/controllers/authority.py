@@ -1,8 +1,8 @@
 """Authority of laws that invert a matrix of the model: refused at design, guarded in flight, by one measure.
 
 The measure is the leverage of `spacectl.dynamics.leverage`. `require_authority` asks for it in and near the reference position
-before a law is made; `guard_command` makes the law's command undefined where it is lost, so that a run stops there with
-the sentence of `lost_authority`.
+before a law is made; `guard_command` and `remember_side` make the law's command undefined where it is lost, so that a run
+stops there with the sentence of `lost_authority`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.leverage import LOST, WEAK, Leverage, measure_leverage
 
-__all__ = ["Terms", "guard_command", "lost_authority", "require_authority"]
+__all__ = ["SIDE", "Terms", "guard_command", "lost_authority", "remember_side", "require_authority"]
+
+SIDE = (
+    "authority.side",
+)  #: memory of a sampled law: on which side of a singularity it was, -1 or 1 (0 before the first sample)
 
 #: (M, B_tau, J, E) at a state -> (C, E, J, J_E) as `measure_leverage` takes them
 Terms = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, ...]]
@@ -83,9 +87,18 @@ def guard_command(u: Any, squares: Sequence[Any]) -> Any:
     return u
 
 
+def remember_side(u: Any, side: Any, z: Any) -> tuple[Any, Any]:
+    """`u`, or NaN if `side` has changed its sign since the last sample, and the memory of the next one.
+
+    A sampled law may step over the neighbourhood of a singularity in which `guard_command` acts.
+    """
+    return u * ca.sqrt(2.0 * (z * side >= 0.0) - 1.0), ca.sign(side)
+
+
 def lost_authority(outputs: Sequence[str], inputs: Sequence[str], cure: str) -> str:
     """What a command of `guard_command` that is not finite means."""
-    return f"inputs {_listed(inputs)} lost authority over {_listed(outputs)} (leverage below {LOST:g} of 1); {cure}"
+    measure = f"leverage below {LOST:g} of 1, or through zero since the last sample"
+    return f"inputs {_listed(inputs)} lost authority over {_listed(outputs)} ({measure}); {cure}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -111,7 +111,8 @@ def _report(
     off = reached - wanted
     missed = _missed(M, off, wanted - eom.v_dot(t, q, v, np.zeros(eom.n_u)), places)
     model = linearize(eom, x, u, t=t, check=False)
-    A = close_loop(linearise_law(law, model, what=f"law '{law.name}'", t=t))
+    n = len(model.A)  # the memory of a sampled law is a sign, which moves nothing
+    A = close_loop(linearise_law(law, model, what=f"law '{law.name}'", t=t))[:n, :n]
     own, vectors = np.linalg.eig(A)
     values = np.log(own.astype(complex)) / law.period if law.period > 0.0 else own.astype(complex)
     order = np.lexsort((values.imag, -values.real))

@@ -20,13 +20,17 @@ from spacectl.dynamics.orders import is_truncated
 
 __all__ = ["command_function", "independence", "independent_rows", "meet_rows", "postures", "solve_symmetric"]
 
+_FEW = 5  # rows of a determinant that is written out
 
-def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, Any]:
-    """y with ``C v_dot = right`` where ``M v_dot = f + E y``, as many rows in C as columns in E; and a squared leverage.
 
-    Speeds that no input in y pushes directly are eliminated first, by the equations in which y does not stand. The leverage is
-    that of `spacectl.dynamics.leverage` as the root of the harmonic mean of the squared cosines: at most sqrt(m) times the
-    smallest of m cosines, and zero with it. It is None where it is 1 everywhere (inputs that push the outputs directly).
+def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, list[Any], Any]:
+    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
+
+    C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
+    which y does not stand. The leverage is that of `spacectl.dynamics.leverage` as the root of the harmonic mean of the squared
+    cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it is 1 everywhere (inputs
+    that push the outputs directly). The side is a determinant that changes its sign where the leverage passes through zero; it is
+    empty without a leverage, and for more than five rows, where it would be costly.
     """
     M, C, E = ca.sparsify(M), ca.sparsify(C), ca.sparsify(E)
     pushed = sorted(set(E.sparsity().row()))
@@ -36,9 +40,9 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
         D = ca.sparsify(Z.T @ E)
         back = ca.solve(D, ca.SX.eye(m))
         weights = (Z.T @ C.T) @ back.T @ (E.T @ _divide(eom, M, E)) @ back  # W^-1 W^-T for the scaled matrix W
-        return ca.solve(D, right - Z.T @ f), m / ca.trace(weights)
+        return ca.solve(D, right - Z.T @ f), [m / ca.trace(weights)], _side(D)
     free = [k for k in range(eom.n_v) if k not in pushed]
-    square = None
+    squares, side = [], ca.SX(0, 1)
     if C[:, free].nnz():  # by the free rows, v_dot of the free speeds = base - slope times that of the pushed ones
         both = _divide(eom, M[free, free], ca.horzcat(f[free], M[free, pushed], C[:, free].T))
         base, slope, spread = both[:, 0], both[:, 1 : m + 1], both[:, m + 1 :]
@@ -47,12 +51,16 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
         v_free = base - slope @ v_pushed
         # C M^-1 C' = K + S N^-1 S' with the reduced inertia N, C M^-1 E = S N^-1 E_p and E' M^-1 E = E_p' N^-1 E_p
         N, K, back = M[pushed, pushed] - M[pushed, free] @ slope, C[:, free] @ spread, ca.solve(S, ca.SX.eye(m))
-        square = m / (m + ca.trace(back @ K @ back.T @ N))
+        squares, side = [m / (m + ca.trace(back @ K @ back.T @ N))], _side(S)
     else:
         v_pushed = ca.solve(C[:, pushed], right)
         v_free = _divide(eom, M[free, free], f[free] - M[free, pushed] @ v_pushed)
     efforts = M[pushed, pushed] @ v_pushed + M[pushed, free] @ v_free - f[pushed]
-    return ca.solve(E[pushed, :], efforts), square
+    return ca.solve(E[pushed, :], efforts), squares, side
+
+
+def _side(D: Any) -> Any:
+    return ca.det(D) if D.shape[0] <= _FEW else ca.SX(0, 1)
 
 
 def independence(rows: Any, M: Any, symbols: Any) -> list[Any]:
@@ -74,10 +82,9 @@ def solve_symmetric(A: Any, columns: Any) -> Any:
     return ca.ldl_solve(ca.densify(columns), D, LT, order)
 
 
-def command_function(name: str, symbols: list[Any], u: Any) -> ca.Function:
+def command_function(name: str, symbols: list[Any], *results: Any) -> ca.Function:
     """A function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
-    (shared,) = ca.cse([ca.densify(u)])
-    return ca.Function(name, symbols, [shared])
+    return ca.Function(name, symbols, ca.cse([ca.densify(item) for item in results]))
 
 
 def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:

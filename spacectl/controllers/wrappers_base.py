@@ -212,11 +212,11 @@ def wrap_signals(
         y = apply(y)
     elif on == "states":
         x = apply(x)
-    u, z_dot, z_next = function(t, x, y, z[:n_z], r, p[:n_p])
+    u, z_dot, z_next = function(t, x, y, z[:n_z, :], r, p[:n_p, :])
     if on == "inputs":
         u = apply(u)
     change = ca.vertcat(*[changes[name] for name in memory])
-    idle = z[n_z:]
+    idle = z[n_z:, :]  # of a single entry z[1:] would be a row
     z_dot = ca.vertcat(z_dot, 0.0 * idle if law.is_sampled else change)
     z_next = ca.vertcat(z_next, change if law.is_sampled else idle)
     outputs = [ca.densify(item) for item in (u, z_dot, z_next)]
