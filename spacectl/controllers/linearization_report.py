@@ -119,7 +119,7 @@ def _report(
     own, values, vectors = own[order], values[order], vectors[:, order]
     left = _others(values, designed)
     names = tuple(_leading(model.x.names, model.A.shape[0], vectors[:, k]) for k in left)
-    drift, growth = find_drift(A, own, values, designed), find_growth(values)
+    drift, growth = find_drift(A, own, values, law.period, designed), find_growth(values)
     drifting, growing = ([k for k, at in enumerate(left) if at in group] for group in (drift, growth))
     return LinearizationReport(
         wanted=dict(zip(eom.speeds, wanted.tolist(), strict=True)),

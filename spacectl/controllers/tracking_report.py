@@ -96,7 +96,7 @@ def _poles(
         A, period = close_loop(linearise_law(others, model, what=f"law '{name}'", t=t)), others.period
     values = np.linalg.eigvals(A).astype(complex)
     rates = np.log(values) / period if period > 0.0 else values
-    return np.asarray(rates[np.lexsort((rates.imag, -rates.real))]), bool(find_drift(A, values, rates))
+    return np.asarray(rates[np.lexsort((rates.imag, -rates.real))]), bool(find_drift(A, values, rates, period))
 
 
 def _message(
