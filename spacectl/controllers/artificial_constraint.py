@@ -207,7 +207,8 @@ def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
     has_natural = len(kept) < len(eom.constraint_rows)
     rows = kept + ([k for k in independent_rows(eom) if k not in kept] if has_natural else [])
     y, squares, side = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])
-    squares += independence(J[kept, :], M, q) + independence(E[:, kept].T, M, q)
+    for stack in (J[rows, :], E[:, rows].T):
+        squares += independence(stack, len(kept), M, q)
     tau = guard_command(y[: len(kept)], squares)
     return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau, side)
 

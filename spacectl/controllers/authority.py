@@ -54,13 +54,13 @@ def require_authority(
         found = [_leverage(eom, x, terms, p) for x in postures(eom)]
     except SolverError:  # no consistent state near: judged in flight
         return
-    best = max(found, key=lambda item: item.value)
-    if best.value >= WEAK:
+    best = max(found, key=lambda item: item.least)
+    if best.least >= WEAK:
         return
     lost = [name for name, share in zip(outputs, best.shares, strict=True) if share > 0.3]
     under = " under the constraints" if eom.constraint_rows else ""
-    told = f"over {_listed(lost)}{under}: leverage {best.value:.2g} of 1 in and near the reference position"
-    if best.value < LOST:
+    told = f"over {_listed(lost)}{under}: leverage {best.least:.2g} of 1 in and near the reference position"
+    if best.least < LOST:
         raise ModelError(
             f"{what}: inputs {_listed(inputs)} have no authority {told}, at least {LOST:g} is needed (an input that acts through "
             f"springs only has none over accelerations); {cure}"

@@ -238,7 +238,7 @@ def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, .
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms[0], terms[1], terms[2][:, columns]
         if not held and len(places) == eom.n_v:
-            squares = independence(B_tau.T, M, symbols[1])
+            squares = independence(B_tau.T, len(columns), M, symbols[1])
             return guard_command(ca.solve(B_tau, M @ a[places] + h), squares), ca.SX(0, 1)
         C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
         if held:
@@ -246,7 +246,9 @@ def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, .
             _, _, _, J, gamma, pushes = eom.functions["terms"](t, q, v, ca.SX.zeros(eom.n_u), p)
             C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, pushes[:, held])
         y, squares, side = meet_rows(eom, M, -h, C, right, E)
-        return guard_command(y[: len(columns)], squares + independence(B_tau.T, M, symbols[1])), side
+        for rows in (C, E.T):
+            squares += independence(rows, len(columns), M, symbols[1])
+        return guard_command(y[: len(columns)], squares), side
 
     return command
 
@@ -256,7 +258,7 @@ def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None) -> Command:
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms
-        squares = independence(B_tau.T, M, symbols[1])
+        squares = independence(B_tau.T, eom.n_u, M, symbols[1])
         if Q is None:
             return guard_command(meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)[0], squares), ca.SX(0, 1)
         left = B_tau.T @ ca.SX(ca.DM(Q))

@@ -63,17 +63,17 @@ def _side(D: Any) -> Any:
     return ca.det(D) if D.shape[0] <= _FEW else ca.SX(0, 1)
 
 
-def independence(rows: Any, M: Any, symbols: Any) -> list[Any]:
-    """Squared measure of how far rows are from dependent (1 if orthogonal, 0 if dependent), if it changes with `symbols`.
+def independence(rows: Any, own: int, M: Any, symbols: Any) -> list[Any]:
+    """Squared distance of the first `own` rows from combinations of each other and of the rest, if it changes with `symbols`.
 
-    Rows have unit size in the metric of the diagonal of M; it is the root of the harmonic mean of their squared singular values.
+    It is 1 if they are orthogonal and 0 if they are dependent: rows have unit size in the metric of the diagonal of M, and the
+    block of the inverse of their Gram matrix is that of what the rest leaves. As in `meet_rows`, a mean stands for the smallest.
     """
-    m = rows.shape[0]
-    if m < 2 or not ca.depends_on(rows, symbols):
+    if rows.shape[0] < 2 or not ca.depends_on(rows, symbols):
         return []
     scaled = rows @ ca.diag(1.0 / ca.sqrt(ca.diag(M)))
     unit = ca.diag(1.0 / ca.sqrt(ca.sum2(scaled**2))) @ scaled
-    return [m / ca.trace(ca.solve(unit @ unit.T, ca.SX.eye(m)))]
+    return [own / ca.trace(ca.solve(unit @ unit.T, ca.SX.eye(rows.shape[0])[:, :own])[:own, :])]
 
 
 def solve_symmetric(A: Any, columns: Any) -> Any:

@@ -6,7 +6,7 @@ leverage is the smallest cosine of these angles, which is the smallest singular 
 ``(C M^-1 C')^-1/2 C M^-1 E (E' M^-1 E)^-1/2``. It is 1 if the inputs push straight along the outputs (full actuation) and 0 if
 some combination of outputs is out of reach. For given accelerations the inputs need at most 1 / leverage times the force (in
 the metric of M^-1) that well-placed actuators would need. `adequacy` follows it along a motion; laws are refused and
-stopped by it.
+stopped by it, and where outputs or inputs come to depend on each other or on constraints (a crank at its dead centre).
 """
 
 from __future__ import annotations
@@ -30,13 +30,22 @@ class Leverage:
     Parameters
     ----------
     value : float
-        Between 0 and 1.
+        The leverage, between 0 and 1.
+    independence : float
+        How far outputs, and inputs, are from combinations of each other and of constraints: the smallest singular value of their
+        rows (columns), each of unit size in the metric of the diagonal of M, less what constraints hold; between 0 and 1.
     shares : array, shape (m,)
         Share of each output in the combination that is reached worst; the largest is 1.
     """
 
     value: float
+    independence: float
     shares: np.ndarray
+
+    @property
+    def least(self) -> float:
+        """The smaller of leverage and independence: a law's commands grow as its inverse."""
+        return min(self.value, self.independence)
 
 
 def measure_leverage(
@@ -66,14 +75,29 @@ def measure_leverage(
     )  # R with R R' = M; the metric of a truncated M is symmetric
     rows = _unit(np.linalg.solve(root, (np.vstack([C, J]) / scale).T))
     pushes = _unit(root.T @ np.linalg.solve(inertia, np.hstack([E, J_E]) / scale[:, None]))
-    along, reached, held = _basis(rows), _basis(pushes), _basis(rows[:, len(C) :])
-    if along.shape[1] < len(C) + held.shape[1]:  # outputs that constraints or others determine
-        free = rows[:, : len(C)] - held @ (held.T @ rows[:, : len(C)])
-        return Leverage(0.0, _shares(np.linalg.svd(free)[2][-1]))
+    outputs = _apart((C / scale).T, (J / scale).T)
+    inputs = _apart(E / scale[:, None], J_E / scale[:, None])
+    independence = min(_smallest(outputs), _smallest(inputs))
+    if _smallest(outputs) <= RANK:  # constraints, or other outputs, determine some
+        return Leverage(0.0, independence, _shares(np.linalg.svd(outputs)[2][-1]))
+    along, reached = _basis(rows), _basis(pushes)
     left, cosines, _ = np.linalg.svd(along.T @ reached)
-    value = float(cosines[-1]) if cosines.size == along.shape[1] else 0.0
+    value = min(float(cosines[-1]), 1.0) if cosines.size == along.shape[1] else 0.0
+    if _smallest(outputs) < value:
+        return Leverage(value, independence, _shares(np.linalg.svd(outputs)[2][-1]))
     worst = np.linalg.lstsq(rows, along @ left[:, -1], rcond=None)[0]
-    return Leverage(min(value, 1.0), _shares(worst[: len(C)]))
+    return Leverage(value, independence, _shares(worst[: len(C)]))
+
+
+def _apart(columns: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Unit columns less their part in the span of others."""
+    basis, unit = _basis(_unit(held)), _unit(columns)
+    return np.asarray(unit - basis @ (basis.T @ unit))
+
+
+def _smallest(columns: np.ndarray) -> float:
+    values = np.linalg.svd(columns, compute_uv=False)
+    return float(values[-1]) if columns.shape[1] <= columns.shape[0] and values.size else 0.0
 
 
 def _unit(columns: np.ndarray) -> np.ndarray:

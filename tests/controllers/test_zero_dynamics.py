@@ -63,7 +63,7 @@ def test_what_drifts_by_design_is_not_told():
 
 @pytest.mark.parametrize("period", [0.0, 0.02])
 def test_a_free_coordinate_drifts_and_is_not_missed(period):
-    """The shoulder is held by the elbow, which runs on: every acceleration that is controlled is met, the elbow's is not asked."""
+    """The shoulder is held by the elbow, which runs on: what is controlled is met, the elbow is not asked."""
     eom = form_equations(two_links())
     law = FeedbackLinearization(
         eom, frequency=1.0, speeds=("shoulder_dot",), reference={"shoulder": 0.2}, period=period
