@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.controllers.authority import SIDE, guard_command, lost_authority, remember_side, require_authority
-from spacectl.controllers.model_inverse import command_function, independence, independent_rows, meet_rows
+from spacectl.controllers.model_inverse import command_function, guard_terms, independent_rows, meet_rows
 from spacectl.controllers.tracking_report import TrackingReport, examine_path
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
@@ -21,6 +21,7 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.form import form_equations
+from spacectl.dynamics.leverage import Leverage
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linearize import linearize
 from spacectl.model.constraints import AnyConstraint, Artificial
@@ -81,7 +82,7 @@ class ArtificialConstraintTracking(ControlLaw):
         ]
         rest = [k for k in range(len(constrained.constraint_rows)) if k not in own]
         outputs = tuple(constrained.constraint_rows[k] for k in own)
-        require_authority(
+        design = require_authority(
             constrained,
             lambda M, B_tau, J, E: (J[own], E[:, own], J[rest], E[:, rest]),
             outputs=outputs,
@@ -95,7 +96,7 @@ class ArtificialConstraintTracking(ControlLaw):
             raise ModelError(f"law '{name}': frequency and damping must be 0 or more")
         free = constrained.inputs
         period, n_z = (0.0, 0) if others is None else (others.period, len(others.memory))
-        inner = _constraint_inputs(constrained)
+        inner = _constraint_inputs(constrained, design)
         sides = (f"tracking.{SIDE[0]}",) if period > 0.0 and inner.numel_out(1) else ()
         memory = (Labels(kind="memory") if others is None else others.memory) + Labels(sides, (), "memory")
         measured = others.measurements if others is not None else Labels(kind="measurement")
@@ -186,7 +187,7 @@ class ArtificialConstraintTracking(ControlLaw):
         return linearize(self.constrained, x, u, t=t, check=False)
 
 
-def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
+def _constraint_inputs(eom: EquationsOfMotion, design: Leverage | None) -> ca.Function:
     """(t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
 
     The decay of errors stands in the right-hand side of artificial rows. Natural constraints stand in the same small system;
@@ -207,8 +208,7 @@ def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
     has_natural = len(kept) < len(eom.constraint_rows)
     rows = kept + ([k for k in independent_rows(eom) if k not in kept] if has_natural else [])
     y, squares, side = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])
-    for stack in (J[rows, :], E[:, rows].T):
-        squares += independence(stack, len(kept), M, q)
+    squares += guard_terms(J[rows, :], E[:, rows], len(kept), M, q, design)
     tau = guard_command(y[: len(kept)], squares)
     return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau, side)
 

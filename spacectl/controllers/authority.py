@@ -31,7 +31,7 @@ Terms = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndar
 
 def require_authority(
     eom: EquationsOfMotion, terms: Terms, *, outputs: Sequence[str], inputs: Sequence[str], what: str, cure: str, p: Any
-) -> None:
+) -> Leverage | None:
     """Raise, naming outputs and inputs, if the inputs cannot give the outputs accelerations of their own.
 
     A law is refused if its leverage is below `LOST` both in the reference position and near it (one of them may be singular by
@@ -49,23 +49,29 @@ def require_authority(
         Begin and end of the message.
     p : array or None
         Run-time parameters.
+
+    Returns
+    -------
+    Leverage or None
+        With the independence and the sizes against which those in flight are judged; None if no consistent state was found.
     """
     try:
         found = [_leverage(eom, x, terms, p) for x in postures(eom)]
-    except SolverError:  # no consistent state near: judged in flight
-        return
-    best = max(found, key=lambda item: item.least)
-    if best.least >= WEAK:
-        return
+    except SolverError:  # no consistent state near: judged in flight, by leverage alone
+        return None
+    best, design = max(found, key=lambda item: item.value), max(found, key=lambda item: item.independence)
+    if best.value >= WEAK:
+        return design
     lost = [name for name, share in zip(outputs, best.shares, strict=True) if share > 0.3]
     under = " under the constraints" if eom.constraint_rows else ""
-    told = f"over {_listed(lost)}{under}: leverage {best.least:.2g} of 1 in and near the reference position"
-    if best.least < LOST:
+    told = f"over {_listed(lost)}{under}: leverage {best.value:.2g} of 1 in and near the reference position"
+    if best.value < LOST:
         raise ModelError(
             f"{what}: inputs {_listed(inputs)} have no authority {told}, at least {LOST:g} is needed (an input that acts through "
             f"springs only has none over accelerations); {cure}"
         )
     warnings.warn(f"{what}: inputs {_listed(inputs)} have little authority {told}; {cure}", stacklevel=3)
+    return design
 
 
 def _leverage(eom: EquationsOfMotion, x: np.ndarray, terms: Terms, p: Any) -> Leverage:

@@ -17,9 +17,10 @@ from spacectl.controllers.linearization_arguments import read_by_speed, read_spe
 from spacectl.controllers.linearization_report import Linearization
 from spacectl.controllers.model_inverse import (
     command_function,
-    independence,
+    guard_terms,
     independent_rows,
     meet_rows,
+    singular_side,
     solve_symmetric,
 )
 from spacectl.controllers.motion_reference import read_motion
@@ -27,6 +28,7 @@ from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.leverage import Leverage
 from spacectl.linear.tangent import subtract_states
 
 __all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]
@@ -90,7 +92,7 @@ class FeedbackLinearization(Linearization):
         pushed = eom.inputs if inputs is None else tuple(inputs)
         chosen = read_speeds(eom, speeds, pushed, name)
         rows, columns = np.eye(eom.n_v)[list(eom.labels.v.indices(chosen))], list(eom.labels.u.indices(pushed))
-        require_authority(
+        design = require_authority(
             eom,
             lambda M, B_tau, J, E: (rows, B_tau[:, columns], J, E),
             outputs=chosen,
@@ -101,7 +103,20 @@ class FeedbackLinearization(Linearization):
         )
         kind = {"kind": "feedback linearisation", "speeds": list(chosen)}
         why = lost_authority(chosen, pushed, _CURE)
-        _make(self, eom, _exact(eom, chosen, pushed), pushed, frequency, damping, reference, p, period, name, kind, why)
+        _make(
+            self,
+            eom,
+            _exact(eom, chosen, pushed, design),
+            pushed,
+            frequency,
+            damping,
+            reference,
+            p,
+            period,
+            name,
+            kind,
+            why,
+        )
 
 
 class ModifiedFeedbackLinearization(Linearization):
@@ -140,7 +155,7 @@ class ModifiedFeedbackLinearization(Linearization):
         if eom.n_u == 0:
             raise ModelError(f"law '{name}': system '{eom.system.name}' has no inputs; add actuators")
         Q, along = read_weight(weight, eom.n_v, name), tuple(f"speed along {item}" for item in eom.inputs)
-        require_authority(
+        design = require_authority(
             eom,
             lambda M, B_tau, J, E: (B_tau.T, B_tau, J, E),
             outputs=along,
@@ -151,7 +166,20 @@ class ModifiedFeedbackLinearization(Linearization):
         )
         why = lost_authority(along, eom.inputs, _REPEATED)
         kind = {"kind": "modified feedback linearisation", "weight": weight if isinstance(weight, str) else "matrix"}
-        _make(self, eom, _least_squares(eom, Q), eom.inputs, frequency, damping, reference, p, period, name, kind, why)
+        _make(
+            self,
+            eom,
+            _least_squares(eom, Q, design),
+            eom.inputs,
+            frequency,
+            damping,
+            reference,
+            p,
+            period,
+            name,
+            kind,
+            why,
+        )
 
 
 def _make(
@@ -229,36 +257,37 @@ def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.
     return command_function("command", [t, x, a, p], *command((t, q, v, p), terms, a))
 
 
-def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...]) -> Command:
+def _exact(
+    eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Leverage | None
+) -> Command:
     """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
     places = [eom.labels.v.index(name) for name in chosen]
     columns = list(eom.labels.u.indices(inputs))
     held = independent_rows(eom) if eom.constraint_rows else []
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
-        M, h, B_tau = terms[0], terms[1], terms[2][:, columns]
+        M, h, B_tau, C = terms[0], terms[1], terms[2][:, columns], ca.SX.eye(eom.n_v)[places, :]
         if not held and len(places) == eom.n_v:
-            squares = independence(B_tau.T, len(columns), M, symbols[1])
-            return guard_command(ca.solve(B_tau, M @ a[places] + h), squares), ca.SX(0, 1)
-        C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
+            squares = guard_terms(C, B_tau, len(columns), M, symbols[1], design)
+            return guard_command(ca.solve(B_tau, M @ a + h), squares), singular_side(B_tau)
+        right, E = a[places], B_tau
         if held:
             t, q, v, p = symbols
             _, _, _, J, gamma, pushes = eom.functions["terms"](t, q, v, ca.SX.zeros(eom.n_u), p)
             C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, pushes[:, held])
         y, squares, side = meet_rows(eom, M, -h, C, right, E)
-        for rows in (C, E.T):
-            squares += independence(rows, len(columns), M, symbols[1])
+        squares += guard_terms(C, E, len(columns), M, symbols[1], design)
         return guard_command(y[: len(columns)], squares), side
 
     return command
 
 
-def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None) -> Command:
+def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Leverage | None) -> Command:
     """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms
-        squares = independence(B_tau.T, eom.n_u, M, symbols[1])
+        squares = guard_terms(ca.SX.eye(eom.n_v), B_tau, eom.n_u, M, symbols[1], design)
         if Q is None:
             return guard_command(meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)[0], squares), ca.SX(0, 1)
         left = B_tau.T @ ca.SX(ca.DM(Q))

@@ -33,19 +33,19 @@ class Leverage:
         The leverage, between 0 and 1.
     independence : float
         How far outputs, and inputs, are from combinations of each other and of constraints: the smallest singular value of their
-        rows (columns), each of unit size in the metric of the diagonal of M, less what constraints hold; between 0 and 1.
+        rows (columns), each of unit size in the metric of the diagonal of M, less what constraints hold; between 0 and 1. It
+        is small for light parts of a mechanism too: only its zeros and its changes have a meaning.
     shares : array, shape (m,)
         Share of each output in the combination that is reached worst; the largest is 1.
+    output_sizes, input_sizes : array, shapes (m,) and (k,)
+        Sizes of the rows and of the columns in the metric of the diagonal of M, by which a lever arm that vanishes is seen.
     """
 
     value: float
     independence: float
     shares: np.ndarray
-
-    @property
-    def least(self) -> float:
-        """The smaller of leverage and independence: a law's commands grow as its inverse."""
-        return min(self.value, self.independence)
+    output_sizes: np.ndarray
+    input_sizes: np.ndarray
 
 
 def measure_leverage(
@@ -78,15 +78,14 @@ def measure_leverage(
     outputs = _apart((C / scale).T, (J / scale).T)
     inputs = _apart(E / scale[:, None], J_E / scale[:, None])
     independence = min(_smallest(outputs), _smallest(inputs))
-    if _smallest(outputs) <= RANK:  # constraints, or other outputs, determine some
-        return Leverage(0.0, independence, _shares(np.linalg.svd(outputs)[2][-1]))
+    sizes = (np.linalg.norm(C / scale, axis=1), np.linalg.norm(E / scale[:, None], axis=0))
+    if _smallest(outputs) <= RANK:  # constraints or others determine some
+        return Leverage(0.0, independence, _shares(np.linalg.svd(outputs)[2][-1]), *sizes)
     along, reached = _basis(rows), _basis(pushes)
     left, cosines, _ = np.linalg.svd(along.T @ reached)
     value = min(float(cosines[-1]), 1.0) if cosines.size == along.shape[1] else 0.0
-    if _smallest(outputs) < value:
-        return Leverage(value, independence, _shares(np.linalg.svd(outputs)[2][-1]))
     worst = np.linalg.lstsq(rows, along @ left[:, -1], rcond=None)[0]
-    return Leverage(value, independence, _shares(worst[: len(C)]))
+    return Leverage(value, independence, _shares(worst[: len(C)]), *sizes)
 
 
 def _apart(columns: np.ndarray, held: np.ndarray) -> np.ndarray:

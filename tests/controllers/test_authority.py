@@ -12,8 +12,10 @@ from scipy.linalg import subspace_angles
 from spacectl import (
     Artificial,
     ArtificialConstraintTracking,
+    BodyForce,
     Constraint,
     FeedbackLinearization,
+    Frame,
     JointTorque,
     ModelError,
     ModifiedFeedbackLinearization,
@@ -26,6 +28,7 @@ from spacectl import (
     form_equations,
     library,
     limit_rate,
+    make_consistent,
     make_law,
     saturate,
     simulate,
@@ -160,6 +163,37 @@ def test_a_run_stops_by_name_where_authority_is_lost(wrapper, period, limit):
     # within the band of leverage 1e-3, or one sample behind the angle
     past = (sim["elbow"][-1] - LOST) / max(abs(sim["elbow_dot"][-1]), 1.0)
     assert -0.005 < past < 0.005 + period
+
+
+def crank(lower_mass):
+    """A crank of 1 m and a rod of 2 m, closed by a slide along x; a force pushes the slide."""
+    lower = replace(rod("lower"), mass=lower_mass, inertia=tuple(lower_mass * np.array([0.0, 1.0, 1.0]) / 12.0))
+    lower = replace(lower, frames=(Frame(name="end", at=(2.0, 0.0, 0.0)),))
+    slide = Constraint(name="slide", rule=lambda s: s.position("lower.end")[1])
+    push = BodyForce(name="push", on="lower.end", direction="x", axes="world")
+    system = two_links(second=lower)
+    return form_equations(replace(system, actuators=(push,), constraints=(slide,)))
+
+
+@pytest.mark.parametrize("lower_mass", [1.0, 1e-6])
+def test_a_crank_cannot_be_pushed_at_its_dead_centre(lower_mass):
+    """Constraints leave one motion, so that inputs always push along it, with a lever arm that vanishes at the dead centre."""
+    eom = crank(lower_mass)
+    law = FeedbackLinearization(eom, frequency=1.0, speeds=("shoulder_dot",), reference={"shoulder": -1.0}, period=0.01)
+    x0 = np.asarray(make_consistent(eom, eom.state(shoulder=1.0, elbow=-1.4), hold=("shoulder",)).x)
+    assert np.all(np.isfinite(law(0.0, x0)))
+    with pytest.raises(SolverError, match=r"inputs 'push' lost authority over 'shoulder_dot'") as caught:
+        simulate(eom, law, x0=x0, t_span=(0.0, 10.0))
+    assert abs(caught.value.partial["shoulder"][-1]) < 0.01  # one sample at 1 rad/s
+    with pytest.raises(SolverError, match=r"inputs 'push' lost authority over 'shoulder_dot'"):
+        law(0.0, make_consistent(eom, eom.state(shoulder=1e-7, elbow=-1.5e-7), hold=("shoulder",)).x)
+
+
+def test_the_order_in_which_speeds_are_named_does_not_matter():
+    eom = form_equations(two_links(by=("shoulder", "elbow")))
+    x = eom.state(shoulder=0.3, elbow=-0.4)
+    wanted = FeedbackLinearization(eom, frequency=1.0)(0.0, x)
+    assert FeedbackLinearization(eom, frequency=1.0, speeds=eom.speeds[::-1])(0.0, x) == pytest.approx(wanted)
 
 
 def test_the_law_itself_raises_where_it_is_singular():
