@@ -23,7 +23,7 @@ def find_growth(rates: np.ndarray) -> list[int]:
 
 
 def find_drift(
-    A: np.ndarray, values: np.ndarray, rates: np.ndarray, period: float, known: Sequence[complex] = ()
+    A: np.ndarray, values: np.ndarray, rates: np.ndarray, period: float, known: Sequence[complex] | np.ndarray = ()
 ) -> list[int]:
     """Places of poles on the boundary of stability that lack eigenvectors, so that deviations drift as powers of time.
 

@@ -124,18 +124,20 @@ def test_the_guard_in_a_law_is_the_mean_of_the_same_cosines(is_direct):
     M = eom.mass_matrix(0.0, x[: eom.n_q])
     C = np.eye(eom.n_v)[[eom.speeds.index("base.wz"), eom.speeds.index("elbow_dot")]]
     E = eom.input_map(0.0, x[: eom.n_q]) if is_direct else np.random.default_rng(1).normal(size=(eom.n_v, 2))
-    y, squares, side = meet_rows(
-        eom, ca.SX(ca.DM(M)), ca.SX.zeros(eom.n_v), ca.SX(ca.DM(C)), ca.SX([1.0, 2.0]), ca.SX(ca.DM(E))
-    )
-    D = C @ np.linalg.solve(M, E)
-    np.testing.assert_allclose(D @ np.array(ca.DM(y)).ravel(), [1.0, 2.0], rtol=1e-9)
+    y, square, side = meet(eom, M, C, E, [1.0, 2.0])
+    np.testing.assert_allclose(C @ np.linalg.solve(M, E) @ y, [1.0, 2.0], rtol=1e-9)
     L = np.linalg.cholesky(M)
     cosines = np.cos(subspace_angles(np.linalg.solve(L, C.T), np.linalg.solve(L, E)))
-    assert float(squares[0]) == pytest.approx(2.0 / np.sum(cosines**-2.0), rel=1e-9)
-    moved = meet_rows(
-        eom, ca.SX(ca.DM(M)), ca.SX.zeros(eom.n_v), ca.SX(ca.DM(C[::-1])), ca.SX([2.0, 1.0]), ca.SX(ca.DM(E))
-    )
-    assert float(moved[2]) * float(side) < 0.0  # exchanged rows: the determinant is on the other side
+    assert square == pytest.approx(2.0 / np.sum(cosines**-2.0), rel=1e-9)
+    assert meet(eom, M, C[::-1], E, [2.0, 1.0])[2] * side < 0.0  # exchanged rows: the determinant is on the other side
+
+
+def meet(eom, M, C, E, right):
+    """Inputs, squared leverage and side as numbers; the mass matrix is an expression, so that nothing is constant."""
+    mass = ca.SX.sym("M", eom.n_v, eom.n_v)
+    y, squares, side = meet_rows(eom, mass, ca.SX.zeros(eom.n_v), ca.SX(ca.DM(C)), ca.SX(right), ca.SX(ca.DM(E)))
+    y, square, side = ca.Function("meet", [mass], [y, squares[0], side])(M)
+    return np.array(y).ravel(), float(square), float(side)
 
 
 FLIGHTS = {
