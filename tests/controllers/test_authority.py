@@ -12,9 +12,11 @@ from scipy.linalg import subspace_angles
 from spacectl import (
     Artificial,
     ArtificialConstraintTracking,
+    Beam,
     BodyForce,
     Constraint,
     FeedbackLinearization,
+    Fixed,
     Frame,
     JointTorque,
     ModelError,
@@ -239,3 +241,16 @@ def test_a_law_with_one_entry_of_memory_can_be_wrapped():
         memory={"sum": 1.0},
     )
     assert saturate(law, 0.5)(0.0, eom.state()) == pytest.approx([-0.5])
+
+
+def test_a_mode_is_reached_in_its_plane_only():
+    """The torque about z moves the bending along y through inertia; that along z is not moved, only bent by its own spring."""
+    hub = Part(RigidBody(name="hub", mass=50.0, inertia=(10.0, 10.0, 12.0)), joint=Revolute(name="turn", axis="z"))
+    boom = Beam(name="boom", length=6.0, mass=3.0, EI=30.0, bending=("y", "z"))
+    parts = (hub, Part(boom, on="hub", at=(0.5, 0.0, 0.0), joint=Fixed()))
+    eom = form_equations(System(name="craft", parts=parts, actuators=(JointTorque(joint="turn"),)))
+    _, along, across = eom.speeds
+    law = FeedbackLinearization(eom, frequency=1.0, speeds=(along,))
+    assert law.report(eom.state()).missed < 1e-12
+    with pytest.raises(ModelError, match=f"inputs 'turn' have no authority over '{across}'"):
+        FeedbackLinearization(eom, frequency=1.0, speeds=(across,))
