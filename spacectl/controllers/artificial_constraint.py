@@ -12,7 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows
+from spacectl.controllers.authority import SIDE, guard_command, lost_authority, remember_side, require_authority
+from spacectl.controllers.model_inverse import command_function, guard_terms, independent_rows, meet_rows
 from spacectl.controllers.tracking_report import TrackingReport, examine_path
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
@@ -20,11 +21,14 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.form import form_equations
+from spacectl.dynamics.leverage import Leverage
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linearize import linearize
 from spacectl.model.constraints import AnyConstraint, Artificial
 
 __all__ = ["ArtificialConstraintTracking"]
+
+_CURE = "choose other actuators (kind=Artificial(by=...)) or another path; law.examine(t, x) shows where they serve"
 
 
 class ArtificialConstraintTracking(ControlLaw):
@@ -73,11 +77,28 @@ class ArtificialConstraintTracking(ControlLaw):
         constrained = form_equations(system, formulation="artificial")
         object.__setattr__(self, "constrained", constrained)
         object.__setattr__(self, "others", others)
+        own = [
+            k for k, row in enumerate(constrained.constraint_rows) if row.split(".")[0] in {item.name for item in given}
+        ]
+        rest = [k for k in range(len(constrained.constraint_rows)) if k not in own]
+        outputs = tuple(constrained.constraint_rows[k] for k in own)
+        design = require_authority(
+            constrained,
+            lambda M, B_tau, J, E: (J[own], E[:, own], J[rest], E[:, rest]),
+            outputs=outputs,
+            inputs=kept,
+            what=f"law '{name}'",
+            cure=_CURE,
+            p=None,
+        )
         numbers = constrained.p if p is None else constrained.parameters.vector(_named(eom, p))
         if frequency < 0.0 or damping < 0.0:
             raise ModelError(f"law '{name}': frequency and damping must be 0 or more")
         free = constrained.inputs
-        memory = others.memory if others is not None else Labels(kind="memory")
+        period, n_z = (0.0, 0) if others is None else (others.period, len(others.memory))
+        inner = _constraint_inputs(constrained, design)
+        sides = (f"tracking.{SIDE[0]}",) if period > 0.0 and inner.numel_out(1) else ()
+        memory = (Labels(kind="memory") if others is None else others.memory) + Labels(sides, (), "memory")
         measured = others.measurements if others is not None else Labels(kind="measurement")
         table = others.reference if others is not None else None
         n_r = 0 if others is None else others.function.numel_in(4)
@@ -85,14 +106,17 @@ class ArtificialConstraintTracking(ControlLaw):
         t, x = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x)
         y, z, r = ca.MX.sym("y", len(measured)), ca.MX.sym("z", len(memory)), ca.MX.sym("r", n_r)
         p_all = ca.MX.sym("p", n_own + (0 if others is None else len(others.parameters)))
-        command, z_dot, z_next = ca.MX.zeros(0), z, z
+        command, z_dot, z_next = ca.MX.zeros(0), z[:n_z, :], z[:n_z, :]
         if others is not None:
             seen = [eom.labels.x.index(state) for state in others.states.names]
-            command, z_dot, z_next = others.function(t, x[seen], y, z, r, p_all[n_own:])
+            command, z_dot, z_next = others.function(t, x[seen], y, z[:n_z, :], r, p_all[n_own:])
         by_name = {} if others is None else {item: command[k] for k, item in enumerate(others.inputs.names)}
         u_free = ca.vertcat(*[by_name.get(item, ca.MX(0.0)) for item in free]) if free else ca.MX(0, 1)
         n_p = numbers.size
-        tau = _constraint_inputs(constrained)(t, x, u_free, p_all[:n_p], p_all[n_p], p_all[n_p + 1])
+        tau, side = inner(t, x, u_free, p_all[:n_p], p_all[n_p], p_all[n_p + 1])
+        if sides:
+            tau, after = remember_side(tau, side, z[n_z:, :])
+            z_dot, z_next = ca.vertcat(z_dot, 0.0 * after), ca.vertcat(z_next, after)
         by_name |= {item: tau[k] for k, item in enumerate(constrained.constraint_inputs)}
         inputs = tuple(item for item in eom.inputs if item in by_name)
         u = ca.vertcat(*[by_name[item] for item in inputs])
@@ -108,7 +132,7 @@ class ArtificialConstraintTracking(ControlLaw):
             "tracking.damping",
         ]
         labels += [] if others is None else [f"{others.name}.{item}" for item in others.parameters.names]
-        own = np.zeros(0) if others is None else np.asarray(others.p)
+        p_others = np.zeros(0) if others is None else np.asarray(others.p)
         super().__init__(
             name=name,
             function=function,
@@ -117,11 +141,12 @@ class ArtificialConstraintTracking(ControlLaw):
             measurements=measured,
             memory=memory,
             parameters=Labels(tuple(labels), (), "law parameter"),
-            z0=() if others is None else others.z0,
-            p=np.concatenate([numbers, [frequency, damping], own]),
-            period=0.0 if others is None else others.period,
+            z0=np.concatenate([np.zeros(0) if others is None else np.asarray(others.z0), np.zeros(len(sides))]),
+            p=np.concatenate([numbers, [frequency, damping], p_others]),
+            period=period,
             reference=table,
             reference_rates=others is not None and others.reference_rates,
+            undefined=lost_authority(outputs, kept, _CURE),
             notes={
                 "kind": "artificial constraints",
                 "constraints": [item.name for item in given],
@@ -162,10 +187,11 @@ class ArtificialConstraintTracking(ControlLaw):
         return linearize(self.constrained, x, u, t=t, check=False)
 
 
-def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
-    """(t, x, u, p, frequency, damping) -> tau_c, with the decay of errors in the right side of artificial rows.
+def _constraint_inputs(eom: EquationsOfMotion, design: Leverage | None) -> ca.Function:
+    """(t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
 
-    Natural constraints stand in the same small system; those of their rows that follow from others are left out.
+    The decay of errors stands in the right-hand side of artificial rows. Natural constraints stand in the same small system;
+    those of their rows that follow from others are left out.
     """
     t, x, u, p = (ca.SX.sym(key, size) for key, size in (("t", 1), ("x", eom.n_x), ("u", eom.n_u), ("p", eom.p.size)))
     frequency, damping = ca.SX.sym("frequency"), ca.SX.sym("damping")
@@ -181,8 +207,10 @@ def _constraint_inputs(eom: EquationsOfMotion) -> ca.Function:
         gamma[k] = gamma[k] - decay
     has_natural = len(kept) < len(eom.constraint_rows)
     rows = kept + ([k for k in independent_rows(eom) if k not in kept] if has_natural else [])
-    tau = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])[: len(kept)]
-    return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau)
+    y, squares, side = meet_rows(eom, M, f, J[rows, :], gamma[rows], E[:, rows])
+    squares += guard_terms(J[rows, :], E[:, rows], len(kept), M, q, design)
+    tau = guard_command(y[: len(kept)], squares)
+    return command_function("constraint_inputs", [t, x, u, p, frequency, damping], tau, side)
 
 
 def _kept(constraints: tuple[AnyConstraint, ...], others: ControlLaw | None, name: str) -> tuple[str, ...]:

@@ -6,26 +6,40 @@ Full (003 Eq 6.3) where there are as many inputs as speeds, for constrained free
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.authority import require_authority
+from spacectl.controllers.authority import SIDE, guard_command, lost_authority, remember_side, require_authority
+from spacectl.controllers.linearization_arguments import read_by_speed, read_speeds, read_weight
 from spacectl.controllers.linearization_report import Linearization
-from spacectl.controllers.model_inverse import command_function, independent_rows, meet_rows, solve_symmetric
+from spacectl.controllers.model_inverse import (
+    command_function,
+    guard_terms,
+    independent_rows,
+    meet_rows,
+    singular_side,
+    solve_symmetric,
+)
 from spacectl.controllers.motion_reference import read_motion
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
-from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.linear.tangent import error_labels, subtract_states
+from spacectl.dynamics.leverage import Leverage
+from spacectl.linear.tangent import subtract_states
 
 __all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]
 
 Symbols = tuple[Any, ...]
-Command = Callable[[Symbols, Symbols, Any], Any]  #: (t, q, v, p), (M, h, B_tau), a -> u
+Command = Callable[
+    [Symbols, Symbols, Any], tuple[Any, Any]
+]  #: (t, q, v, p), (M, h, B_tau), a -> u, side of a singularity
+
+_CURE = "control other speeds (speeds=...) by other inputs (inputs=...), add actuators, or use ModifiedFeedbackLinearization"
+_REPEATED = "some of them repeat others: leave one out, or move an actuator"
 
 
 class FeedbackLinearization(Linearization):
@@ -76,10 +90,33 @@ class FeedbackLinearization(Linearization):
     ):
         require_equations(eom, "FeedbackLinearization")
         pushed = eom.inputs if inputs is None else tuple(inputs)
-        chosen = _chosen(eom, speeds, pushed, name)
-        require_authority(eom, chosen, pushed, f"law '{name}'", p)
+        chosen = read_speeds(eom, speeds, pushed, name)
+        rows, columns = np.eye(eom.n_v)[list(eom.labels.v.indices(chosen))], list(eom.labels.u.indices(pushed))
+        design = require_authority(
+            eom,
+            lambda M, B_tau, J, E: (rows, B_tau[:, columns], J, E),
+            outputs=chosen,
+            inputs=pushed,
+            what=f"law '{name}'",
+            cure=_CURE,
+            p=p,
+        )
         kind = {"kind": "feedback linearisation", "speeds": list(chosen)}
-        _make(self, eom, _exact(eom, chosen, pushed), pushed, frequency, damping, reference, p, period, name, kind)
+        why = lost_authority(chosen, pushed, _CURE)
+        _make(
+            self,
+            eom,
+            _exact(eom, chosen, pushed, design),
+            pushed,
+            frequency,
+            damping,
+            reference,
+            p,
+            period,
+            name,
+            kind,
+            why,
+        )
 
 
 class ModifiedFeedbackLinearization(Linearization):
@@ -117,10 +154,32 @@ class ModifiedFeedbackLinearization(Linearization):
             raise ModelError(f"law '{name}': constraints are not served; use FeedbackLinearization with chosen speeds")
         if eom.n_u == 0:
             raise ModelError(f"law '{name}': system '{eom.system.name}' has no inputs; add actuators")
-        Q = _weight(weight, eom.n_v, name)
-
+        Q, along = read_weight(weight, eom.n_v, name), tuple(f"speed along {item}" for item in eom.inputs)
+        design = require_authority(
+            eom,
+            lambda M, B_tau, J, E: (B_tau.T, B_tau, J, E),
+            outputs=along,
+            inputs=eom.inputs,
+            what=f"law '{name}'",
+            cure=_REPEATED,
+            p=p,
+        )
+        why = lost_authority(along, eom.inputs, _REPEATED)
         kind = {"kind": "modified feedback linearisation", "weight": weight if isinstance(weight, str) else "matrix"}
-        _make(self, eom, _least_squares(eom, Q), eom.inputs, frequency, damping, reference, p, period, name, kind)
+        _make(
+            self,
+            eom,
+            _least_squares(eom, Q, design),
+            eom.inputs,
+            frequency,
+            damping,
+            reference,
+            p,
+            period,
+            name,
+            kind,
+            why,
+        )
 
 
 def _make(
@@ -135,14 +194,19 @@ def _make(
     period: float,
     name: str,
     notes: dict[str, Any],
+    undefined: str,
 ) -> None:
     """Fill a law from the command that meets given accelerations."""
     what = f"law '{name}'"
     motion = read_motion(eom, reference, what)
-    omega, zeta = (_by_speed(eom, value, key, what) for key, value in (("frequency", frequency), ("damping", damping)))
+    omega, zeta = (
+        read_by_speed(eom, value, key, what) for key, value in (("frequency", frequency), ("damping", damping))
+    )
     numbers = eom.p if p is None else eom.check_parameters(p)
     n_r = motion.function.numel_in(1)
-    t, x, y, z = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x), ca.MX.sym("y", 0), ca.MX.sym("z", 0)
+    inner = _command_function(eom, command, numbers.size)
+    n_z = inner.numel_out(1) if period > 0.0 else 0
+    t, x, y, z = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x), ca.MX.sym("y", 0), ca.MX.sym("z", n_z)
     r, p_all = ca.MX.sym("r", n_r), ca.MX.sym("p", numbers.size + 2 * eom.n_v)
     p_plant, p_omega, p_zeta = ca.vertsplit(
         p_all, [0, numbers.size, numbers.size + eom.n_v, numbers.size + 2 * eom.n_v]
@@ -154,8 +218,10 @@ def _make(
     object.__setattr__(law, "_wanted", ca.Function("wanted", [t, x, r, p_all], [a]))
     object.__setattr__(law, "eom", eom)
     object.__setattr__(law, "controlled", tuple(notes.get("speeds", eom.speeds)))
-    u = _command_function(eom, command, numbers.size)(t, x, a, p_plant)
-    function = ca.Function("law", [t, x, y, z, r, p_all], [ca.densify(u), z, z], list(LAW_INPUTS), list(LAW_OUTPUTS))
+    u, side = inner(t, x, a, p_plant)
+    u, z_next = remember_side(u, side, z) if n_z else (u, z)
+    results = [ca.densify(item) for item in (u, 0.0 * z, z_next)]
+    function = ca.Function("law", [t, x, y, z, r, p_all], results, list(LAW_INPUTS), list(LAW_OUTPUTS))
     names = [eom.parameters.name_of(k) for k in range(numbers.size)]
     labels = [f"{name}[{k}]" for k, name in enumerate(names)]
     labels += [f"{key}.{speed}" for key in ("frequency", "damping") for speed in eom.speeds]
@@ -165,12 +231,15 @@ def _make(
         function=function,
         states=eom.labels.x,
         inputs=Labels(inputs, tuple(eom.labels.u.unit(item) for item in inputs), "input"),
+        memory=Labels(SIDE[:n_z], (), "memory"),
         parameters=Labels(tuple(labels), (), "law parameter"),
+        z0=np.zeros(n_z),
         p=np.concatenate([numbers, omega, zeta]),
         period=period,
         reference=motion.table,
         reference_rates=motion.table is not None,
         notes={**notes, "frequency": omega.tolist(), "damping": zeta.tolist()},
+        undefined=undefined,
     )
 
 
@@ -180,85 +249,48 @@ def _error_function(eom: EquationsOfMotion) -> ca.Function:
 
 
 def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.Function:
-    """(t, x, a, p) -> u as scalar expressions."""
+    """(t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
     t, x, a, p = ca.SX.sym("t"), ca.SX.sym("x", eom.n_x), ca.SX.sym("a", eom.n_v), ca.SX.sym("p", n_p)
     q, v = x[: eom.n_q], x[eom.n_q :]
     f = eom.functions
     terms = f["mass_matrix"](t, q, p), f["bias"](t, q, v, p), ca.sparsify(f["input_map"](t, q, p))
-    return command_function("command", [t, x, a, p], command((t, q, v, p), terms, a))
+    return command_function("command", [t, x, a, p], *command((t, q, v, p), terms, a))
 
 
-def _exact(eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...]) -> Command:
+def _exact(
+    eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Leverage | None
+) -> Command:
     """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
     places = [eom.labels.v.index(name) for name in chosen]
     columns = list(eom.labels.u.indices(inputs))
     held = independent_rows(eom) if eom.constraint_rows else []
 
-    def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
-        M, h, B_tau = terms[0], terms[1], terms[2][:, columns]
+    def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
+        M, h, B_tau, C = terms[0], terms[1], terms[2][:, columns], ca.SX.eye(eom.n_v)[places, :]
         if not held and len(places) == eom.n_v:
-            return ca.solve(B_tau, M @ a[places] + h)
-        C, right, E = ca.SX.eye(eom.n_v)[places, :], a[places], B_tau
+            squares = guard_terms(C, B_tau, len(columns), M, symbols[1], design)
+            return guard_command(ca.solve(B_tau, M @ a + h), squares), singular_side(B_tau)
+        right, E = a[places], B_tau
         if held:
             t, q, v, p = symbols
             _, _, _, J, gamma, pushes = eom.functions["terms"](t, q, v, ca.SX.zeros(eom.n_u), p)
             C, right, E = ca.vertcat(C, J[held, :]), ca.vertcat(right, gamma[held]), ca.horzcat(E, pushes[:, held])
-        return meet_rows(eom, M, -h, C, right, E)[: len(columns)]
+        y, squares, side = meet_rows(eom, M, -h, C, right, E)
+        squares += guard_terms(C, E, len(columns), M, symbols[1], design)
+        return guard_command(y[: len(columns)], squares), side
 
     return command
 
 
-def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None) -> Command:
+def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Leverage | None) -> Command:
     """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
 
-    def command(symbols: Symbols, terms: Symbols, a: Any) -> Any:
+    def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms
+        squares = guard_terms(ca.SX.eye(eom.n_v), B_tau, eom.n_u, M, symbols[1], design)
         if Q is None:
-            return meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)
+            return guard_command(meet_rows(eom, M, -h, B_tau.T, B_tau.T @ a, B_tau)[0], squares), ca.SX(0, 1)
         left = B_tau.T @ ca.SX(ca.DM(Q))
-        return solve_symmetric(left @ B_tau, left @ (M @ a + h))
+        return guard_command(solve_symmetric(left @ B_tau, left @ (M @ a + h)), squares), ca.SX(0, 1)
 
     return command
-
-
-def _chosen(
-    eom: EquationsOfMotion, speeds: tuple[str, ...] | None, inputs: tuple[str, ...], name: str
-) -> tuple[str, ...]:
-    chosen = eom.speeds if speeds is None else tuple(speeds)
-    for kind, given, known in (("speed", chosen, eom.speeds), ("input", inputs, eom.inputs)):
-        for item in given:
-            if item not in known:
-                raise ModelError(f"law '{name}': {kind}s names an {unknown_name(kind, item, known)}")
-    if len(chosen) != len(inputs):
-        raise ModelError(
-            f"law '{name}': {len(inputs)} inputs for {len(chosen)} controlled speeds; name as many speeds as there are inputs "
-            "(speeds=..., inputs=...), or use ModifiedFeedbackLinearization for an under-actuated system"
-        )
-    return chosen
-
-
-def _by_speed(eom: EquationsOfMotion, value: Any, key: str, what: str) -> np.ndarray:
-    errors = error_labels(eom).names[: eom.n_v]
-    found = np.zeros(eom.n_v)
-    if isinstance(value, Mapping):
-        known = {**{name: k for k, name in enumerate(eom.speeds)}, **{name: k for k, name in enumerate(errors)}}
-        for name, number in value.items():
-            if name not in known:
-                raise ModelError(f"{what}: {key} names an {unknown_name('coordinate or speed', name, list(known))}")
-            found[known[name]] = float(number)
-    else:
-        found[:] = np.asarray(value, dtype=float)
-    if np.any(~np.isfinite(found)) or np.any(found < 0.0):
-        raise ModelError(f"{what}: {key} is {value!r}, expected numbers that are 0 or more")
-    return found
-
-
-def _weight(weight: Any, n: int, name: str) -> np.ndarray | None:
-    if isinstance(weight, str):
-        if weight not in ("identity", "inverse mass"):
-            raise ModelError(f"law '{name}': weight is '{weight}', expected 'identity', 'inverse mass' or a matrix")
-        return np.eye(n) if weight == "identity" else None
-    Q = np.asarray(weight, dtype=float)
-    if Q.shape != (n, n) or not np.allclose(Q, Q.T) or np.min(np.linalg.eigvalsh(Q)) <= 0.0:
-        raise ModelError(f"law '{name}': weight must be a symmetric positive definite matrix ({n}, {n})")
-    return Q

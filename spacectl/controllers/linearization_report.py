@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.controllers.law_loop import close_loop, linearise_law
+from spacectl.controllers.pole_growth import find_drift, find_growth
 from spacectl.core.control_law import ControlLaw
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.linear.linearize import linearize
@@ -32,7 +33,9 @@ class LinearizationReport:
     residual : dict of str to float
         ``B_tau u - M a - h`` by speed (003 Eq 6.14), reactions of constraints included: ``M (v_dot - a)``.
     missed : float
-        The residual over the forces that are asked for, ``w = M a + h``: ``sqrt(r' M^-1 r / w' M^-1 w)``; 0 if all is met.
+        What the controlled speeds miss of the accelerations that inputs have to add to the motion without inputs, both in the
+        metric of the inertia ``(C M^-1 C')^-1`` that these speeds show (of M if all are controlled); 0 if all is met. Speeds
+        that the law does not control do not count.
     poles : array, complex
         Of the closed loop about this state [1/s], slowest decay first.
     zero_dynamics : array, complex
@@ -40,7 +43,8 @@ class LinearizationReport:
     states : tuple of tuple of str
         For each pole of the zero dynamics the error states that take part most.
     is_stable : bool
-        Whether no pole of the zero dynamics grows.
+        Whether no pole of the zero dynamics grows, and none drifts (a multiple pole on the boundary of stability with too few
+        eigenvectors, such as a double pole at zero: deviations grow as powers of time).
     message : str
         The same in words.
     """
@@ -87,11 +91,17 @@ class Linearization(ControlLaw):
         omega, zeta = (np.asarray(self.notes[key]) for key in ("frequency", "damping"))
         places = [self.eom.labels.v.index(item) for item in self.controlled]
         designed = np.concatenate([np.roots([1.0, 2.0 * zeta[k] * omega[k], omega[k] ** 2]) for k in places])
-        return _report(self, self.eom, t, state, wanted, designed.astype(complex))
+        return _report(self, self.eom, t, state, wanted, designed.astype(complex), places)
 
 
 def _report(
-    law: ControlLaw, eom: EquationsOfMotion, t: float, x: np.ndarray, wanted: np.ndarray, designed: np.ndarray
+    law: ControlLaw,
+    eom: EquationsOfMotion,
+    t: float,
+    x: np.ndarray,
+    wanted: np.ndarray,
+    designed: np.ndarray,
+    places: list[int],
 ) -> LinearizationReport:
     """Compare `wanted` accelerations and `designed` poles with what the law does to the equations."""
     q, v = x[: eom.n_q], x[eom.n_q :]
@@ -99,17 +109,18 @@ def _report(
     u[list(eom.labels.u.indices(law.inputs.names))] = law(t, x)
     M, reached = eom.mass_matrix(t, q), eom.v_dot(t, q, v, u)
     off = reached - wanted
-    asked = M @ wanted + eom.bias(t, q, v)
-    size = float(asked @ np.linalg.solve(M, asked))
-    missed = float(np.sqrt(max(off @ M @ off, 0.0) / size)) if size > 0.0 else 0.0
+    missed = _missed(M, off, wanted - eom.v_dot(t, q, v, np.zeros(eom.n_u)), places)
     model = linearize(eom, x, u, t=t, check=False)
-    values, vectors = np.linalg.eig(close_loop(linearise_law(law, model, what=f"law '{law.name}'", t=t)))
-    values = np.log(values.astype(complex)) / law.period if law.period > 0.0 else values.astype(complex)
+    n = len(model.A)  # the memory of a sampled law is a sign, which moves nothing
+    A = close_loop(linearise_law(law, model, what=f"law '{law.name}'", t=t))[:n, :n]
+    own, vectors = np.linalg.eig(A)
+    values = np.log(own.astype(complex)) / law.period if law.period > 0.0 else own.astype(complex)
     order = np.lexsort((values.imag, -values.real))
-    values, vectors = values[order], vectors[:, order]
+    own, values, vectors = own[order], values[order], vectors[:, order]
     left = _others(values, designed)
     names = tuple(_leading(model.x.names, model.A.shape[0], vectors[:, k]) for k in left)
-    growing = [k for k, at in enumerate(left) if values[at].real > 1e-6 * np.max(np.abs(values))]
+    drift, growth = find_drift(A, own, values, law.period, designed), find_growth(values)
+    drifting, growing = ([k for k, at in enumerate(left) if at in group] for group in (drift, growth))
     return LinearizationReport(
         wanted=dict(zip(eom.speeds, wanted.tolist(), strict=True)),
         reached=dict(zip(eom.speeds, reached.tolist(), strict=True)),
@@ -118,9 +129,16 @@ def _report(
         poles=values,
         zero_dynamics=values[left],
         states=names,
-        is_stable=not growing,
-        message=_message(eom, missed, off, values[left], names, growing),
+        is_stable=not growing and not drifting,
+        message=_message(eom, missed, off, places, values[left], names, growing, drifting),
     )
+
+
+def _missed(M: np.ndarray, off: np.ndarray, added: np.ndarray, places: list[int]) -> float:
+    """What controlled speeds miss over what inputs have to add, in the metric of the inertia that they show."""
+    inertia = np.linalg.inv(np.linalg.inv(M)[np.ix_(places, places)])
+    missing, size = (float(a[places] @ inertia @ a[places]) for a in (off, added))
+    return float(np.sqrt(max(missing, 0.0) / size)) if size > 0.0 else 0.0
 
 
 def _others(values: np.ndarray, designed: np.ndarray) -> list[int]:
@@ -146,13 +164,15 @@ def _message(
     eom: EquationsOfMotion,
     missed: float,
     off: np.ndarray,
+    places: list[int],
     poles: np.ndarray,
     names: tuple[tuple[str, ...], ...],
     growing: list[int],
+    drifting: list[int],
 ) -> str:
-    worst = eom.speeds[int(np.argmax(np.abs(off)))] if len(off) else ""
+    worst = eom.speeds[places[int(np.argmax(np.abs(off[places])))]] if places else ""
     first = (
-        "all accelerations are met"
+        "all accelerations of the controlled speeds are met"
         if missed < 1e-9
         else f"{100 * missed:.2g} % of what is wanted is missed, mostly at '{worst}'"
     )
@@ -161,4 +181,7 @@ def _message(
     if growing:
         told = "; ".join(f"{poles[k]:.3g} 1/s, mostly {', '.join(names[k])}" for k in growing[:3])
         return f"{first}; the zero dynamics grow: {told}"
+    if drifting:
+        told = "; ".join(dict.fromkeys(f"{abs(poles[k]):.3g} rad/s, mostly {', '.join(names[k])}" for k in drifting))
+        return f"{first}; the zero dynamics drift, deviations grow as powers of time (a multiple pole with too few modes): {told}"
     return f"{first}; the zero dynamics do not grow: slowest {poles[0]:.3g} 1/s, mostly {', '.join(names[0])}"

@@ -16,32 +16,87 @@ from spacectl.core.errors import SolverError
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.constrained import NOTHING, RANK
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.leverage import Leverage
 from spacectl.dynamics.orders import is_truncated
 
-__all__ = ["command_function", "independent_rows", "meet_rows", "postures", "solve_symmetric"]
+__all__ = [
+    "command_function",
+    "guard_terms",
+    "independent_rows",
+    "meet_rows",
+    "postures",
+    "singular_side",
+    "solve_symmetric",
+]
+
+_FEW = 5  # rows of a determinant that is written out
 
 
-def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> Any:
-    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; as many rows in C as columns in E.
+def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, list[Any], Any]:
+    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
 
-    Speeds that no input in y pushes directly are eliminated first, by the equations in which y does not stand.
+    C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
+    which y does not stand. The leverage is that of `spacectl.dynamics.leverage` as the root of the harmonic mean of the squared
+    cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it is 1 everywhere (inputs
+    that push the outputs directly). The side changes its sign where inputs pass through a position without authority.
     """
     M, C, E = ca.sparsify(M), ca.sparsify(C), ca.sparsify(E)
     pushed = sorted(set(E.sparsity().row()))
-    if len(pushed) != E.shape[1]:
+    m = E.shape[1]
+    if len(pushed) != m:
         Z = _divide(eom, M.T, C.T)  # ``C M^-1`` transposed: one solution for each row
-        return ca.solve(ca.sparsify(Z.T @ E), right - Z.T @ f)
+        D = ca.sparsify(Z.T @ E)
+        back = ca.solve(D, ca.SX.eye(m))
+        weights = (Z.T @ C.T) @ back.T @ (E.T @ _divide(eom, M, E)) @ back  # W^-1 W^-T for the scaled matrix W
+        return ca.solve(D, right - Z.T @ f), [m / ca.trace(weights)], singular_side(D)
     free = [k for k in range(eom.n_v) if k not in pushed]
+    squares, side = [], singular_side(C[:, pushed], E[pushed, :])
     if C[:, free].nnz():  # by the free rows, v_dot of the free speeds = base - slope times that of the pushed ones
-        both = _divide(eom, M[free, free], ca.horzcat(f[free], M[free, pushed]))
-        base, slope = both[:, 0], both[:, 1:]
-        v_pushed = ca.solve(ca.sparsify(C[:, pushed] - C[:, free] @ slope), right - C[:, free] @ base)
+        both = _divide(eom, M[free, free], ca.horzcat(f[free], M[free, pushed], C[:, free].T))
+        base, slope, spread = both[:, 0], both[:, 1 : m + 1], both[:, m + 1 :]
+        S = ca.sparsify(C[:, pushed] - C[:, free] @ slope)
+        v_pushed = ca.solve(S, right - C[:, free] @ base)
         v_free = base - slope @ v_pushed
+        # C M^-1 C' = K + S N^-1 S' with the reduced inertia N, C M^-1 E = S N^-1 E_p and E' M^-1 E = E_p' N^-1 E_p
+        N, K, back = M[pushed, pushed] - M[pushed, free] @ slope, C[:, free] @ spread, ca.solve(S, ca.SX.eye(m))
+        squares, side = [m / (m + ca.trace(back @ K @ back.T @ N))], singular_side(S, E[pushed, :])
     else:
         v_pushed = ca.solve(C[:, pushed], right)
         v_free = _divide(eom, M[free, free], f[free] - M[free, pushed] @ v_pushed)
     efforts = M[pushed, pushed] @ v_pushed + M[pushed, free] @ v_free - f[pushed]
-    return ca.solve(E[pushed, :], efforts)
+    return ca.solve(E[pushed, :], efforts), squares, side
+
+
+def singular_side(*factors: Any) -> Any:
+    """Product of determinants, which changes its sign at a singularity; empty if it is constant, or of more than five rows."""
+    if factors[0].shape[0] > _FEW:
+        return ca.SX(0, 1)
+    product = ca.det(factors[0]) if len(factors) == 1 else ca.det(factors[0]) * ca.det(factors[1])
+    return product if ca.symvar(product) else ca.SX(0, 1)
+
+
+def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Leverage | None) -> list[Any]:
+    """Squared independence of the first `own` rows of C and columns of E over that at design, if it changes with `symbols`."""
+    if design is None:
+        return []
+    given = ((C, design.output_sizes), (E.T, design.input_sizes))
+    return [
+        _independence(rows, sizes, own, M) / design.independence**2
+        for rows, sizes in given
+        if ca.depends_on(rows, symbols)
+    ]
+
+
+def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
+    """Squared distance of the first `own` rows from zero, from combinations of each other, and of the rest.
+
+    It is that of `Leverage`, with rows in units of their `sizes` at design, and a mean in place of the smallest as in
+    `meet_rows`. A block of the inverse of a Gram matrix is that of what the rest leaves.
+    """
+    scaled = rows @ ca.diag(1.0 / ca.sqrt(ca.diag(M)))
+    rest = ca.sqrt(ca.sum2(scaled[own:, :] ** 2))
+    unit = ca.diag(1.0 / ca.vertcat(ca.DM(sizes), rest)) @ scaled
+    return own / ca.trace(ca.solve(unit @ unit.T, ca.SX.eye(rows.shape[0])[:, :own])[:own, :])
 
 
 def solve_symmetric(A: Any, columns: Any) -> Any:
@@ -50,10 +105,9 @@ def solve_symmetric(A: Any, columns: Any) -> Any:
     return ca.ldl_solve(ca.densify(columns), D, LT, order)
 
 
-def command_function(name: str, symbols: list[Any], u: Any) -> ca.Function:
+def command_function(name: str, symbols: list[Any], *results: Any) -> ca.Function:
     """A function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
-    (shared,) = ca.cse([ca.densify(u)])
-    return ca.Function(name, symbols, [shared])
+    return ca.Function(name, symbols, ca.cse([ca.densify(item) for item in results]))
 
 
 def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from spacectl.controllers.wrappers_base import (
     Channel,
     On,
+    clip,
     free_prefix,
     labels_of,
     numbers_by_signal,
@@ -84,7 +85,7 @@ def add_dead_zone(law: ControlLaw, width: Any, *, on: On = "inputs") -> ControlL
     widths = numbers_by_signal(law, width, on=on, what="dead zone: width", positive=False)
 
     def rule(s: Any, z: Any, p: Any) -> tuple[Any, dict[str, Any]]:
-        return s - ca.fmin(ca.fmax(s, -p["width"]), p["width"]), {}
+        return s - clip(s, -p["width"], p["width"]), {}
 
     channels = {name: Channel(rule=rule, numbers={"width": value}) for name, value in widths.items()}
     prefix = free_prefix(law, "dead_zone")
@@ -170,9 +171,9 @@ def limit_rate(law: ControlLaw, rate: Any, *, bandwidth: Any = None, start: Any 
     def rule(s: Any, z: Any, p: Any) -> tuple[Any, dict[str, Any]]:
         if period > 0.0:
             most = p["rate"] * period
-            value = z["value"] + ca.fmin(ca.fmax(s - z["value"], -most), most)
+            value = z["value"] + clip(s - z["value"], -most, most)
             return value, {"value": value}
-        return z["value"], {"value": ca.fmin(ca.fmax(p["bandwidth"] * (s - z["value"]), -p["rate"]), p["rate"])}
+        return z["value"], {"value": clip(p["bandwidth"] * (s - z["value"]), -p["rate"], p["rate"])}
 
     channels = {
         name: Channel(rule=rule, memory={"value": starts[name]}, numbers={"rate": value, **numbers})
@@ -215,7 +216,6 @@ def _clipped(low: float, high: float) -> Channel:
     numbers = {key: value for key, value in (("low", low), ("high", high)) if np.isfinite(value)}
 
     def rule(s: Any, z: Any, p: Any) -> tuple[Any, dict[str, Any]]:
-        above = ca.fmax(s, p["low"]) if "low" in p else s
-        return ca.fmin(above, p["high"]) if "high" in p else above, {}
+        return clip(s, p.get("low"), p.get("high")), {}
 
     return Channel(rule=rule, numbers=numbers)

@@ -25,6 +25,7 @@ __all__ = [
     "On",
     "Rule",
     "call_symbols",
+    "clip",
     "derive_law",
     "free_prefix",
     "labels_of",
@@ -65,6 +66,13 @@ def require_law(law: Any, what: str) -> None:
             f"{what}: expected a ControlLaw, got {type(law).__name__}; write the law with make_law, a Python function "
             "cannot be wrapped"
         )
+
+
+def clip(signal: Any, low: Any = None, high: Any = None) -> Any:
+    """`signal` within its limits; NaN stays NaN, which fmin and fmax would turn into a limit."""
+    if low is not None:
+        signal = ca.if_else(signal < low, low, signal)
+    return signal if high is None else ca.if_else(signal > high, high, signal)
 
 
 def labels_of(law: ControlLaw, on: On, what: str) -> Labels:
@@ -204,11 +212,11 @@ def wrap_signals(
         y = apply(y)
     elif on == "states":
         x = apply(x)
-    u, z_dot, z_next = function(t, x, y, z[:n_z], r, p[:n_p])
+    u, z_dot, z_next = function(t, x, y, z[:n_z, :], r, p[:n_p, :])
     if on == "inputs":
         u = apply(u)
     change = ca.vertcat(*[changes[name] for name in memory])
-    idle = z[n_z:]
+    idle = z[n_z:, :]  # of a single entry z[1:] would be a row
     z_dot = ca.vertcat(z_dot, 0.0 * idle if law.is_sampled else change)
     z_next = ca.vertcat(z_next, change if law.is_sampled else idle)
     outputs = [ca.densify(item) for item in (u, z_dot, z_next)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.array import as_array, as_scalar
-from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.core.provenance import content_hash
 from spacectl.core.trajectory import Trajectory
@@ -53,6 +53,8 @@ class ControlLaw:
         Whether r holds the table's values followed by their rates.
     notes : mapping
         How it was designed, for the report.
+    undefined : str
+        What it means if the law commands NaN, for the message of a run that stops there; empty if it never does on purpose.
     """
 
     name: str
@@ -68,6 +70,7 @@ class ControlLaw:
     reference: Trajectory | None = None
     reference_rates: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
+    undefined: str = ""
 
     def __post_init__(self) -> None:
         what = f"law '{self.name}'"
@@ -110,12 +113,23 @@ class ControlLaw:
         return self.period > 0.0
 
     def __call__(self, t: float, x: Any, y: Any = (), z: Any = None) -> np.ndarray:
-        """Commanded inputs, shape (n_u,), for use outside a simulation."""
+        """Commanded inputs, shape (n_u,), for use outside a simulation.
+
+        Raises
+        ------
+        SolverError
+            If a command is not finite although the state is.
+        """
         r = np.zeros(0) if self.reference is None else self.reference(t)
         if self.reference is not None and self.reference_rates:
             r = np.concatenate([r, self.reference.rate(t)])
         memory = np.asarray(self.z0 if z is None else z)
-        return np.asarray(self.function(t, np.asarray(x), np.asarray(y), memory, r, np.asarray(self.p))[0]).reshape(-1)
+        u = np.asarray(self.function(t, np.asarray(x), np.asarray(y), memory, r, np.asarray(self.p))[0]).reshape(-1)
+        bad = [name for name, value in zip(self.inputs.names, u, strict=True) if not np.isfinite(value)]
+        if bad and np.all(np.isfinite(np.asarray(x, dtype=float))):
+            told, why = ", ".join(f"'{name}'" for name in bad), f": {self.undefined}" if self.undefined else ""
+            raise SolverError(f"law '{self.name}' commands a value that is not finite for {told} at t = {t:g} s{why}")
+        return u
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,10 +17,10 @@ from scipy.linalg import qr
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.leverage import WEAK, measure_leverage
 
 __all__ = ["AdequacyReport", "ConstraintForceTerms", "check_adequacy", "constraint_force_terms"]
 
-WEAK = 0.02  #: leverage below which a warning is due: fifty times the force that a well-placed actuator needs
 FEW = 1000  #: choices of speeds that are all looked at
 NONE = 1e-9  #: leverage that is rounding
 
@@ -119,8 +119,9 @@ class AdequacyReport:
     t : Array, shape (n,)
         Times [s].
     leverage : Array, shape (n,)
-        Smallest singular value of ``J M^-1 B_c`` with each row of J and each column of B_c scaled to unit size in the metric
-        of M^-1: 1 if each actuator pushes straight along its constraint, 0 if some condition cannot be kept.
+        Smallest singular value of ``J M^-1 B_c`` with rows and columns made orthonormal in the metric of M^-1 (the smallest
+        cosine of the angles between conditions and inputs): 1 if the actuators push straight along the constraints, 0 if
+        some condition cannot be kept.
     gain : Array, shape (n,)
         The same in units of the rows: the least acceleration of the conditions for inputs of unit size.
     contributing : tuple of str
@@ -228,10 +229,10 @@ def _leverage(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> tuple[
     kept = np.linalg.svd(everything / np.maximum(np.linalg.norm(everything, axis=1), 1e-300)[:, None])
     null = kept[2][int(np.sum(kept[1] > 1e-9 * kept[1][0])) :]
     contribution = np.linalg.norm(null @ B_c, axis=0) / np.maximum(np.linalg.norm(B_c, axis=0), 1e-300)
-    values = np.linalg.svd(unit, compute_uv=False)
     repeats = [_repeats(unit, k) for k in range(len(artificial))]
     gain = float(np.linalg.svd(reach, compute_uv=False)[-1])
-    return float(values[-1]), gain, float(np.sign(np.linalg.det(unit))), contribution, repeats
+    value = measure_leverage(M, J_a, B_c, J_n).value
+    return value, gain, float(np.sign(np.linalg.det(unit))), contribution, repeats
 
 
 def _artificial_rows(eom: EquationsOfMotion) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from math import isfinite
 
 import casadi as ca
 
@@ -18,6 +19,7 @@ from spacectl.dynamics.emit_chunks import CHUNKED_FROM, Line, emit_body
 from spacectl.dynamics.emit_linear import PRELUDE, LinearMap, find_maps, weave_maps
 from spacectl.dynamics.emit_lines import Assignment
 from spacectl.dynamics.emit_turns import entry_with_own_turns, take_turns
+from spacectl.dynamics.finite_constants import refuse_constant
 
 __all__ = ["EmittedC", "assignment_lines", "can_emit", "emit_function", "emit_step", "straight_line"]
 
@@ -180,7 +182,10 @@ def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment
         if op == ca.OP_OUTPUT:
             stores.append(((where_out[0], where_out[1]), slots[where_in[0]]))
         elif op == ca.OP_CONST:
-            slots[where_out[0]] = _number(function.instruction_constant(k))
+            number = function.instruction_constant(k)
+            if not isfinite(number):
+                refuse_constant(function, k, number)
+            slots[where_out[0]] = _number(number)
         elif op == ca.OP_INPUT:
             is_early = where_in[0] == hoisted
             place = f"{'p' if is_early else f'a{where_in[0]}'}[{where_in[1]}]"

@@ -38,8 +38,11 @@ def explain_failure(
     bad = _listed([names[i] for i in np.flatnonzero(data.bad)])
     if data.reason == BY_STATE:
         inputs = [eom.inputs[i] for i in np.flatnonzero(~np.isfinite(data.u_commanded))]
+        why = f": {bound.undefined}" if bound.undefined else ""
+        if not inputs and np.any(data.bad[eom.n_x :]):
+            return f"law '{bound.name}' changes its memory ({bad}) at a rate that is not finite {where}{why}"
         if inputs:
-            return f"law '{bound.name}' commands a value that is not finite for {_listed(inputs)} {where}"
+            return f"law '{bound.name}' commands a value that is not finite for {_listed(inputs)} {where}{why}"
         faults = _tether_faults(data, eom, data.fail_t)
         if faults:
             return f"{faults} ({where})"

@@ -20,6 +20,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.compile import find_compiler, load_library
 from spacectl.dynamics.emit import can_emit
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.finite_constants import require_finite_constants
 from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.native.function import NativeFunction, compile_expression
 from spacectl.dynamics.native.projection import compile_projection, project_near
@@ -238,6 +239,7 @@ def _machine_entry() -> int | None:
 
 
 def _bind_generated(bound: BoundFunction, f: ca.Function) -> None:
+    require_finite_constants(f)
     generator = ca.CodeGenerator("generated.c")
     generator.add(f)
     library = load_library({"generated.c": generator.dump()}, name=f.name())

@@ -28,6 +28,7 @@ class BoundLaw:
 
     name: str = ""
     identity: str = ""
+    undefined: str = ""
     law: BoundFunction | None = None
     sensors: BoundFunction | None = None
     u_map: tuple[int, ...] = ()
@@ -76,11 +77,15 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
     for name in law.measurements.names:
         if name not in eom.labels.y:
             raise ModelError(f"{what}: {unknown_name('measurement', name, eom.labels.y)}; add a sensor to the system")
-    bound = bind_casadi(law.function, tier, p=law.p)
+    try:
+        bound = bind_casadi(law.function, tier, p=law.p)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from error
     sensors = bind_casadi(feedback_function(eom, law), tier, p=p) if len(law.measurements) else None
     return BoundLaw(
         name=law.name,
         identity=law.content_hash,
+        undefined=law.undefined,
         law=bound,
         sensors=sensors,
         u_map=eom.labels.u.indices(law.inputs.names),

@@ -95,7 +95,7 @@ static int sc_command(sc_loop *L, double t, const double *s)
         double value = L->u_commanded[i];
         if (value < L->u_low[i]) value = L->u_low[i];
         if (value > L->u_high[i]) value = L->u_high[i];
-        L->u[i] = value;
+        L->u[i] = isfinite(L->u_commanded[i]) ? value : NAN; /* an infinite command is a failure, not the limit */
     }
     return SC_GO;
 }

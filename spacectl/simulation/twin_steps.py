@@ -104,6 +104,7 @@ def command(L: LoopData, t: float, s: np.ndarray) -> int:
     L.u_commanded[L.u_map] = L.law.results[0]
     value = np.where(L.u_commanded < L.u_low, L.u_low, L.u_commanded)
     L.u[:] = np.where(value > L.u_high, L.u_high, value)
+    L.u[~np.isfinite(L.u_commanded)] = np.nan  # an infinite command is a failure, not the limit
     return GO
 
 
