@@ -110,6 +110,7 @@ from spacectl.maneuvers.replay import refly, replay
 from spacectl.maneuvers.shaped import shape_motion, shape_plan
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.attachments import find_compliances
 from spacectl.model.beam import Beam
 from spacectl.model.constraints import Artificial, Constraint, Natural
 from spacectl.model.counterpart import rigid_counterpart
@@ -126,6 +127,7 @@ from spacectl.model.fem_nastran import read_nastran
 from spacectl.model.files import load_system, save_system
 from spacectl.model.flexible import Proportional
 from spacectl.model.frame_constraints import Loop, NoRelativeRotation, PointOnPlane
+from spacectl.model.interfaces import Compliance
 from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.model.modal import ModalBody
 from spacectl.model.plate import Plate
@@ -206,6 +208,7 @@ __all__ = [
     "ClassicalMargins",
     "ClosedLoop",
     "ClosedState",
+    "Compliance",
     "Condition",
     "ConsistentState",
     "Constraint",
@@ -378,6 +381,7 @@ __all__ = [
     "effective_masses",
     "factor_mass",
     "find_base_wrench",
+    "find_compliances",
     "find_constraint_wrenches",
     "find_impulse",
     "find_operating_point",

@@ -23,6 +23,7 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics import EquationsOfMotion, form_equations
 from spacectl.model.files import load_system
 from spacectl.model.system import System
+from spacectl.reports.summaries import describe_shapes
 from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
@@ -64,6 +65,8 @@ def check_command(
         say(f"{title} ({len(labels)})")
         for line in _label_lines(labels, eom.limits() if title == "inputs u" else None):
             say(line)
+    for name, text in describe_shapes(eom.system).items():
+        say(f"shapes of {name}: {text}")
     say(
         f"parameters p: {len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}, content {system.content_hash()[:12]}"
     )
@@ -84,6 +87,7 @@ def _equations_data(system: System, eom: EquationsOfMotion) -> dict[str, Any]:
         "bodies": len(system.tree),
         "formulation": eom.formulation,
         **named,
+        "shapes": describe_shapes(eom.system),
         "parameters": len(eom.parameters),
         "structure_hash": eom.structure_hash,
         "content_hash": system.content_hash(),

@@ -19,7 +19,7 @@ from spacectl.model.constraints import Constraint
 from spacectl.model.elements import JointElement
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_constraints import FrameConstraint
-from spacectl.model.interfaces import DIRECTIONS, ROOT_INTERFACE, join_interfaces, read_interfaces
+from spacectl.model.interfaces import DIRECTIONS, ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
 from spacectl.model.joints import Joint
 from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement
@@ -27,7 +27,7 @@ from spacectl.spatial.motion import Placement
 if TYPE_CHECKING:
     from spacectl.model.system import Part, System
 
-__all__ = ["attach_bodies", "find_interfaces"]
+__all__ = ["attach_bodies", "find_compliances", "find_interfaces"]
 
 STIFF = 0.01  #: relative error of a static compliance above which default shapes cause a warning
 _NONE = 1e-9  # relative size of a load that counts as none
@@ -101,6 +101,31 @@ def find_interfaces(system: System) -> dict[str, tuple[str, ...]]:
         name: join_interfaces({place: tuple(k for k in DIRECTIONS if k in held) for place, held in places.items()})
         for name, places in found.items()
     }
+
+
+def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
+    """Static compliance of each flexible body at everything attached to it, with its shapes and exact.
+
+    Parameters
+    ----------
+    system : System
+        The description.
+
+    Returns
+    -------
+    dict
+        By body; each entry has ``place`` (``"tip.rz"``), ``exact``, ``model`` and the relative ``error``. Bodies whose exact
+        compliance is not known (`ModalBody`) have none.
+
+    Examples
+    --------
+    >>> from spacectl.model.library import flexible_line_arm
+    >>> [f"{item.place} {item.error:.3f}" for item in find_compliances(flexible_line_arm())["link1"]]
+    ['tip.y -0.029', 'tip.rz -0.387']
+    """
+    found = find_interfaces(system)
+    bodies = [part.body for part in system.parts if isinstance(part.body, FlexibleBody)]
+    return {body.name: replace(body, interfaces=found[body.name]).compliances for body in bodies}  # type: ignore[type-var]
 
 
 Load = tuple[str, str | None, np.ndarray, np.ndarray]  # body, frame (None: its own), point, load map (m, 6) there

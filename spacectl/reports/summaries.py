@@ -9,12 +9,13 @@ import numpy as np
 
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.trajectory import Trajectory
+from spacectl.model.attachments import find_compliances
 from spacectl.planners.phase_figure import draw_phase_plane
 from spacectl.planners.phase_plane import PhasePlane
 from spacectl.planners.plan import Plan
 from spacectl.reports.units import format_value, pretty_unit
 
-__all__ = ["equation_summary", "law_summary", "linear_summary", "plan_figures", "plan_summary"]
+__all__ = ["describe_shapes", "equation_summary", "law_summary", "linear_summary", "plan_figures", "plan_summary"]
 
 NAMES = 24  # shown of a list of names
 COUNTED = 40  # bodies up to which operations are counted; beyond, the functions may not be built yet
@@ -35,8 +36,21 @@ def equation_summary(title: str, eom: Any) -> dict[str, Any]:
         ("inputs that keep constraints", _shortened(list(eom.constraint_inputs))),
         ("parameters p", f"{len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}"),
         ("operations of x_dot", _operations(eom)),
+        *((f"shapes of {name}", text) for name, text in describe_shapes(eom.system).items()),
     ]
     return {"title": title, "rows": [row for row in rows if row[1]]}
+
+
+def describe_shapes(system: Any) -> dict[str, str]:
+    """Of each flexible body: number and origin of its shapes, and its static compliance where something is attached."""
+    known = find_compliances(system)
+    found = {}
+    for part in system.parts:
+        if part.name in known:
+            errors = [f"{item.place} {100.0 * item.error:+.2g} %" for item in known[part.name]]
+            compliance = f"; static compliance against the exact one: {_shortened(errors)}" if errors else ""
+            found[part.name] = f"{part.body.n_modes}, {part.body.basis}{compliance}"
+    return found
 
 
 def linear_summary(title: str, model: Any) -> dict[str, Any]:
