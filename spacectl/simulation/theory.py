@@ -46,8 +46,8 @@ def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], stackl
     others = [f"'{name}'" for name in beyond if name != worst]
     also = f" (also {', '.join(others)})" if others else ""
     remedy = eom.system.part(worst).body.theory_remedy(beyond[worst])  # type: ignore[union-attr]
+    size = f"about {100.0 * beyond[worst]:.2g} %" if beyond[worst] < 1.0 else "more than 100 %"
     warnings.warn(
-        f"body '{worst}'{also} bends beyond the range of its theory of small deflections: results may be off by about "
-        f"{100.0 * beyond[worst]:.2g} %; {remedy}",
+        f"body '{worst}'{also} bends beyond the range of its theory of small deflections: results may be off by {size}; {remedy}",
         stacklevel=stacklevel,
     )
