@@ -128,6 +128,7 @@ static int sc_sequential(const sc_loops *L, const double *M, double *f, const do
     int *used = iwork, *depends = used + m, *found = depends + m, *left = found + L->n_loops;
     double typical = 0.0;
     int n_left = 0, n_used = 0;
+    if (!sc_all_finite((long long)n * m, J)) return 1;
     for (int i = 0; i < n; i++) typical = fmax(typical, M[(long long)i * n + i]);
     if (!(typical > 0.0)) typical = 1.0;
     for (int i = 0; i < n; i++) {
