@@ -18,6 +18,7 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.leverage import WEAK, measure_leverage
+from spacectl.dynamics.undefined import require_defined
 
 __all__ = ["AdequacyReport", "ConstraintForceTerms", "check_adequacy", "constraint_force_terms"]
 
@@ -207,6 +208,7 @@ def _good_speeds(J: np.ndarray, E: np.ndarray) -> list[int]:
 
 def _terms(eom: EquationsOfMotion, t: float, x: Any, p: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     state = np.asarray(x, dtype=float)
+    require_defined(eom, t, state, p)
     _, M, _, J, _, E = eom.call("terms", t, state[: eom.n_q], state[eom.n_q :], np.zeros(eom.n_u), p=p)
     return J, E, M
 

@@ -5,6 +5,8 @@ For a loop that cannot close, the configuration that comes closest is found and 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from spacectl.core.errors import SolverError
@@ -13,10 +15,11 @@ from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.embedded_model import Member
 from spacectl.dynamics.embedded_twin import EmbeddedTwin
 
-__all__ = ["close_member", "least_change", "move_speeds", "own_weights"]
+__all__ = ["close_member", "least_change", "move_speeds", "own_weights", "shorten_step"]
 
 _STEPS = 50  # Newton steps; a start from which they do not suffice is no start
 _LARGEST = 0.5  # [rad or m] of a step
+_SHORTER = 20  # halvings of a step that ends where a constraint is not defined
 
 
 def own_weights(twin: EmbeddedTwin, t: float, q: np.ndarray) -> np.ndarray:
@@ -70,11 +73,28 @@ def close_member(
             return q
         step = least_change(J, -g.reshape(-1), weight)
         step *= min(1.0, _LARGEST / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
-        q = q + W @ step
+        q = shorten_step(q, W @ step, lambda trial: twin.rows(member, t, trial, still)[:4])
     g = twin.rows(member, t, q, still)[0]
     if np.max(np.abs(g), initial=0.0) <= 1e3 * tolerance:
         return q
     raise _not_closed(twin, member, t, start, q, weight, names, 1e3 * tolerance)
+
+
+def shorten_step(q: np.ndarray, step: np.ndarray, rows: Callable[[np.ndarray], Iterable[np.ndarray]]) -> np.ndarray:
+    """``q + step``, with a step that is halved while it ends where a constraint is not defined.
+
+    Parameters
+    ----------
+    q, step : array, shape (n_q,)
+        Coordinates and their change.
+    rows : function
+        Coordinates -> arrays that must be finite.
+    """
+    for _ in range(_SHORTER):
+        if all(np.all(np.isfinite(item)) for item in rows(q + step)):
+            break
+        step = 0.5 * step
+    return q + step
 
 
 def _not_closed(
@@ -152,6 +172,8 @@ def least_change(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray
     if not b.size:
         return np.zeros(weight.size)
     scaled = J * weight
+    if not (np.all(np.isfinite(scaled)) and np.all(np.isfinite(b))):
+        raise SolverError("a constraint is not defined at a state that Newton's method came to; start closer")
     size = np.linalg.norm(scaled, axis=1)
     size = np.where(size > 1e-9 * np.max(size, initial=0.0), size, np.inf)
     change: np.ndarray = weight * np.linalg.lstsq(scaled / size[:, None], b / size, rcond=RANK)[0]

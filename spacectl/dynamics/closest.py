@@ -69,6 +69,7 @@ def find_closest(
     """
     rng, W = np.random.default_rng(0), linear(starts[0])[2]
     around = [unit(starts[0] + W[:, free] @ (size * rng.standard_normal(len(free)))) for size in _SPREAD]
+    around = [q for q in around if all(np.all(np.isfinite(item)) for item in linear(q))]
     best = _descend(linear, unit, starts[0], free)
     for start in [*starts[1:], *around]:
         if best.gap <= closed:
@@ -93,7 +94,7 @@ def _descend(linear: Linear, unit: Callable[[np.ndarray], np.ndarray], q: np.nda
         )[0]
         trial = unit(q + W @ _limited(step))
         found = _along(linear, trial, free)
-        if np.linalg.norm(found[0]) < np.linalg.norm(g):
+        if np.linalg.norm(found[0]) < np.linalg.norm(g) and np.all(np.isfinite(found[1])):
             slow = slow + 1 if np.linalg.norm(found[0]) > (1.0 - _SLOW) * np.linalg.norm(g) else 0
             q, (g, J, W), damping = trial, found, max(0.2 * damping, 1e-14)
         elif damping > 1e8:
@@ -103,13 +104,15 @@ def _descend(linear: Linear, unit: Callable[[np.ndarray], np.ndarray], q: np.nda
     curvature = np.zeros(0)
     for _ in range(_POLISH if n and np.linalg.norm(g) > 0.0 else 0):
         H = _curvature(linear, unit, q, W, free)
+        if not np.all(np.isfinite(H)):  # a rule is not defined beside it: no minimum in the usual sense
+            return Closest(q, g, False)
         curvature, V = np.linalg.eigh(H)
         if _is_level(g, J, 1e-3 * _LEVEL) or not curvature[0] > -_BENT * curvature[-1]:
             break
         inverse = np.where(curvature > _BENT * curvature[-1], 1.0 / np.maximum(curvature, 1e-300), 0.0)
         trial = unit(q + W @ _limited(-V @ (inverse * (V.T @ (J.T @ g)))))
         found = _along(linear, trial, free)
-        if not np.linalg.norm(found[0]) <= np.linalg.norm(g):
+        if not (np.linalg.norm(found[0]) <= np.linalg.norm(g) and np.all(np.isfinite(found[1]))):
             break
         q, (g, J, W) = trial, found
     rises = not curvature.size or bool(curvature[0] > -_BENT * max(float(curvature[-1]), 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.arguments import as_given_state, as_names, as_time
-from spacectl.dynamics.close_loops import close_member, least_change, move_speeds, own_weights
+from spacectl.dynamics.close_loops import close_member, least_change, move_speeds, own_weights, shorten_step
 from spacectl.dynamics.closest import largest_rows
 from spacectl.dynamics.diagnosis import require_sides
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.open_rows import not_met
 from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.undefined import require_defined
 
 __all__ = ["ConsistentState", "make_consistent"]
 
@@ -78,6 +80,8 @@ def make_consistent(
 
     Raises
     ------
+    ModelError
+        If a constraint is not defined at the start, as ``sqrt(x^2 + y^2) - 1`` at the origin.
     SolverError
         If no state near the start meets the constraints; the message names the loops and joints that stay open, `partial` is
         the state that comes closest.
@@ -91,6 +95,7 @@ def make_consistent(
     start = as_given_state(eom, x0, "make_consistent: x0")
     if not eom.constraint_rows:
         return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
+    require_defined(eom, t, start, p)
     if "aggregates" in eom.numeric:
         closed = _close_aggregates(eom, start, t, hold, tolerance, p)
         left = float(np.max(np.abs(eom.residual(t, closed[: eom.n_q], closed[eom.n_q :], p)), initial=0.0))
@@ -108,7 +113,7 @@ def make_consistent(
         step = least_change(J_g, -g, weight * held_q)
         step *= min(1.0, 0.5 / max(np.max(np.abs(step), initial=0.0), 1e-300))
         W = eom.call("projection", t, x[:n_q], x[n_q:], p=p)[4]
-        x[:n_q] += W @ step
+        x[:n_q] = shorten_step(x[:n_q], W @ step, partial(_levels, eom, t, x[n_q:], p))
         x = eom.state(x)
     rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
     left = np.max(np.abs(rows[0]), initial=0.0)
@@ -132,6 +137,11 @@ def make_consistent(
             partial=x,
         )
     return _report(eom, start, x, max(float(np.max(np.abs(rows[0]), initial=0.0)), open_rate))
+
+
+def _levels(eom: EquationsOfMotion, t: float, v: np.ndarray, p: Any, q: np.ndarray) -> list[np.ndarray]:
+    """Constraint equations at position and speed level with their Jacobians."""
+    return eom.call("constraints", t, q, v, p=p)[:4]
 
 
 def _close_aggregates(

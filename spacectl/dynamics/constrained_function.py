@@ -65,6 +65,8 @@ class _Solve(ca.Callback):  # type: ignore[misc]
     def eval(self, arg: list[Any]) -> list[Any]:
         M, f, J, gamma, E = (np.asarray(item.full()) for item in arg)
         try:
+            if not (np.all(np.isfinite(J)) and np.all(np.isfinite(E))):  # rows that no comparison of pivots would find
+                raise SolverError("constraint equations are not defined here")
             solution = self.solve(M, f[:, 0], J, gamma[:, 0], E, check=self.check)
         except (SolverError, np.linalg.LinAlgError, ValueError):
             return [ca.DM.nan(self.n, 1), ca.DM.nan(self.m, 1)]

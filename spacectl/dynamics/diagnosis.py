@@ -13,9 +13,11 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constrained import NOTHING, RANK, SOLVERS
+from spacectl.dynamics.rank_condition import explain_rank, find_rank
+from spacectl.dynamics.undefined import explain_undefined, require_defined
 from spacectl.model.frame_constraints import FrameConstraint
 
-__all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_finite", "require_sides"]
+__all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_sides", "solve_finite"]
 
 #: what to do about dependent rows under formulation="multipliers", as the end of a message
 DEPENDENT_CURE = (
@@ -45,6 +47,11 @@ class ConstraintReport:
         unit size: 0 if the forces cannot keep the constraints.
     message : str
         The same in words, with the cure.
+    motion_rank : int
+        Rank of ``[M J']``; the accelerations are unique if it equals the number of speeds (rank condition of Udwadia and
+        Phohomsiri).
+    undetermined : tuple of str
+        Directions along which no body has inertia and no constraint acts, as combinations of speeds.
     """
 
     rows: tuple[str, ...]
@@ -54,6 +61,8 @@ class ConstraintReport:
     residual: float
     adequacy: float
     message: str
+    motion_rank: int
+    undetermined: tuple[str, ...]
 
 
 def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = None) -> ConstraintReport:
@@ -74,6 +83,7 @@ def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = 
     """
     state = np.asarray(x, dtype=float)
     q, v = state[: eom.n_q], state[eom.n_q :]
+    require_defined(eom, t, state, p)
     command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
     _, M, f, J, gamma, E = eom.call("terms", t, q, v, command, p=p)
     f, gamma = f.reshape(-1), gamma.reshape(-1)
@@ -95,26 +105,63 @@ def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = 
     contradictory = tuple(name for name, d, most in zip(names, gap, limit, strict=True) if d > most)
     adequacy = _adequacy(M, J, E, scale, rank)
     report = (names, rank, dependent, contradictory, float(np.max(gap, initial=0.0)), adequacy)
-    return ConstraintReport(*report, _message(eom, *report))
+    motion, words = find_rank(M, J), _message(eom, *report)
+    loose = explain_rank(eom, t, q, v, p) if motion.rank < eom.n_v else ""
+    message = f"{words}; {loose}" if loose else words
+    return ConstraintReport(*report, message, motion.rank, motion.in_words(eom.speeds))
 
 
-def require_finite(eom: Any, what: str, values: np.ndarray, t: float, state: Any, u: Any, p: Any) -> np.ndarray:
-    """`values` if all are finite; else an error that says why there are no accelerations."""
-    if np.all(np.isfinite(values)):
-        return values
-    x = np.concatenate([np.ravel(part) for part in state]) if isinstance(state, tuple) else np.ravel(state)
-    if eom.constraint_rows and np.all(np.isfinite(x)):
-        told = diagnose_constraints(eom, t, x, u=u, p=p).message
-        raise SolverError(
-            f"system '{eom.system.name}' by {eom.formulation}: no accelerations at t = {t:g}; {told}"
-            f"{DEPENDENT_CURE if eom.formulation == 'multipliers' else ''}"
-        )
-    names = eom.speeds if what == "v_dot" else eom.states
-    bad = names[int(np.flatnonzero(~np.isfinite(values))[0])]
-    raise ModelError(
-        f"{what} at t = {t:g} is not finite (first at '{bad}'): the state or input is not finite, or the mass matrix "
-        "is singular there"
-    )
+def solve_finite(eom: Any, what: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
+    """Call a function that solves for accelerations; raise an error that says why there are none.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        By any formulation.
+    what : {"x_dot", "v_dot", "multipliers"}
+        The function.
+    arguments : tuple
+        (t, x, u) or (t, q, v, u).
+    p : array or None
+        Run-time parameters.
+
+    Raises
+    ------
+    ModelError
+        If a term of the equations is not finite there, or the mass matrix of a tree is singular.
+    SolverError
+        If the constraints and the inertia do not determine the accelerations, or the constraints contradict each other.
+    """
+    cause: SolverError | None = None
+    try:
+        values: np.ndarray = eom.call(what, *arguments, p=p)[0].reshape(-1)
+        if np.all(np.isfinite(values)):
+            return values
+    except SolverError as error:
+        cause = error
+    t, *state, u = arguments
+    x = np.concatenate([np.ravel(part) for part in state]).astype(float)
+    _require_finite_arguments(eom, t, x, u)
+    require_defined(eom, t, x, p)
+    head = f"system '{eom.system.name}' by {eom.formulation}: no accelerations at t = {float(t):g}"
+    undefined = explain_undefined(eom, t, x, p)
+    loose = "" if undefined else explain_rank(eom, t, x[: eom.n_q], x[eom.n_q :], p)
+    if undefined or not eom.constraint_rows:
+        raise ModelError(f"{head}; {undefined or loose or 'the mass matrix is singular there'}") from cause
+    if cause is not None and not loose:
+        raise cause
+    told = loose or diagnose_constraints(eom, t, x, u=u, p=p).message
+    cure = DEPENDENT_CURE if eom.formulation == "multipliers" and not loose else ""
+    raise SolverError(f"{head}; {told}{cure}") from cause
+
+
+def _require_finite_arguments(eom: Any, t: float, x: np.ndarray, u: Any) -> None:
+    for names, values in ((eom.states, x), (eom.inputs, np.ravel(u))):
+        bad = np.flatnonzero(~np.isfinite(np.asarray(values, dtype=float)))
+        if bad.size:
+            raise ModelError(
+                f"no accelerations at t = {float(t):g}: '{names[bad[0]]}' is {values[bad[0]]}; give finite numbers"
+            )
 
 
 def require_sides(eom: Any, t: float, x: np.ndarray, p: Any) -> None:

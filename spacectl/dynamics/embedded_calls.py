@@ -22,6 +22,7 @@ from spacectl.dynamics.native.compiled import UNROLL_LIMIT
 from spacectl.dynamics.native.embedded_kernel import EmbeddedKernel
 from spacectl.dynamics.native.function import NativeFunction
 from spacectl.dynamics.native.large import LargeTree
+from spacectl.dynamics.native.levers import Around
 from spacectl.dynamics.native.tree_data import serves_tree
 from spacectl.dynamics.options import Baumgarte
 from spacectl.model.constraints import AnyConstraint
@@ -192,9 +193,9 @@ class EmbeddedCalls:
         """(t, x, u, p) -> x_dot as native code."""
         return EmbeddedKernel(self.twin(p).model).plant
 
-    def project(self, p: np.ndarray) -> NativeFunction:
-        """(t, x, p) -> x on the constraints as native code."""
-        return EmbeddedKernel(self.twin(p).model).projection
+    def project(self, p: np.ndarray, around: Around | None = None) -> NativeFunction:
+        """(t, x, p) -> x on the constraints as native code; `around` as for `compile_projection`."""
+        return EmbeddedKernel(self.twin(p).model, around).projection
 
     def calls(self) -> dict[str, Any]:
         """The calls by function name."""

@@ -17,6 +17,7 @@ from spacectl.dynamics.evaluate import Evaluator
 from spacectl.dynamics.input_map import loop_motor
 from spacectl.dynamics.native.tree_data import environment_arrays
 from spacectl.dynamics.options import Baumgarte
+from spacectl.dynamics.samples import FARTHER
 from spacectl.dynamics.tree import ROOT
 from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial
@@ -164,19 +165,22 @@ class EmbeddedModel:
         """How many rows of each member must be independent: as many as at rest, if its loops are closed there."""
         rest, n_v = self.frames.tree.rest(), len(self.frames.tree.speeds)
         rng = np.random.default_rng(0)
-        found = []
+        found: list[int] = []
         for member in self.members:
             if not member.kind.m:
                 found.append(0)
                 continue
             rows = self.evaluator(member.kind, "rows")
             g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root[:6], member.record)
-            if np.max(np.abs(g), initial=0.0) > _CLOSED:  # anywhere will do then
-                q, v = (
-                    rest[member.q] + 0.3 * rng.standard_normal(member.q.size),
-                    0.1 * rng.standard_normal(n_v)[: member.v.size],
-                )
-                J = rows(0.0, q, v, self.root[:6], member.record)[2]
+            if not np.max(np.abs(g), initial=0.0) <= _CLOSED or not np.all(np.isfinite(J)):  # anywhere will do then
+                for size in FARTHER:
+                    q, v = (
+                        rest[member.q] + size * rng.standard_normal(member.q.size),
+                        0.1 * rng.standard_normal(n_v)[: member.v.size],
+                    )
+                    J = rows(0.0, q, v, self.root[:6], member.record)[2]
+                    if np.all(np.isfinite(J)):
+                        break
             found.append(partition(J, np.zeros(len(J)), np.ones(J.shape[1])).rank)
         return tuple(found)
 

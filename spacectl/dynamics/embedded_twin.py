@@ -121,7 +121,7 @@ class EmbeddedTwin:
 
     def _loose(self, member: Member, J: np.ndarray) -> str:
         """Which speed the rows leave free most, as a clause of a message."""
-        if not len(J):
+        if not len(J) or not np.all(np.isfinite(J)):
             return ""
         _, singular, V = np.linalg.svd(J)
         rank = int(np.sum(singular > RANK * max(float(singular[0]), 1e-300)))

@@ -17,7 +17,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.checks import ParameterChecks
-from spacectl.dynamics.diagnosis import require_finite
+from spacectl.dynamics.diagnosis import solve_finite
 from spacectl.dynamics.evaluate import Evaluator
 from spacectl.dynamics.functions import EquationLabels, form_jacobian
 from spacectl.dynamics.histories import evaluate_along
@@ -195,11 +195,11 @@ class EquationsOfMotion:
 
     def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Rate of the state, shape (n_x,)."""
-        return require_finite(self, "x_dot", self.call("x_dot", t, x, u, p=p)[0].reshape(-1), t, x, u, p)
+        return solve_finite(self, "x_dot", (t, x, u), p)
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Rates of the speeds, shape (n_v,)."""
-        return require_finite(self, "v_dot", self.call("v_dot", t, q, v, u, p=p)[0].reshape(-1), t, (q, v), u, p)
+        return solve_finite(self, "v_dot", (t, q, v, u), p)
 
     def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """M, shape (n_v, n_v)."""
@@ -237,8 +237,7 @@ class EquationsOfMotion:
 
     def multipliers(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Multipliers of the constraint rows; of artificial ones, the inputs that keep them. Empty for a tree."""
-        lam = self.call("multipliers", t, q, v, u, p=p)[0].reshape(-1) if self.constraint_rows else np.zeros(0)
-        return require_finite(self, "multipliers", lam, t, (q, v), u, p)
+        return solve_finite(self, "multipliers", (t, q, v, u), p) if self.constraint_rows else np.zeros(0)
 
     def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
         """Constraint residuals: rows that hold positions, then all rows at speed level; empty for a tree."""

@@ -23,6 +23,7 @@ from spacectl.dynamics.native.tree_data import knows_kinds
 from spacectl.dynamics.native.tree_twin import TreeTwin
 from spacectl.dynamics.options import Baumgarte, Options, choose_speeds
 from spacectl.dynamics.orders import is_truncated
+from spacectl.dynamics.rank_condition import explain_rank, find_rank
 from spacectl.model.absolute import as_absolute
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.segments import expand_segments
@@ -89,7 +90,7 @@ def form_equations(
     Raises
     ------
     ModelError
-        For an unknown formulation or number, and if nothing has inertia against some speed.
+        For an unknown formulation or number, and if no body has inertia along some direction of the speeds.
 
     Examples
     --------
@@ -157,37 +158,31 @@ def _form_again(system: System, formulation: str, options: Options) -> Equations
 
 
 def _check_inertia(eom: EquationsOfMotion) -> None:
-    """Raise `ModelError`, naming the speed, if the mass matrix at rest is singular."""
+    """Raise `ModelError`, naming the directions without inertia, if the mass matrix is singular."""
     if eom.n_v == 0:
         return
     bodies = [part.body for part in eom.system.tree]
     is_special = any(getattr(body, "is_flexible", False) or hasattr(body, "line") for body in bodies)
     is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
     twin = None if is_special or not knows_kinds(eom.system) else TreeTwin(eom.system, eom.parameters, eom.p)
-
-    def weakest_speed(q: np.ndarray) -> tuple[int, float]:
-        return _weakest_pivot(eom.mass_matrix(0.0, q)) if twin is None else twin.weakest_speed(q)
-
-    rest = np.asarray(eom.x_rest)[: eom.n_q]
-    speed, ratio = weakest_speed(rest)
+    found: list[tuple[int, np.ndarray]] = []
     # singular at rest only (collinear axes of a wrist, say) is no fault: look at other positions too
-    for shift in (0.37, 1.13):
-        if not ratio > _SINGULAR:
-            other = eom.state(np.concatenate([rest + shift * np.cos(np.arange(eom.n_q)), np.zeros(eom.n_v)]))
-            speed, ratio = weakest_speed(other[: eom.n_q])
-    if not ratio > _SINGULAR:
-        raise ModelError(
-            f"system '{eom.system.name}': nothing has inertia against speed '{eom.speeds[speed]}' (singular mass matrix); "
-            "give the body it moves an inertia or an offset centre of mass"
-        )
+    for shift in (0.0, 0.37, 1.13):
+        moved = np.asarray(eom.x_rest) + shift * np.cos(np.arange(eom.n_x))
+        q = eom.state(np.concatenate([moved[: eom.n_q], np.zeros(eom.n_v)]))[: eom.n_q]
+        pivot = _weakest_pivot(eom.mass_matrix(0.0, q)) if twin is None else twin.weakest_pivot(q)
+        if pivot > _SINGULAR:
+            return
+        found.append((find_rank(eom.mass_matrix(0.0, q), np.zeros((0, eom.n_v))).rank, q))
+    _, q = max(found, key=lambda pair: pair[0])  # what has no inertia there has none in any position
+    raise ModelError(f"system '{eom.system.name}': {explain_rank(eom, 0.0, q, np.zeros(eom.n_v))}")
 
 
-def _weakest_pivot(M: np.ndarray) -> tuple[int, float]:
-    """The speed with the smallest pivot of M, eliminated last to first, relative to its diagonal entry; and that ratio."""
+def _weakest_pivot(M: np.ndarray) -> float:
+    """The smallest pivot of M, eliminated last to first, relative to its diagonal entry."""
     rest, ratios = M.copy(), np.zeros(len(M))
     for k in reversed(range(len(M))):
         ratios[k] = rest[k, k] / M[k, k] if M[k, k] > 0.0 else 0.0
         if ratios[k] > _SINGULAR:
             rest[:k, :k] -= np.outer(rest[:k, k], rest[k, :k]) / rest[k, k]
-    weakest = int(np.argmin(ratios))
-    return weakest, float(ratios[weakest])
+    return float(np.min(ratios))

@@ -11,7 +11,7 @@ import numpy as np
 
 from spacectl.dynamics.constrained import NOTHING
 from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.levers import around_rest, find_levers, nudges
+from spacectl.dynamics.native.levers import Samples, are_defined, find_levers, jacobians_around
 from spacectl.dynamics.open_rows import rows_together
 from spacectl.dynamics.tree import Tree
 
@@ -51,17 +51,17 @@ class Closure:
     joints: tuple[str, ...]
 
 
-def loop_closures(eom: EquationsOfMotion, x: Any, p: Any = None) -> Iterator[Closure]:
+def loop_closures(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> Iterator[Closure]:
     """All sets of rows that share joints, at a state."""
     numbers = np.asarray(eom.p if p is None else p, dtype=float)
     state = np.asarray(x, dtype=float)
     if "aggregates" in eom.numeric:
-        yield from _embedded_closures(eom.numeric["aggregates"](numbers), state)
+        yield from _embedded_closures(eom.numeric["aggregates"](numbers), t, state)
         return
     v, held_rows = state[eom.n_q :], [eom.constraint_rows.index(name) for name in eom.position_rows]
     owners = np.array([name.split(".")[0] for name in eom.constraint_rows])
     joints = np.array(_joints(eom))
-    for rows, speeds, levers, rank in _blocks(eom, numbers.tobytes()):
+    for rows, speeds, levers, rank in _blocks(Samples(eom, numbers, (t, state))):
         places = np.flatnonzero(np.isin(held_rows, rows))
 
         def terms(t: float, q: np.ndarray, rows: Any = rows, speeds: Any = speeds, places: Any = places) -> Any:
@@ -73,18 +73,19 @@ def loop_closures(eom: EquationsOfMotion, x: Any, p: Any = None) -> Iterator[Clo
         )
 
 
-def _embedded_closures(twin: Any, state: np.ndarray) -> Iterator[Closure]:
+def _embedded_closures(twin: Any, t: float, state: np.ndarray) -> Iterator[Closure]:
     """The same from the aggregates of embedded equations: nothing that spans the system is formed."""
     for member in twin.members:
         if not member.rows.size:
             continue
         v = state[twin.n_q :][member.v]
+        place = _reference(twin, member) or (t, state[: twin.n_q][member.q].tobytes(), v.tobytes())
 
         def terms(t: float, q: np.ndarray, member: Any = member, v: Any = v) -> Any:
             g, _, J, held, W, *_ = twin.rows(member, t, q, v)
             return g.reshape(-1), J, held, W
 
-        levers, rank = _member_levers(twin, member)
+        levers, rank = _member_levers(twin, member, *place)
         owners = tuple(item.name for item in member.aggregate.constraints for _ in range(item.n_rows))
         yield Closure(terms, state[: twin.n_q][member.q], levers, rank, owners, _aggregate_joints(twin.model, member))
 
@@ -96,10 +97,22 @@ def _aggregate_joints(model: Any, member: Any) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=2048)
-def _member_levers(twin: Any, member: Any) -> tuple[np.ndarray, int]:
-    rest, v = _rest(twin)[member.q], np.zeros(member.v.size)
-    W = twin.rows(member, 0.0, rest, v)[4]
-    return _measure([twin.rows(member, 0.0, rest + W @ step, v)[2] for step in nudges(member.v.size)])
+def _member_levers(twin: Any, member: Any, t: float, q: bytes, v: bytes) -> tuple[np.ndarray, int]:
+    place = t, np.frombuffer(q), np.frombuffer(v)
+    return _measure(jacobians_around(partial(_member_rows, twin, member), place))
+
+
+@lru_cache(maxsize=2048)
+def _reference(twin: Any, member: Any) -> tuple[float, bytes, bytes] | None:
+    """The place at which rows are measured: the reference position, None if some row is not defined around it."""
+    q, v = _rest(twin)[member.q], np.zeros(member.v.size)
+    is_good = are_defined(partial(_member_rows, twin, member), (0.0, q, v))
+    return (0.0, q.tobytes(), v.tobytes()) if is_good else None
+
+
+def _member_rows(twin: Any, member: Any, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    _, _, J, _, W, *_ = twin.rows(member, t, q, v)
+    return J, W
 
 
 @lru_cache(maxsize=8)
@@ -108,11 +121,10 @@ def _rest(twin: Any) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _blocks(eom: Any, numbers: bytes) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, int], ...]:
+def _blocks(samples: Samples) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, int], ...]:
     """Rows and speeds that belong together, with the levers of the rows and their rank."""
-    p, v = np.frombuffer(numbers), np.zeros(eom.n_v)
-    whole = [eom.call("projection", 0.0, q, v, p=p)[2] for q in around_rest(eom)]
-    touched = np.max(np.abs(whole), axis=0) > 0.0
+    whole = samples.jacobians()
+    touched = np.any(np.array(whole) != 0.0, axis=0)  # what is not a number counts too
     found = []
     for rows in rows_together(touched):
         place = rows, np.flatnonzero(touched[rows].any(axis=0))
@@ -124,7 +136,7 @@ def _blocks(eom: Any, numbers: bytes) -> tuple[tuple[np.ndarray, np.ndarray, np.
 def _measure(jacobians: list[np.ndarray]) -> tuple[np.ndarray, int]:
     """Levers of rows from their values around the reference, and the largest rank there."""
     sizes = find_levers(jacobians, lambda J, levers: 1.0)
-    rank = max(rank_of(J, sizes) for J in jacobians)
+    rank = max((rank_of(J, sizes) for J in jacobians if np.all(np.isfinite(J))), default=len(sizes) - 1)
     return find_levers(jacobians, partial(near_of, rank=rank)), rank
 
 

@@ -17,7 +17,7 @@ from spacectl.dynamics.blocks import ClosingBlock, closing_blocks
 from spacectl.dynamics.constrained import RANK, Solution, speed_scales
 from spacectl.dynamics.constraint_terms import ConstraintTerms
 from spacectl.dynamics.elimination import LoopRows, solve_sequential
-from spacectl.dynamics.samples import sample_states
+from spacectl.dynamics.samples import generic_speeds, sample_states
 from spacectl.dynamics.terms import Terms
 from spacectl.dynamics.wishes import KEPT, choose_dependent, unit_rows, wish_weights
 from spacectl.model.constraints import AnyConstraint
@@ -104,8 +104,8 @@ def plan_partition(
         "constraints" and "mass_matrix" of the equations.
     """
     p = np.asarray(terms.system.parameters(vary=terms.vary).values)
-    states, still = sample_states(terms, rows, p), np.zeros(terms.v.shape[0])
-    found = [rows(0.0, q, still, p) for q in states]
+    states, v = sample_states(terms, rows, p), generic_speeds(terms.v.shape[0])
+    found = [rows(0.0, q, v, p) for q in states]
     jacobians, held = ([np.asarray(out[k].full()) for out in found] for k in (2, 3))
     scale = speed_scales(np.asarray(mass(0.0, states[0], p).full()))
     wish = wish_weights(terms, keep)

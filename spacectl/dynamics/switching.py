@@ -1,6 +1,6 @@
 """Constraints that are switched on and off by run-time numbers: one set of equations, one native code for all stages.
 
-Each constraint gets a number ``name.active``. Its rows of J, gamma and E are multiplied by it, so a constraint that is
+Each constraint gets a number ``name.active``. Where it is zero, rows of J, gamma and E are zero too: a constraint that is
 off is a row of zeros, which the pivoted solvers leave out (its multipliers are zero). The coordinates never change (000).
 """
 
@@ -67,7 +67,7 @@ def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solve
 
 
 class _Switched:
-    """Functions of the longer vector p, with rows of constraints multiplied by their numbers."""
+    """Functions of the longer vector p, with rows of constraints that do not act replaced by zeros."""
 
     def __init__(
         self,
@@ -125,15 +125,15 @@ class _Switched:
             places = self.held if kind.startswith("held") else self.rows
             factors = ca.vertcat(*[active[k] for k in places]) if places else value[:, :0].T
             if kind == "columns":
-                return value @ ca.diag(factors)
-            return factors * value if kind in ("column", "held") else ca.diag(factors) @ value
+                return _where(ca.repmat(factors.T, value.shape[0], 1), value)
+            return _where(ca.repmat(factors, 1, value.shape[1]), value)
 
         return self._widened(name, change)
 
     def _sides(self, key: str, value: Any, active: Any) -> Any:
         """Sides of constraints that do not act are as meant."""
         factors = ca.vertcat(*[active[k] for k in self.frames]) if self.frames else value
-        return 1.0 + factors * (value - 1.0)
+        return 1.0 + _where(factors, value - 1.0)
 
     def _residual(self, constraints: ca.Function) -> ca.Function:
         symbols = [ca.SX.sym(key, *constraints.size_in(i)) for i, key in enumerate(constraints.name_in())]
@@ -147,6 +147,11 @@ class _Switched:
         v_dot = x_dot(t, x, u, p)[x.shape[0] - n_v :] if inner.jac_sparsity(0, 3).nnz() else ca.MX.zeros(n_v)
         y = inner(t, x, u, v_dot, p[: self.n_p])
         return ca.Function("outputs", [t, x, u, p], [y], ["t", "x", "u", "p"], ["y"])
+
+
+def _where(is_active: Any, value: Any) -> Any:
+    """Entries of constraints that act, else zero; a product would keep what is not defined where they do not act."""
+    return ca.if_else(is_active, value, 0.0) if value.numel() else value
 
 
 def constraints_of(eom: EquationsOfMotion) -> tuple[AnyConstraint, ...]:

@@ -72,7 +72,7 @@ def find_weak_loop(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> W
     """
     if not np.all(np.isfinite(np.asarray(x, dtype=float))):
         return None
-    found = [(_nearness(item, t), item) for item in loop_closures(eom, x, p)]
+    found = [(_nearness(item, t), item) for item in loop_closures(eom, t, x, p)]
     if not found:
         return None
     (near, rank), closure = min(found, key=lambda pair: pair[0][0])

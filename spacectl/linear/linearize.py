@@ -19,7 +19,9 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
 from spacectl.dynamics.native.tree_data import serves_tree
+from spacectl.dynamics.rank_condition import explain_rank
 from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.undefined import require_defined
 from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.manifold import constraint_manifold
@@ -83,7 +85,7 @@ def linearize(
     Raises
     ------
     ModelError
-        If a loop is in a singular position there: the motions that it allows have no common tangent.
+        If a loop is in a singular position there (the motions that it allows have no common tangent), or a rule undefined.
 
     Examples
     --------
@@ -98,6 +100,7 @@ def linearize(
     state, command = _point(eom, x, u)
     q, v = state[: eom.n_q], state[eom.n_q :]
     n = eom.n_v
+    require_defined(eom, t, state, p)
     loop = singular_loop(eom, t, state, p)
     if loop is not None:
         raise ModelError(
@@ -171,9 +174,9 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
     def by_recursion(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
         try:
             return kernel.linearise(q, v, u)
-        except SolverError:
+        except SolverError as error:
             if "x_dot" in eom.numeric:
-                raise
+                raise SolverError(explain_rank(eom, t, q, v, values) or str(error)) from error
             return by_casadi(t, q, v, u)
 
     return by_recursion

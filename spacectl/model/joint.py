@@ -101,6 +101,13 @@ class Joint:
         """Rates of the coordinates."""
         return v
 
+    def redundancies(self, q: np.ndarray, name: str) -> tuple[tuple[np.ndarray, str], ...]:
+        """Directions of its speeds that move nothing, each with the constraint equation that they need, in words.
+
+        For joints in redundant coordinates; `name` is what the joint is called in the system.
+        """
+        return ()
+
 
 def unit_vectors(q: Any) -> tuple[Any, Any, Any]:
     """The three unit vectors, of the kind of q."""

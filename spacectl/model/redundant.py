@@ -54,3 +54,10 @@ class QuaternionFree(Joint):
         stretch = (q[0] * v[0] + q[1] * v[1] + q[2] * v[2] + q[3] * v[3]) / length
         velocity = rotation_from_quaternion(q[0:4]).T @ v[4:7]
         return stack(-2.0 * stretch * omega, -cross(omega, velocity))
+
+    def redundancies(self, q: np.ndarray, name: str) -> tuple[tuple[np.ndarray, str], ...]:
+        square = " + ".join(f"s['{name}{suffix}']**2" for suffix, _ in QUATERNION)
+        missing = (
+            f"the unit-norm equation of quaternion '{name}' (Constraint(name='norm', rule=lambda s: {square} - 1))"
+        )
+        return ((np.concatenate([q[:4], np.zeros(3)]), missing),)

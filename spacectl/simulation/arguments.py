@@ -13,7 +13,9 @@ from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.undefined import explain_undefined, require_defined
 from spacectl.dynamics.weak_loops import singular_loop
+from spacectl.simulation.bound import BoundFunction
 
 __all__ = [
     "check_atol",
@@ -112,6 +114,7 @@ def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.nd
     """Raise `ModelError` for a start that does not meet the constraints."""
     if not eom.constraint_rows:
         return
+    require_defined(eom, t, x0, p)
     q, v = x0[: eom.n_q], x0[eom.n_q :]
     left = np.abs(eom.residual(t, q, v, p))
     size = max(1.0, float(np.max(np.abs(x0))))
@@ -122,6 +125,18 @@ def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.nd
             f"x0 does not meet the constraints: {names[worst]} is off by {left[worst]:.3g}; "
             "pass make_consistent(eom, x0).x"
         )
+
+
+def check_rates(eom: EquationsOfMotion, plant: BoundFunction, t: float, x0: np.ndarray, p: np.ndarray) -> None:
+    """Raise `ModelError` for a start at which the force of an element (or gravity) is not finite."""
+    plant.arguments[0][0], plant.arguments[1][:], plant.arguments[2][:] = t, x0, 0.0
+    is_done = plant.call()
+    plant.error = None
+    if is_done and np.all(np.isfinite(plant.results[0])):
+        return
+    reason = explain_undefined(eom, t, x0, p)
+    if reason:
+        raise ModelError(f"x0 of system '{eom.system.name}' has no accelerations: {reason}")
 
 
 def warn_if_singular(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.ndarray) -> None:

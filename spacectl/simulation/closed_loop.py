@@ -176,6 +176,7 @@ def build_run(
         raise ModelError(f"law '{bound.name}': period {bound.period:g} s is below the rounding of t = {span[1]:g} s")
     check_arguments.check_constraints(eom, span[0], start, parameters)
     plant = bind_plant(eom, tier, parameters)
+    check_arguments.check_rates(eom, plant, span[0], start, parameters)
     jumps = project and rank_jumps(eom, span[0], start, parameters)
     watched = tuple(guards)
     guard_function, guards_use_u = None, False
@@ -192,7 +193,7 @@ def build_run(
         guards=guard_function,
         plant_slopes=plant_slopes,
         law_slopes=law_slopes,
-        project=bind_projection(eom, tier, parameters, careful=jumps) if project else None,
+        project=bind_projection(eom, tier, parameters, careful=jumps, around=(span[0], start)) if project else None,
         project_stages=jumps,
         leaps=project and not jumps and bool(eom.position_rows),
         tableau=find_tableau(method),

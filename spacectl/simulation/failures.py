@@ -8,6 +8,8 @@ import numpy as np
 
 from spacectl.dynamics.diagnosis import DEPENDENT_CURE, diagnose_constraints
 from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.rank_condition import explain_rank
+from spacectl.dynamics.undefined import explain_undefined
 from spacectl.dynamics.weak_loops import WeakLoop, can_close, find_weak_loop
 from spacectl.model.tether import LineElement
 from spacectl.simulation.events import Guard
@@ -46,6 +48,10 @@ def explain_failure(
         faults = _tether_faults(data, eom, data.fail_t)
         if faults:
             return f"{faults} ({where})"
+        x, p = data.s[: data.n_x], data.plant.arguments[3]
+        reason = explain_undefined(eom, data.t, x, p) or explain_rank(eom, data.t, x[: eom.n_q], x[eom.n_q :], p)
+        if reason:
+            return f"there are no accelerations {where}: {reason}"
         return (
             f"the rates of {bad} are not finite {where}, however short the step; the motion runs into a singularity "
             f"there, or a parameter is out of range{_constraint_faults(data, eom)}"

@@ -23,6 +23,7 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.finite_constants import require_finite_constants
 from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.native.function import NativeFunction, compile_expression
+from spacectl.dynamics.native.levers import Around
 from spacectl.dynamics.native.projection import compile_projection, project_near
 from spacectl.simulation.bound import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
 
@@ -144,22 +145,25 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
     return bound
 
 
-def bind_projection(eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool) -> BoundFunction | None:
+def bind_projection(
+    eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool, around: Around | None = None
+) -> BoundFunction | None:
     """(t, x, p) -> (x, near): the nearest state that meets the constraints, and how far from a singular one; None without any.
 
-    `careful` is for constraints whose rank jumps off their set (`rank_jumps`).
+    `careful` is for constraints whose rank jumps off their set (`rank_jumps`); `around` is the time and state of the start.
     """
     if not eom.constraint_rows:
         return None
     if tier in ("native", "data-driven") and "project" in eom.numeric and not careful:
-        bound = bind_native(eom.numeric["project"](p))
+        bound = bind_native(eom.numeric["project"](p, around))
     elif tier in ("native", "data-driven"):
-        bound = bind_native(compile_projection(eom, p, careful=careful))
+        bound = bind_native(compile_projection(eom, p, careful=careful, around=around))
     else:
         n_x = eom.n_x
 
         def rule(arguments: list[Any], results: list[Any]) -> None:
-            results[0][:], results[1][0] = project_near(eom, float(arguments[0][0]), arguments[1], p, careful=careful)
+            t, x = float(arguments[0][0]), arguments[1]
+            results[0][:], results[1][0] = project_near(eom, t, x, p, careful=careful, around=around)
 
         bound = bind_python(rule, [1, n_x, p.size], [n_x, 1])
     bound.arguments[2][:] = p

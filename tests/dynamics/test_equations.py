@@ -222,7 +222,7 @@ def test_along_puts_time_first(arm) -> None:
 
 def test_body_without_inertia_is_named() -> None:
     point = RigidBody(name="point", mass=1.0, inertia=(0.0, 0.0, 0.0))
-    with pytest.raises(ModelError, match="speed 'hinge_dot'"):
+    with pytest.raises(ModelError, match="along 'hinge_dot'; give body 'point'"):
         form_equations(System(name="s", parts=(Part(point, joint=Revolute(name="hinge")),)))
 
 

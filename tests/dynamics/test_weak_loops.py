@@ -75,7 +75,7 @@ def test_a_run_to_the_limit_of_a_loop_says_so(road: str) -> None:
 def test_a_loop_closes_before_its_limit_and_not_after() -> None:
     eom = form_equations(pulled_four_bar())
     x = np.asarray(make_consistent(eom, eom.state(), t=0.44).x)
-    (closure,) = loop_closures(eom, x)
+    (closure,) = loop_closures(eom, 0.44, x)
     assert can_close(closure, 0.4499) and not can_close(closure, 0.4501)
 
 

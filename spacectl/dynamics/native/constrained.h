@@ -129,6 +129,13 @@ static int sc_solve_rows(int n, double *T, double *b) {
     return 0;
 }
 
+/* Whether all of some numbers are finite. Rows that are not would fail every comparison of pivots and be left out as dependent. */
+static int sc_all_finite(long long count, const double *values) {
+    double sum = 0.0;
+    for (long long i = 0; i < count; i++) sum += 0.0 * values[i];
+    return sum == 0.0;
+}
+
 /* 1 / sqrt(diag M), for M (n, n): units of the speeds, as speed_scales in dynamics/constrained.py. */
 static void sc_speed_scales(int n, const double *M, double *scale) {
     double typical = 0.0;
@@ -147,6 +154,7 @@ static int sc_constrained(int n, int m, const double *M, double *f, const double
     double *beta_J = scale + n, *beta_E = beta_J + n, *row = beta_E + n, *b = row + n;
     double *size_J = b + 2 * n, *size_E = size_J + m;
     int *order_J = iwork, *order_E = iwork + m;
+    if (!sc_all_finite((long long)n * m, J) || !sc_all_finite((long long)n * m, E)) return 1;
     sc_speed_scales(n, M, scale);
     for (int j = 0; j < m; j++)
         for (int i = 0; i < n; i++) {
@@ -256,12 +264,12 @@ static int sc_least(int n, int m, const double *J, const double *g, double *step
     return rank;
 }
 
-/* Sizes of the rows of J (m, n, column-major), where larger than those known. */
+/* Sizes of the rows of J (m, n, column-major), where finite and larger than those known. */
 static void sc_note_levers(int n, int m, const double *J, double *levers) {
     for (int j = 0; j < m; j++) {
         double sum = 0.0;
         for (int i = 0; i < n; i++) sum += J[(long long)i * m + j] * J[(long long)i * m + j];
-        levers[j] = fmax(levers[j], sqrt(sum));
+        if (isfinite(sum)) levers[j] = fmax(levers[j], sqrt(sum));
     }
 }
 

@@ -127,6 +127,7 @@ static int sc_sequential(const sc_loops *L, const double *M, double *f, const do
     double *b = scale + n, *x = b + n, *c = x + n, *size = c + m, *open = size + m;
     int *used = iwork, *depends = used + m, *found = depends + m, *left = found + L->n_loops;
     int n_left = 0, n_used = 0;
+    if (!sc_all_finite((long long)n * m, J)) return 1;
     sc_speed_scales(n, M, scale);
     memcpy(b, f, (size_t)n * sizeof(double));
     for (int i = 0; i < m; i++) {

@@ -19,7 +19,7 @@ from spacectl.dynamics.embedded_model import EmbeddedModel, Member
 from spacectl.dynamics.emit import emit_step
 from spacectl.dynamics.emit_stages import emit_stages
 from spacectl.dynamics.native.function import NativeFunction
-from spacectl.dynamics.native.levers import find_levers, nudges
+from spacectl.dynamics.native.levers import Around, are_defined, find_levers, jacobians_around
 from spacectl.dynamics.native.projection import SMALL, row_nearness
 
 __all__ = ["EmbeddedKernel", "EmbeddedStruct"]
@@ -60,6 +60,8 @@ class EmbeddedKernel:
     ----------
     model : EmbeddedModel
         The system with numbers.
+    around : (t, x), optional
+        Where rows are measured that are not defined around the reference position.
 
     Raises
     ------
@@ -67,8 +69,8 @@ class EmbeddedKernel:
         If there is no compiler or it fails.
     """
 
-    def __init__(self, model: EmbeddedModel):
-        self.model = model
+    def __init__(self, model: EmbeddedModel, around: Around | None = None):
+        self.model, self._around = model, around
         kinds = tuple(dict.fromkeys(member.kind for member in model.members))
         self.library, caches = _library(kinds)
         tree = model.frames.tree
@@ -85,7 +87,7 @@ class EmbeddedKernel:
     def _fill(self, place: dict[AggregateKind, int], rooms: np.ndarray) -> dict[str, np.ndarray]:
         members = self.model.members
         states = [np.concatenate([member.q, member.v, member.u]) for member in members]
-        levers = [_levers(self.model, member) for member in members]
+        levers = [_levers(self.model, member, self._around) for member in members]
         arrays = {
             "kind": np.array([place[member.kind] for member in members], dtype=np.intc),
             "base": np.array([member.base for member in members], dtype=np.intc),
@@ -128,14 +130,21 @@ class EmbeddedKernel:
         return out, self.library.sc_embedded_x_dot(ctypes.addressof(self.struct), *pointers) - 1
 
 
-def _levers(model: EmbeddedModel, member: Member) -> np.ndarray:
+def _levers(model: EmbeddedModel, member: Member, around: Around | None) -> np.ndarray:
     """Sizes that the rows of a member have in general, and their nearness there (see `levers`), shape (m + 1,)."""
     if not member.kind.m:
         return np.ones(1)
-    rows, rest, v = model.evaluator(member.kind, "rows"), model.frames.tree.rest()[member.q], np.zeros(member.v.size)
-    W = rows(0.0, rest, v, model.root[:6], member.record)[4]
-    places = [rest + W @ step for step in nudges(member.v.size)]
-    return find_levers([rows(0.0, q, v, model.root[:6], member.record)[2] for q in places], row_nearness)
+    evaluator, tree = model.evaluator(member.kind, "rows"), model.frames.tree
+
+    def rows(t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        _, _, J, _, W, *_ = evaluator(t, q, v, model.root[:6], member.record)
+        return J, W
+
+    place = 0.0, tree.rest()[member.q], np.zeros(member.v.size)
+    if around is not None and not are_defined(rows, place):
+        q, v = np.split(np.asarray(around[1], dtype=float), [len(tree.coordinates)])
+        place = float(around[0]), q[member.q], v[member.v]
+    return find_levers(jacobians_around(rows, place), row_nearness)
 
 
 def _starts(arrays: list[np.ndarray]) -> np.ndarray:

@@ -98,9 +98,13 @@ def prepare_native(
     sizes_in: list[int],
     sizes_out: list[int],
     angles: Sequence[int] = (),
+    data: Any = (),
 ) -> NativeFunction:
-    """A library that defines ``evaluate`` and ``evaluate_prepare`` (with angles also ``evaluate_turned``), prepared for `p`."""
-    values, w = np.ascontiguousarray(p, dtype=float), np.zeros(max(n_prepared, 1))
+    """A library that defines ``evaluate`` and ``evaluate_prepare`` (with angles also ``evaluate_turned``), prepared for `p`.
+
+    `data` stands behind the prepared numbers in w before they are prepared.
+    """
+    values, w = np.ascontiguousarray(p, dtype=float), np.concatenate([np.zeros(max(n_prepared, 1)), data])
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.evaluate_prepare.restype = None
     library.evaluate_prepare(values.ctypes.data, w.ctypes.data)

@@ -18,7 +18,7 @@ from spacectl.dynamics.constrained import RANK
 from spacectl.dynamics.elimination import LoopRows, eliminate, expand
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
-from spacectl.dynamics.native.levers import Nearness, levers_source, row_levers
+from spacectl.dynamics.native.levers import Around, Nearness, Samples, levers_source, row_levers
 
 __all__ = ["close_state", "compile_closing", "compile_reduced"]
 
@@ -59,7 +59,7 @@ void evaluate_prepare(const double *p, double *w) {{ terms_prepare(p, w); }}
 
 
 def compile_closing(
-    terms: ca.Function, closed: ca.Function | None, plan: Any, p: Any, places: tuple[tuple[float, ...], ...]
+    terms: ca.Function, closed: ca.Function | None, plan: Any, p: Any, data: np.ndarray
 ) -> NativeFunction:
     """(t, x, p) -> (x, near) that meets the constraints, the independent coordinates and speeds as they are.
 
@@ -71,18 +71,16 @@ def compile_closing(
         The loops.
     p : array
         Run-time numbers.
-    places : tuple of tuple of float
-        `levers.around_rest`.
+    data : array
+        `levers.Samples.data`.
     """
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    library, n_prepared = _closing_library(terms, closed, plan, places)
-    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v, 1])
+    library, n_prepared = _closing_library(terms, closed, plan)
+    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v, 1], data=data)
 
 
 @lru_cache(maxsize=64)
-def _closing_library(
-    terms: ca.Function, closed: ca.Function | None, plan: Any, places: tuple[tuple[float, ...], ...]
-) -> tuple[ctypes.CDLL, int]:
+def _closing_library(terms: ca.Function, closed: ca.Function | None, plan: Any) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m_p, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(0), terms.numel_out(1)
     emitted = emit_function(terms, "terms", hoist="p")
     forms = None if closed is None else emit_function(closed, "forms", hoist="p")
@@ -110,7 +108,7 @@ static double nearness(const double *J, const double *levers) {{
     return step_of(&loops, J, none, levers, step);
 }}
 static void note_levers(const double *J, double *levers) {{ sc_note_levers({n_v}, {m}, J, levers); }}
-{levers_source(places, terms, n_prepared)}
+{levers_source(terms, n_prepared)}
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double g[{max(m_p, 1)}], rate[{most}], J[{n_v * most}], held[{n_v * max(m_p, 1)}], W[{n_q * n_v}], step[{n_v}];
     double *x = res[0];
@@ -182,7 +180,7 @@ def _table(name: str, n: int, m: int, loops: tuple[LoopRows, ...]) -> str:
     return text + f"static const sc_loops {name} = {{{n}, {m}, {len(loops)}, {pointers}}};\n"
 
 
-def close_state(eom: Any, t: float, x: Any, p: Any = None) -> tuple[np.ndarray, float]:
+def close_state(eom: Any, t: float, x: Any, p: Any = None, around: Around | None = None) -> tuple[np.ndarray, float]:
     """The numpy twin of `compile_closing`."""
     plan, n_q = eom.stats["road"], eom.n_q
     state, units = np.array(x, dtype=float), np.asarray(plan.units)
@@ -205,7 +203,7 @@ def close_state(eom: Any, t: float, x: Any, p: Any = None) -> tuple[np.ndarray, 
         if k > 0 and not np.max(np.abs(rate), initial=0.0) > SMALL * size:
             break
         state[n_q:] += step(plan.loops, J, rate)
-        near = nearness(J, row_levers(eom, nearness, p))
+        near = nearness(J, row_levers(Samples(eom, p, around), nearness))
     return state, near
 
 

@@ -20,7 +20,7 @@ from spacectl.dynamics.constrained import RANK, row_units
 from spacectl.dynamics.emit import emit_function
 from spacectl.dynamics.native.function import NativeFunction, prepare_native
 from spacectl.dynamics.native.layout import lay_out_rows
-from spacectl.dynamics.native.levers import around_rest, levers_source, row_levers
+from spacectl.dynamics.native.levers import Around, Samples, levers_source, row_levers
 from spacectl.dynamics.native.partition import close_state, compile_closing
 
 __all__ = ["compile_projection", "project_near", "project_state", "rank_jumps", "row_nearness"]
@@ -33,22 +33,24 @@ OPEN = 1e-12  #: residual, relative as above, of rows left out for which a caref
 NUDGE = 1e-4  #: [rad or m] off the constraints, to see whether the rank jumps there
 
 
-def compile_projection(eom: Any, p: Any, *, careful: bool = False) -> NativeFunction:
+def compile_projection(eom: Any, p: Any, *, careful: bool = False, around: Around | None = None) -> NativeFunction:
     """(t, x, p) -> (x, near) from the function "projection" of constrained equations, prepared for the numbers p.
 
     The least change of the state; equations with a plan of dependent coordinates change these only. `near` tells how far from a
-    singular position it is: 0 there, about 1 far away.
+    singular position it is: 0 there, about 1 far away, compared with positions around the reference, or around the time and
+    state `around` if rows are not defined there.
     """
     terms, plan = eom.functions["projection"], eom.stats.get("road")
     if plan is not None:
-        return compile_closing(terms, eom.functions.get("closed_form"), plan, p, around_rest(eom))
+        return compile_closing(terms, eom.functions.get("closed_form"), plan, p, Samples(eom, p, around).data())
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
-    library, n_prepared = _library(terms, careful, around_rest(eom))
-    return prepare_native(library, n_prepared, p, [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v, 1])
+    library, n_prepared = _library(terms, careful)
+    sizes = [1, n_q + n_v, terms.numel_in(3)], [n_q + n_v, 1]
+    return prepare_native(library, n_prepared, p, *sizes, data=Samples(eom, p, around).data())
 
 
 @lru_cache(maxsize=64)
-def _library(terms: ca.Function, careful: bool, places: tuple[tuple[float, ...], ...]) -> tuple[ctypes.CDLL, int]:
+def _library(terms: ca.Function, careful: bool) -> tuple[ctypes.CDLL, int]:
     n_q, n_v, m_p, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(0), terms.numel_out(1)
     layout = lay_out_rows(terms)
     emitted = emit_function(layout.function, "terms", hoist="p")
@@ -62,7 +64,7 @@ static double nearness(const double *J, const double *levers) {{
     least_rows(J, none, step, used, {RANK!r}, levers, &near);
     return near;
 }}
-{levers_source(places, layout.function, emitted.n_prepared)}
+{levers_source(layout.function, emitted.n_prepared)}
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double g[{sizes[0]}], rate[{sizes[1]}], J[{sizes[2]}], held[{sizes[3]}], W[{sizes[4]}], step[{n_v}];
     double tolerance = {CLEAR if careful else RANK!r};
@@ -108,13 +110,15 @@ void evaluate_prepare(const double *p, double *w) {{
 
 def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
     """The numpy twin: least changes of coordinates, then of speeds, that meet the constraints."""
-    return project_near(eom, t, x, p, careful=careful)[0]
+    return project_near(eom, t, x, p, careful=careful, around=(t, x))[0]
 
 
-def project_near(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> tuple[np.ndarray, float]:
+def project_near(
+    eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False, around: Around | None = None
+) -> tuple[np.ndarray, float]:
     """The projected state, and how far it is from a singular position (0 there, about 1 far away; see sc_least)."""
     if eom.stats.get("road") is not None:
-        return close_state(eom, t, x, p)
+        return close_state(eom, t, x, p, around)
     state = np.array(x, dtype=float)
     n_q = eom.n_q
     tolerance = CLEAR if careful else RANK
@@ -134,7 +138,7 @@ def project_near(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = F
         if k > 0 and not np.max(np.abs(rate), initial=0.0) > SMALL * size:
             break
         state[n_q:] += _least(J, rate.reshape(-1), RANK)[0]
-    return state, row_nearness(J, row_levers(eom, row_nearness, p))
+    return state, row_nearness(J, row_levers(Samples(eom, p, around), row_nearness))
 
 
 def rank_jumps(eom: Any, t: float, x: Any, p: Any = None) -> bool:
@@ -157,7 +161,9 @@ def _count(careful: bool) -> int:
 
 
 def _rows(J: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
-    """Rows in the order of pivoting, and how many of them are independent (of unit rows)."""
+    """Rows in the order of pivoting, and how many of them are independent (of unit rows): none if some are not finite."""
+    if not np.all(np.isfinite(J)):
+        return np.arange(len(J)), 0
     _, R, order = qr((J / row_units(J)[:, None]).T, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     return order, int(np.sum(diagonal > tolerance * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
@@ -180,4 +186,5 @@ def row_nearness(J: np.ndarray, levers: np.ndarray) -> float:
         return 1.0
     rows = order[:rank]
     A = J[rows] / levers[rows, None]
-    return min(1.0, 1.0 / (float(np.linalg.norm(np.linalg.pinv(A, rcond=0.0))) * float(levers[-1])))
+    size = float(np.linalg.norm(np.linalg.pinv(A, rcond=0.0))) * float(levers[-1])
+    return 1.0 / size if size > 1.0 else 1.0  # rows without a lever are not watched: their size is 0

@@ -176,7 +176,8 @@ static void sc_sparse_levers(const sc_rows *s, const double *J, double *levers, 
     memset(work, 0, (size_t)s->m * sizeof(double));
     for (int j = 0; j < s->n; j++)
         for (int e = s->J.start[j]; e < s->J.start[j + 1]; e++) work[s->J.row[e]] += J[e] * J[e];
-    for (int i = 0; i < s->m; i++) levers[i] = fmax(levers[i], sqrt(work[i]));
+    for (int i = 0; i < s->m; i++)
+        if (isfinite(work[i])) levers[i] = fmax(levers[i], sqrt(work[i]));
 }
 
 #endif

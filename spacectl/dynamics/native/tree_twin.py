@@ -59,8 +59,8 @@ class TreeTwin:
         rates = [link.node.part.joint.q_dot(q[link.node.q], v[link.node.v]) for link in self.links]
         return np.concatenate([np.zeros(0), *rates, self.v_dot(q, v, u)])
 
-    def weakest_speed(self, q: Any) -> tuple[int, float]:
-        """The speed with the smallest pivot of M relative to its diagonal entry, and that ratio (1: decoupled).
+    def weakest_pivot(self, q: Any) -> float:
+        """The smallest pivot of M relative to its diagonal entry (1: decoupled).
 
         Pivots ``D = s' I_articulated s`` are those of a factorisation of M; a ratio near rounding means singular.
         """
@@ -78,9 +78,7 @@ class TreeTwin:
             if link.parent != ROOT:
                 carried[link.parent] = carried[link.parent] + carried[i].seen_from(motion.X)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.nan_to_num(pivot / diagonal, nan=0.0)
-        weakest = int(np.argmin(ratio))
-        return weakest, float(ratio[weakest])
+            return float(np.min(np.nan_to_num(pivot / diagonal, nan=0.0)))
 
     def _move(self, q: np.ndarray, v: np.ndarray) -> list[LinkMotion]:
         motions: list[LinkMotion] = []
