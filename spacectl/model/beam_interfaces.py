@@ -32,13 +32,14 @@ class BeamInterfaces(Interfaced):
         """Where the shapes come from: ``"interface"``, ``"modes"``, ``"polynomials"`` or ``"functions"``."""
         if self.shapes != "auto":
             return self.shapes if isinstance(self.shapes, str) else "functions"
-        has_own_ends = (self.root, self.tip) != ("clamped", "free") or self.tip_mass or np.any(self.tip_inertia)
-        is_string = self.bending and not self.EI  # a string has no slope to attach anything to
-        return "modes" if has_own_ends or is_string or not self.carries else "interface"
+        return "interface" if self.carries and self.chooses_shapes else "modes"
 
     @property
     def chooses_shapes(self) -> bool:
-        return self.shapes == "auto" or (self.shapes == "interface" and not self.interfaces)
+        has_own_ends = (self.root, self.tip) != ("clamped", "free") or self.tip_mass or np.any(self.tip_inertia)
+        is_string = self.bending and not self.EI  # a string has no slope to attach anything to
+        is_open = self.shapes == "auto" and not has_own_ends and not is_string
+        return is_open or (self.shapes == "interface" and not self.interfaces)
 
     @property
     def shapes_needed(self) -> str:

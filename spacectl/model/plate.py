@@ -183,11 +183,12 @@ class Plate(PlateInterfaces, FlexibleBody):
         """Where the shapes come from: ``"interface"``, ``"modes"``, ``"products"`` or ``"functions"``."""
         if self.shapes != "auto":
             return self.shapes if isinstance(self.shapes, str) else "functions"
-        return "interface" if self.carries and self.edges == _CANTILEVER and isinstance(self.modes, int) else "modes"
+        return "interface" if self.carries and self.chooses_shapes else "modes"
 
     @property
     def chooses_shapes(self) -> bool:
-        return self.shapes == "auto" or (self.shapes == "interface" and not self.interfaces)
+        is_open = self.shapes == "auto" and self.edges == _CANTILEVER and isinstance(self.modes, int)
+        return is_open or (self.shapes == "interface" and not self.interfaces)
 
     @property
     def mode_mass(self) -> np.ndarray:

@@ -13,6 +13,7 @@ from spacectl import (
     Constraint,
     Fixed,
     Frame,
+    Free,
     Loop,
     Part,
     Plate,
@@ -157,6 +158,14 @@ def test_pinned_modes_on_a_hinge_have_the_frequencies_of_their_ends() -> None:
     part = Part(beam(root="pinned", tip="pinned", modes=3), joint=Revolute(name="hub"))
     body = System(name="s", parts=(part,)).parts[0].body
     assert body.frequencies == pytest.approx((np.pi * np.arange(1, 4) / 2.0) ** 2 * np.sqrt(40.0 / 1.5), rel=1e-10)
+
+
+@pytest.mark.parametrize("joint", [Free(name="base"), Fixed()])
+def test_given_ends_float_on_a_free_joint_and_hinge_on_a_fixed_one(joint: object) -> None:
+    given = beam(root="free" if isinstance(joint, Free) else "pinned")
+    body = System(name="s", parts=(Part(given, joint=joint), Part(PAYLOAD, on="boom.tip"))).parts[0].body
+    assert body.material.Phi == pytest.approx(given.material.Phi, abs=0.0)
+    assert np.abs(body.shapes_at(np.zeros(3)).Psi).max() > 0.1
 
 
 @pytest.mark.parametrize(
