@@ -11,13 +11,13 @@ from spacectl.model.elements import JointElement
 from spacectl.model.system import System
 from spacectl.model.validate import find_component
 
-__all__ = ["joint_efforts", "joint_potential"]
+__all__ = ["element_places", "joint_efforts", "joint_potential"]
 
 
 def joint_efforts(system: System, tree: Tree, q: Any, v: Any, numbers: Numbers) -> Any:
     """Sum of the efforts of all joint elements on the speeds, shape (n_v,)."""
     total = ca.SX.zeros(v.shape[0])
-    for element, places in _places(system, tree):
+    for element, places in element_places(system, tree):
         at = [(q[i] if i is not None else None, v[k]) for i, k in places]
         efforts = element.efforts([q_j for q_j, _ in at], [v_j for _, v_j in at], numbers.group(element.name))
         for (_, k), effort in zip(places, efforts, strict=True):
@@ -28,12 +28,12 @@ def joint_efforts(system: System, tree: Tree, q: Any, v: Any, numbers: Numbers) 
 def joint_potential(system: System, tree: Tree, q: Any, numbers: Numbers) -> Any:
     """Energy stored in all joint elements [J]."""
     total = ca.SX(0)
-    for element, places in _places(system, tree):
+    for element, places in element_places(system, tree):
         total += element.potential([None if i is None else q[i] for i, _ in places], numbers.group(element.name))
     return total
 
 
-def _places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[int | None, int]]]]:
+def element_places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[int | None, int]]]]:
     """Each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
     found = []
     for element in system.elements:

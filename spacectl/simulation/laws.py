@@ -29,6 +29,7 @@ class BoundLaw:
     name: str = ""
     identity: str = ""
     law: BoundFunction | None = None
+    kinks: BoundFunction | None = None
     sensors: BoundFunction | None = None
     u_map: tuple[int, ...] = ()
     y_map: tuple[int, ...] = ()
@@ -77,11 +78,13 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
         if name not in eom.labels.y:
             raise ModelError(f"{what}: {unknown_name('measurement', name, eom.labels.y)}; add a sensor to the system")
     bound = bind_casadi(law.function, tier, p=law.p)
+    kinks = bind_casadi(law.kinks, tier, p=law.p) if law.kinks is not None and not law.is_sampled else None
     sensors = bind_casadi(feedback_function(eom, law), tier, p=p) if len(law.measurements) else None
     return BoundLaw(
         name=law.name,
         identity=law.content_hash,
         law=bound,
+        kinks=kinks,
         sensors=sensors,
         u_map=eom.labels.u.indices(law.inputs.names),
         y_map=tuple(range(len(law.measurements))),

@@ -97,7 +97,7 @@ class Run:
     def _note_events(self) -> bool:
         """Record the guards that fired; True if one of them ends the run."""
         data = self.data
-        fired = [guard for guard, flag in zip(self.guards, data.fired, strict=True) if flag]
+        fired = [guard for guard, flag in zip(self.guards, data.fired, strict=False) if flag]
         state = data.event_s[: data.n_x].copy()
         self.events += [Event(time=data.event_t, name=guard.name, state=state) for guard in fired]
         return any(guard.is_terminal for guard in fired)

@@ -153,7 +153,7 @@ class Flight:
         self.n_recorded += min(run.data.i_grid, wanted)
         self.pieces.append(piece)
         self.events += run.events
-        for guard, size in zip(self.stage.guards, run.data.g_scale, strict=True):
+        for guard, size in zip(self.stage.guards, run.data.g_scale, strict=False):
             self.seen[guard.name] = max(self.seen.get(guard.name, 0.0), float(size))
 
     def _ended(self, run: Run, numbers: np.ndarray) -> tuple[Status, str]:
