@@ -41,7 +41,16 @@ static double sc_change_in_step(const sc_loop *L, double h)
     return h * largest;
 }
 
-/* The step ends behind a kink, close enough: go on from there afresh. */
+/* The step ends behind the place of a kink: go on from there afresh. */
+static void sc_leave_kink(sc_loop *L)
+{
+    L->is_short = 0;
+    L->is_fresh = L->wants_jacobian = 1;
+    L->eta = 1.0; /* how well the iteration converged in short steps, on the other side, means nothing */
+    L->h_next = L->h_free;
+}
+
+/* The same, with the kink crossed. */
 static void sc_pass_kink(sc_loop *L, double at)
 {
     for (sc_int i = L->n_guards; i < sc_count_watched(L); i++) {
@@ -52,9 +61,7 @@ static void sc_pass_kink(sc_loop *L, double at)
         L->kink_t[k] = at;
     }
     L->n_kinks++;
-    L->is_short = 0;
-    L->is_fresh = 1;
-    L->h_next = L->h_free;
+    sc_leave_kink(L);
 }
 
 /* First crossing of a kink in the step that was just accepted: SC_GUARD with its time in *at, else SC_GO. */
@@ -82,12 +89,14 @@ static int sc_find_kink(sc_loop *L, double *at)
 static int sc_meet_kinks(sc_loop *L, double h, double h_usual, int tries, double *h_wanted)
 {
     const double h_before = L->h;
-    double at, left, margin = SC_MARGIN;
-    int status;
-    if (sc_count_watched(L) - L->n_limits == L->n_guards && !L->saw_limit) return SC_GO;
-    L->h = h;
-    status = sc_find_kink(L, &at);
-    L->h = h_before;
+    double at = 0.0, left, margin = SC_MARGIN;
+    int status = SC_GO;
+    if (L->saw_limit || L->n_plant_kinks + L->n_law_kinks > 0) {
+        L->h = h;
+        status = sc_find_kink(L, &at);
+        L->h = h_before;
+    }
+    if (status == SC_GO && L->is_short && L->kink_at <= L->t_new) sc_leave_kink(L); /* it was not where it was expected */
     if (status != SC_GUARD) return status;
     if (L->is_short && (h <= 8.0 * sc_width(L) || sc_change_in_step(L, h) <= SC_NEGLIGIBLE)) {
         sc_pass_kink(L, at);

@@ -135,10 +135,6 @@ static int sc_step(sc_loop *L)
         sc_adams_begin(L);
         L->h_next = L->h_start;
     }
-    if (L->is_short && L->kink_at <= L->t) { /* it was not where it was expected */
-        L->is_short = 0;
-        if (!L->is_multistep) L->h_next = L->h_free;
-    }
     h_usual = L->h_next;
     target = sc_target(L, &is_break);
     left = target - L->t;

@@ -146,10 +146,15 @@ class LoopData:
         self.limit_inputs, self.limit_sides = _integers([i for i, _ in found]), _integers([side for _, side in found])
         self.n_limits = len(found)
         count = self.n_plant_kinks + self.n_law_kinks + self.n_limits
-        self.n_watched, self.g_first, self.g_last = self.n_guards + count, 0, self.n_guards
+        self.g_first, self.g_last = 0, self.n_guards
         self.is_short, self.kink_at, self.h_free, self.saw_limit = 0, -np.inf, 0.0, 0
         self.is_beyond, self.is_ignored, self.n_close = _zeros(self.n_limits), _zeros(count), _zeros(count)
         self.kink_t = np.full(count, -np.inf)
+
+    @property
+    def n_watched(self) -> int:
+        """Guards and kinks together."""
+        return self.n_guards + self.n_plant_kinks + self.n_law_kinks + self.n_limits
 
     def _set_method(self, tableau: Method) -> None:
         self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]

@@ -163,10 +163,6 @@ class PythonLoop:
         if L.is_multistep and not L.has_history:
             adams_begin(L)
             L.h_next = L.h_start
-        if L.is_short and L.kink_at <= L.t:
-            L.is_short = 0
-            if not L.is_multistep:
-                L.h_next = L.h_free
         h_usual, tries, is_exact = L.h_next, 0, False
         target, is_break = self._target()
         left = target - L.t

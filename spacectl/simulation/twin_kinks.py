@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from spacectl.simulation.driver import GUARD
 from spacectl.simulation.loop_data import LoopData
 from spacectl.simulation.twin_guards import check_guards, guard_values, width_of
@@ -33,14 +35,16 @@ def forget_kinks(L: LoopData) -> None:
 
 def change_in_step(L: LoopData, h: float) -> float:
     """Bound on what rates that change within the step, in whatever way, make of it; 1 is the tolerance."""
-    begin, end, largest = L.K[0], L.K[L.n_stages], 0.0
-    for m in range(L.n_s):
-        largest = max(largest, abs(end[m] - begin[m]) / scale(L, m, L.s[m], L.s_new[m]))
-    return h * float(largest)
+    return h * float(np.max(np.abs(L.K[L.n_stages] - L.K[0]) / scale(L, L.s, L.s_new)))
+
+
+def leave_kink(L: LoopData) -> None:
+    """The step ends behind the place of a kink: go on from there afresh."""
+    L.is_short, L.is_fresh, L.wants_jacobian, L.eta, L.h_next = 0, 1, 1, 1.0, L.h_free
 
 
 def pass_kink(L: LoopData, at: float) -> None:
-    """The step ends behind a kink, close enough: go on from there afresh."""
+    """The same, with the kink crossed."""
     for k in range(L.n_watched - L.n_guards):
         if not L.fired[L.n_guards + k]:
             continue
@@ -48,7 +52,7 @@ def pass_kink(L: LoopData, at: float) -> None:
         L.is_ignored[k] = L.n_close[k] >= CHATTER
         L.kink_t[k] = at
     L.n_kinks += 1
-    L.is_short, L.is_fresh, L.h_next = 0, 1, L.h_free
+    leave_kink(L)
 
 
 def find_kink(L: LoopData) -> tuple[int, float]:
@@ -68,11 +72,13 @@ def find_kink(L: LoopData) -> tuple[int, float]:
 
 def meet_kinks(L: LoopData, h: float, h_usual: float, tries: int) -> tuple[int, float]:
     """After an accepted attempt: GO if the step may stand, SHORTER with the length to try instead."""
-    if L.n_watched - L.n_limits == L.n_guards and not L.saw_limit:
-        return GO, h
-    h_before, L.h = L.h, h
-    status, at = find_kink(L)
-    L.h = h_before
+    status, at = GO, 0.0
+    if L.saw_limit or L.n_plant_kinks + L.n_law_kinks > 0:
+        h_before, L.h = L.h, h
+        status, at = find_kink(L)
+        L.h = h_before
+    if status == GO and L.is_short and L.kink_at <= L.t_new:
+        leave_kink(L)
     if status != GUARD:
         return status, h
     if L.is_short and (h <= 8.0 * width_of(L) or change_in_step(L, h) <= NEGLIGIBLE):
