@@ -45,16 +45,21 @@ def switching_function(function: ca.Function, *, constant: Sequence[str] = ()) -
         return None
     symbols = [ca.SX.sym(name, f.numel_in(i)) for i, name in enumerate(f.name_in())]
     moving = ca.veccat(*[s for s, name in zip(symbols, f.name_in(), strict=True) if name not in constant])
-    found: list[Any] = []
-    for value in _switches(f, symbols):
-        same = any(ca.is_equal(value, sign * known, 4) for known in found for sign in (1.0, -1.0))
-        if ca.depends_on(value, moving) and not same:
-            found.append(value)
-    return ca.Function("switches", symbols, [ca.vertcat(*found)], f.name_in(), ["g"]) if found else None
+    found: list[tuple[Any, Any]] = []
+    for a, b in _switches(f, symbols):
+        if ca.depends_on(a - b, moving) and not any(_is_same(a, b, *known) for known in found):
+            found.append((a, b))
+    g = ca.vertcat(*[a - b for a, b in found])
+    return ca.Function("switches", symbols, [g], f.name_in(), ["g"]) if found else None
 
 
-def _switches(f: ca.Function, symbols: list[Any]) -> list[Any]:
-    """What passes through zero at each minimum, maximum, absolute value and sign, by following the function's steps."""
+def _is_same(a: Any, b: Any, c: Any, d: Any) -> bool:
+    """Whether a - b and c - d are the same but for the sign, as they are written."""
+    return (ca.is_equal(a, c, 4) and ca.is_equal(b, d, 4)) or (ca.is_equal(a, d, 4) and ca.is_equal(b, c, 4))
+
+
+def _switches(f: ca.Function, symbols: list[Any]) -> list[tuple[Any, Any]]:
+    """Pairs that are equal where a minimum, maximum, absolute value or sign switches, by following the function's steps."""
     work: dict[int, Any] = {}
     found = []
     for k in range(f.n_instructions()):
@@ -68,8 +73,8 @@ def _switches(f: ca.Function, symbols: list[Any]) -> list[Any]:
         else:
             values = [work[i] for i in given]
             if op in _PAIRS:
-                found.append(values[0] - values[1])
+                found.append((values[0], values[1]))
             elif op in _SINGLE:
-                found.append(values[0])
+                found.append((values[0], ca.SX(0.0)))
             work[to[0]] = ca.SX.unary(op, *values) if len(values) == 1 else ca.SX.binary(op, *values)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -65,6 +66,7 @@ class Run:
     attributes: dict[str, Any]
     p: np.ndarray
     begin: float
+    kink_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.events: list[Event] = []
@@ -119,8 +121,20 @@ class Run:
                 raise function.error
         raise SolverError(f"a Python function failed near t = {data.t:g} s without saying why")
 
+    def _warn_of_chatter(self) -> None:
+        flags = zip(self.kink_names, self.data.is_ignored, strict=True)
+        names = sorted({name for name, is_ignored in flags if is_ignored})
+        if names:
+            warnings.warn(
+                f"simulating '{self.eom.system.name}': the kink of {', '.join(names)} is crossed again and again within a "
+                "small part of a step, and was not located any more; the error there may be far above the tolerance. "
+                'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol',
+                stacklevel=3,
+            )
+
     def finish(self, status: Status, message: str) -> Simulation:
         """The result from what is recorded, with the place where the run stopped as last row."""
+        self._warn_of_chatter()
         data, rows = self.data, self.data.i_grid
         stopped = {Status.EVENT: (data.event_t, data.event_s), Status.OK: None}.get(status, (data.t, data.s))
         times = data.grid[:rows]
