@@ -47,7 +47,7 @@ def kinked(request):
 @pytest.mark.parametrize("method", ["dop853", "radau"])
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10])
 def test_error_stays_near_the_tolerance(kinked, method, rtol):
-    # without located kinks: 9 to 8500 times the tolerance with dop853, 2 to 2000 with radau; the runs have 12 to 24 kinks
+    # without located kinks: 9 to 8500 times the tolerance with dop853, 2 to 2000 with radau, over 12 to 24 kinks
     eom, law, options, exact = kinked
     sim = simulate(eom, law, rtol=rtol, atol=rtol, method=method, grid=[options["t_span"][1]], **options)
     assert error_of(sim, exact, rtol) < 20.0
@@ -161,9 +161,9 @@ def test_each_drive_says_where_it_has_kinks(changes, count):
 def test_hardening_spring_keeps_its_energy():
     eom = geared(spring=HardeningSpring(quadratic=4.0, corner=0.2, slope=30.0))
     sim = simulate(eom, x0=[0.0, 0.0, 0.0, 2.0], t_span=(0.0, 20.0), rtol=1e-9, atol=1e-9)
-    energy = [eom.energy(0.0, x[:2], x[2:]) for x in np.asarray(sim.x)]
-    assert sim.outcome.stats["n_kinks"] > 20
-    np.testing.assert_allclose(energy, energy[0], rtol=2e-8)
+    first, last = (eom.energy(0.0, x[:2], x[2:]) for x in np.asarray(sim.x)[[0, -1]])
+    assert sim.outcome.stats["n_kinks"] > 100
+    assert last == pytest.approx(first, rel=1e-8)  # 1.2e-6 without located kinks
 
 
 def test_strings_of_a_tether_go_slack_at_located_times():
