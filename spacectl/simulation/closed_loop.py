@@ -241,5 +241,7 @@ def build_run(
         "versions": json.dumps(versions()),
     }
     names = [f"element '{name}'" for name in (kinks[1] if kinks is not None else ())]
-    names += [f"law '{bound.name}'"] * data.n_law_kinks + [f"the limit of input '{eom.inputs[i]}'" for i in data.limit_inputs]
+    names += [f"law '{bound.name}'"] * data.n_law_kinks + [
+        f"the limit of input '{eom.inputs[i]}'" for i in data.limit_inputs
+    ]
     return Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin, tuple(names))

@@ -140,7 +140,7 @@ class LoopData:
         """What the run watches besides the guards: kinks of plant and law, and limits that a continuous law may reach."""
         results = [item.results[0].size if item.results else 0 for item in (self.kinks, self.law_kinks)]
         self.n_plant_kinks, self.n_law_kinks = results
-        commanded = self.u_map if self.law.kind != NONE and self.period == 0.0 else []
+        commanded = self.u_map if self.law.kind != NONE and self.period == 0.0 else self.u_map[:0]
         bounds = ((1, self.u_high), (-1, self.u_low))
         found = [(i, side) for i in commanded for side, bound in bounds if np.isfinite(bound[i])]
         self.limit_inputs, self.limit_sides = _integers([i for i, _ in found]), _integers([side for _, side in found])

@@ -172,7 +172,10 @@ class _Worker:
         self._keep = {**shared, "z0": run.data.z.copy(), "u0": run.data.u_commanded.copy()}
         addresses = {name: array.ctypes.data for name, array in self._keep.items()}
         data = run.data
-        prepare = {f"prepare_{name}": getattr(data, name).prepare for name in ("plant", "sensors", "guards", "project", "kinks")}
+        prepare = {
+            f"prepare_{name}": getattr(data, name).prepare
+            for name in ("plant", "sensors", "guards", "project", "kinks")
+        }
         self._many = _Many(n_p=n_p, **addresses, **prepare)
         self._fresh = self.loop.copy_struct()
         self._library = load_driver()

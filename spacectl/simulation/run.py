@@ -121,7 +121,8 @@ class Run:
                 raise function.error
         raise SolverError(f"a Python function failed near t = {data.t:g} s without saying why")
 
-    def _warn_of_chatter(self) -> None:
+    def warn_of_chatter(self) -> None:
+        """Warn of kinks that were crossed too often to be located."""
         flags = zip(self.kink_names, self.data.is_ignored, strict=True)
         names = sorted({name for name, is_ignored in flags if is_ignored})
         if names:
@@ -134,7 +135,7 @@ class Run:
 
     def finish(self, status: Status, message: str) -> Simulation:
         """The result from what is recorded, with the place where the run stopped as last row."""
-        self._warn_of_chatter()
+        self.warn_of_chatter()
         data, rows = self.data, self.data.i_grid
         stopped = {Status.EVENT: (data.event_t, data.event_s), Status.OK: None}.get(status, (data.t, data.s))
         times = data.grid[:rows]

@@ -145,6 +145,7 @@ class Flight:
 
     def _keep(self, run: Run, numbers: np.ndarray, status: Status, *, is_end: bool) -> None:
         """Note what a stage has recorded."""
+        run.warn_of_chatter()
         stopped = None
         if status is not Status.OK and is_end:
             stopped = (run.data.event_t, run.data.event_s) if status is Status.EVENT else (run.data.t, run.data.s)

@@ -169,7 +169,9 @@ class PythonLoop:
         h_wanted = max(min(L.h_next, L.max_step), shortest)
         L.is_leap, is_cut = 0, False
         if L.leaps:
-            room = min(math.inf if target == L.t_end and not is_break else left, L.max_step)  # beyond the end, if need be
+            room = min(
+                math.inf if target == L.t_end and not is_break else left, L.max_step
+            )  # beyond the end, if need be
             status, time_left = time_to_singular(L, h_wanted)
             status = try_leap(L, h_wanted, room, target, time_left) if status == GO else status
             if status != GO or L.is_leap:

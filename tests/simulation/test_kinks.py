@@ -22,13 +22,15 @@ from spacectl import (
     System,
     simulate,
     simulate_many,
+    simulate_stages,
 )
 from spacectl.controllers.wrappers import add_dead_zone, saturate
+from spacectl.core.control_law import CallableLaw
 from spacectl.core.switching import switching_function
 from spacectl.dynamics import form_equations
 from spacectl.dynamics.kinks import find_kinks
 from spacectl.model.elements import JointElement
-from spacectl.simulation import Guard
+from spacectl.simulation import Guard, Stage
 from tests.simulation.kinked_systems import INERTIA, SYSTEMS, limited, stops, string
 
 COUNTS = ("n_steps", "n_rejected", "n_kinks", "n_right_sides")
@@ -75,7 +77,7 @@ def test_both_drivers_make_the_same_steps(method):
     for make in (string, limited):
         eom, law, options, _ = make()
         native, twin = (
-            simulate(eom, law, rtol=1e-6, method=method, driver=driver, tier="vm", **{**options, "t_span": (0.0, 5.0)})
+            simulate(eom, law, rtol=1e-6, method=method, driver=driver, tier="vm", **{**options, "t_span": (0.0, 2.5)})
             for driver in ("native", "python")
         )
         assert [native.outcome.stats[key] for key in COUNTS] == [twin.outcome.stats[key] for key in COUNTS]
@@ -114,6 +116,26 @@ def test_many_runs_locate_kinks_too_each_with_its_own_parameters():
     np.testing.assert_allclose(x[1, -1], limited(limit=0.8)[3], rtol=0.0, atol=2e-8)
 
 
+def test_stages_and_python_laws_locate_kinks_too():
+    eom, _, options, exact = limited()
+    rule = CallableLaw(function=lambda t, x: [-9.0 * x[0] - 0.6 * x[1]], name="pd")
+    sim = simulate(eom, rule, grid=[12.0], rtol=1e-8, atol=1e-8, **options)
+    assert sim.outcome.stats["n_kinks"] == 12
+    assert error_of(sim, exact, 1e-8) < 1.0  # 9.4 without
+    eom, _, options, exact = string()
+    staged = simulate_stages(
+        eom,
+        [Stage(name="push", u={"push": 1.0})],
+        x0=options["x0"],
+        t_span=(0.0, 20.0),
+        grid=[20.0],
+        rtol=1e-8,
+        atol=1e-8,
+    )
+    assert staged.outcome.stats["n_kinks"] == 14
+    assert error_of(staged, exact, 1e-8) < 20.0  # 8500 without
+
+
 def test_dead_zone_and_saturation_of_a_law_are_located():
     # the same loop by its own expression of the command, in pieces that simulate clips: limits are located there too
     eom, law, options, _ = limited(limit=1.0)
@@ -130,7 +152,9 @@ def test_dead_zone_and_saturation_of_a_law_are_located():
 
 def test_switches_are_found_in_expressions():
     x, p = ca.SX.sym("x", 2), ca.SX.sym("p")
-    f = ca.Function("f", [x, p], [ca.fmin(x[0], p) + ca.fabs(x[1]) + ca.fmax(p, 0.0) + ca.fmax(p, x[0])], ["x", "p"], ["y"])
+    f = ca.Function(
+        "f", [x, p], [ca.fmin(x[0], p) + ca.fabs(x[1]) + ca.fmax(p, 0.0) + ca.fmax(p, x[0])], ["x", "p"], ["y"]
+    )
     found = switching_function(f, constant=("p",))
     assert found is not None
     np.testing.assert_allclose(np.abs(np.array(found([3.0, -2.0], 1.0)).ravel()), [2.0, 2.0])
@@ -167,7 +191,9 @@ def test_hardening_spring_keeps_its_energy():
 
 
 def test_strings_of_a_tether_go_slack_at_located_times():
-    parts = tuple(Part(RigidBody(name=n, mass=1.0, inertia=INERTIA), joint=Prismatic(name=f"{n}_x", axis="x")) for n in "ab")
+    parts = tuple(
+        Part(RigidBody(name=n, mass=1.0, inertia=INERTIA), joint=Prismatic(name=f"{n}_x", axis="x")) for n in "ab"
+    )
     line = ElasticTether(name="line", on="a", to="b", length=1.0, density=0.0, stiffness=20.0)
     eom = form_equations(System(name="tied", parts=parts, elements=(line,)))
     x0 = {"a_x": 0.0, "b_x": 1.0, "b_x_dot": 1.0}
@@ -200,7 +226,9 @@ class Dry(JointElement):
 @pytest.mark.parametrize("driver", ["native", "python"])
 def test_chattering_is_given_up_with_a_warning(driver):
     part = Part(RigidBody(name="b", mass=1.0, inertia=INERTIA), joint=Prismatic(name="slide", axis="x"))
-    system = System(name="dry", parts=(part,), elements=(Dry(name="rub", joint="slide"),), actuators=(JointForce(joint="slide"),))
+    system = System(
+        name="dry", parts=(part,), elements=(Dry(name="rub", joint="slide"),), actuators=(JointForce(joint="slide"),)
+    )
     eom = form_equations(system)
     with pytest.warns(UserWarning, match="element 'rub' is crossed again and again"):
         simulate(eom, x0=[0.0, 1.0], u=[0.5], t_span=(0.0, 2.0), max_steps=300, driver=driver, tier="vm", check=False)
