@@ -39,6 +39,8 @@ On = Literal["inputs", "measurements", "states"]  #: which signals of a law a wr
 #: (signal, memory by name, numbers by name) -> (new signal, change of the memory by name)
 Rule = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], tuple[Any, Mapping[str, Any]]]
 
+_HUGE = 1e300  # the comparison is false for infinity and NaN
+
 
 @dataclass(frozen=True, kw_only=True)
 class Channel:
@@ -69,10 +71,13 @@ def require_law(law: Any, what: str) -> None:
 
 
 def clip(signal: Any, low: Any = None, high: Any = None) -> Any:
-    """`signal` within its limits; NaN stays NaN, which fmin and fmax would turn into a limit."""
-    if low is not None:
-        signal = ca.if_else(signal < low, low, signal)
-    return signal if high is None else ca.if_else(signal > high, high, signal)
+    """`signal` within its limits. NaN stays NaN, which fmin and fmax alone would turn into a limit.
+
+    fmin and fmax are kept, because a simulation finds the kinks of a law by them.
+    """
+    above = signal if low is None else ca.fmax(signal, low)
+    within = above if high is None else ca.fmin(above, high)
+    return ca.if_else(signal * signal < _HUGE, within, signal)
 
 
 def labels_of(law: ControlLaw, on: On, what: str) -> Labels:

@@ -20,6 +20,7 @@ from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.core.provenance import content_hash
+from spacectl.core.switching import switching_function
 from spacectl.core.trajectory import Trajectory
 
 __all__ = ["LAW_INPUTS", "LAW_OUTPUTS", "CallableLaw", "ControlLaw", "make_law"]
@@ -98,6 +99,11 @@ class ControlLaw:
                 raise ShapeError(
                     f"{what}: function gives {self.function.nnz_out(i)} values of {letter}, expected {size} (dense)"
                 )
+
+    @cached_property
+    def kinks(self) -> ca.Function | None:
+        """Values (t, x, y, z, r, p) -> g that pass zero where u or z_dot has a kink (`switching_function`); None without."""
+        return switching_function(self.function, constant=("p",))
 
     @cached_property
     def content_hash(self) -> str:

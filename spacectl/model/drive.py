@@ -21,6 +21,7 @@ from spacectl.model.drive_laws import (
     Stiction,
     close_gap,
     spring_energy,
+    spring_kinks,
     spring_torque,
 )
 from spacectl.model.elements import JointElement
@@ -205,6 +206,13 @@ class Drive(JointElement):
             if law is not None:
                 efforts[k] += law.torque(v[k], _of(n, key))
         return efforts
+
+    def kinks(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
+        """The ends of a sharp gap, and what the spring has."""
+        deflection = self.deflection(q[0], q[1], n["ratio"])
+        has_gap = "backlash" in n and "backlash_smoothing" not in n
+        ends = [deflection - 0.5 * n["backlash"], deflection + 0.5 * n["backlash"]] if has_gap else []
+        return ends + spring_kinks(self.spring, self._hold(deflection, n)[0], _of(n, "spring"))
 
     def potential(self, q: Sequence[Any], n: Mapping[str, Any]) -> Any:
         held, _ = self._hold(self.deflection(q[0], q[1], n["ratio"]), n)

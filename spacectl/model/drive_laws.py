@@ -16,9 +16,10 @@ import numpy as np
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
+from spacectl.core.switching import switching_function
 from spacectl.model.description import Number, always, set_field
 
-__all__ = ["Friction", "HardeningSpring", "Stiction", "close_gap", "spring_energy", "spring_torque"]
+__all__ = ["Friction", "HardeningSpring", "Stiction", "close_gap", "spring_energy", "spring_kinks", "spring_torque"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)  # exact for polynomials up to degree 47
 
@@ -64,6 +65,10 @@ class HardeningSpring:
         size = ca.fabs(deflection)
         inside, beyond = ca.fmin(size, n["corner"]), ca.fmax(size - n["corner"], 0.0)
         return ca.sign(deflection) * (n["quadratic"] * inside**2 + n["slope"] * beyond)
+
+    def kinks(self, deflection: Any, n: Mapping[str, Any]) -> list[Any]:
+        """Where a derivative of the torque jumps: at the corners, and the second one at zero."""
+        return [deflection, deflection - n["corner"], deflection + n["corner"]]
 
     def energy(self, deflection: Any, n: Mapping[str, Any]) -> Any:
         """Stored energy [J]."""
@@ -158,6 +163,18 @@ def spring_torque(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:
     if spring is None:
         return 0.0
     return spring(deflection)[0] if isinstance(spring, TimeExpression) else spring.torque(deflection, n)
+
+
+def spring_kinks(spring: Any, deflection: Any, n: Mapping[str, Any]) -> list[Any]:
+    """Where the torque of a `HardeningSpring` has kinks; those of a user's function are found in its expression."""
+    if spring is None:
+        return []
+    if isinstance(spring, TimeExpression):
+        d = ca.SX.sym("d")
+        found = switching_function(ca.Function("spring", [d], [spring(d)[0]]))
+        return [] if found is None else ca.vertsplit(found(deflection))
+    kinks: list[Any] = spring.kinks(deflection, n)
+    return kinks
 
 
 def spring_energy(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:

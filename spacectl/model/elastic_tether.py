@@ -19,7 +19,7 @@ from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, always, set_field, unless_trivial
 from spacectl.model.joints import Cartesian
 from spacectl.model.line import LineMass, above
-from spacectl.model.springs import one_sided
+from spacectl.model.springs import one_sided, one_sided_kinks
 from spacectl.model.tether import LineElement
 from spacectl.spatial.backend import dot
 
@@ -111,6 +111,14 @@ class ElasticTether(LineElement):
         return (*((node, {"on": "world", "joint": Cartesian()}) for node in nodes), *self._spool_part)
 
     def tensions(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
+        return [one_sided(strain, pull) for strain, pull in self._pulls(p, v, t, n)]
+
+    def kinks(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
+        pulls = self._pulls(p, v, t, n)
+        return [kink for strain, pull in pulls for kink in one_sided_kinks(strain, pull, "damping" in n)]
+
+    def _pulls(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+        """Strain of each string, and what it would pull with if it could push too."""
         pulls = []
         length, length_dot = self._length(t, n)
         for k, (strain, share) in enumerate(zip(self.strains(p, t, n), self._shares, strict=True)):
@@ -121,7 +129,7 @@ class ElasticTether(LineElement):
                 if k == 0:  # the line leaves the drum stretched as it is
                     speed = speed - length_dot * (1.0 + strain)
                 pull = pull + n["damping"] * speed / (share * length)
-            pulls.append(one_sided(strain, pull))
+            pulls.append((strain, pull))
         return pulls
 
     def strains(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
+
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, always, check_name, set_field
@@ -43,6 +45,15 @@ class Element:
         """Run-time numbers."""
         return {}
 
+    @property
+    def has_kinks(self) -> bool:
+        """Whether its forces have kinks or jumps that a simulation must locate."""
+        return False
+
+    def _symbols(self) -> dict[str, Any]:
+        """Its numbers as symbols."""
+        return {key: ca.SX.sym(key, number.value.size) for key, number in self.numbers().items()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class JointElement(Element):
@@ -51,6 +62,15 @@ class JointElement(Element):
     def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
         """Generalised force on each of its speeds; an entry of q is None where a speed is no coordinate's rate."""
         raise NotImplementedError
+
+    @property
+    def has_kinks(self) -> bool:
+        q, v = ([ca.SX.sym("s") for _ in self.ends] for _ in range(2))
+        return bool(self.kinks(q, v, self._symbols()))
+
+    def kinks(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
+        """Expressions that pass through zero where its efforts, or their derivatives, jump: steps end there."""
+        return []
 
     def potential(self, q: Sequence[Any], n: Mapping[str, Any]) -> Any:
         """Stored energy [J]."""

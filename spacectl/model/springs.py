@@ -19,7 +19,7 @@ from spacectl.model.description import Number, always, check_name, set_field, un
 from spacectl.model.elements import Element
 from spacectl.spatial.backend import cross, dot
 
-__all__ = ["PointElement", "SpringDamper", "length_over_time", "one_sided"]
+__all__ = ["PointElement", "SpringDamper", "length_over_time", "one_sided", "one_sided_kinks"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,15 @@ class PointElement(Element):
     def forces(self, p: Sequence[Any], v: Sequence[Any], rate: Any | None, t: Any, n: Mapping[str, Any]) -> list[Any]:
         """Force on each point [N] from positions, velocities, the root's inertial rate (None: it does not turn), time."""
         raise NotImplementedError
+
+    @property
+    def has_kinks(self) -> bool:
+        p, v = ([ca.SX.sym("s", 3) for _ in self.points] for _ in range(2))
+        return bool(p) and bool(self.kinks(p, v, ca.SX.sym("t"), self._symbols()))
+
+    def kinks(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
+        """Expressions that pass through zero where its forces, or their derivatives, jump: steps end there."""
+        return []
 
     def potential(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> Any:
         """Stored energy [J]."""
@@ -190,6 +199,15 @@ class SpringDamper(PointElement):
 
     def tensions(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
         """Pull along the line [N], without the inertial damping."""
+        distance, stretch, pull = self._pull(p, v, t, n)
+        if self.tension_only:
+            pull = one_sided(stretch, pull)
+        for beyond in self._beyond_stops(distance, n):
+            pull = pull + n["stop_stiffness"] * beyond
+        return [pull]
+
+    def _pull(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """Distance of the points, stretch, and what spring and damper would pull with if they could push too."""
         r, r_dot = p[1] - p[0], v[1] - v[0]
         distance = ca.sqrt(dot(r, r))
         length, length_dot = self._length(t, n)
@@ -197,11 +215,13 @@ class SpringDamper(PointElement):
         pull = n["stiffness"] * stretch + n.get("cubic", 0.0) * stretch**3
         if "damping" in n:
             pull = pull + n["damping"] * (dot(r, r_dot) / distance - length_dot)
-        if self.tension_only:
-            pull = one_sided(stretch, pull)
-        for beyond in self._beyond_stops(distance, n):
-            pull = pull + n["stop_stiffness"] * beyond
-        return [pull]
+        return distance, stretch, pull
+
+    def kinks(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
+        """The stops, and for a string where it becomes taut and where its damper would push."""
+        distance, stretch, pull = self._pull(p, v, t, n)
+        own = one_sided_kinks(stretch, pull, "damping" in n) if self.tension_only else []
+        return own + [distance - n[key] for key in ("shortest", "longest") if key in n]
 
     def strains(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
         r, (length, _) = p[1] - p[0], self._length(t, n)
@@ -235,6 +255,11 @@ class SpringDamper(PointElement):
 def one_sided(stretch: Any, pull: Any) -> Any:
     """The pull of a string: nothing while it hangs loose, and never a push."""
     return ca.if_else(stretch > 0.0, ca.fmax(pull, 0.0), 0.0)
+
+
+def one_sided_kinks(stretch: Any, pull: Any, is_damped: bool) -> list[Any]:
+    """Where `one_sided` switches. A damper's pull counts while the string is taut only."""
+    return [stretch, ca.if_else(stretch > 0.0, pull, 0.0)] if is_damped else [stretch]
 
 
 def length_over_time(length: Any, what: str, *, may_vanish: bool = False) -> Any:

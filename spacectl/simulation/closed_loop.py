@@ -20,10 +20,11 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.kinks import find_kinks
 from spacectl.dynamics.native.projection import rank_jumps
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard
-from spacectl.simulation.functions import Tier, bind_plant, bind_projection, choose_tier
+from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
 from spacectl.simulation.guard_functions import bind_guards
 from spacectl.simulation.jacobian import bind_slopes
 from spacectl.simulation.laws import bind_law
@@ -183,6 +184,7 @@ def build_run(
     if watched:
         entered = span[0] if entry is None else entry
         guard_function, guards_use_u = bind_guards(eom, watched, bound.memory, parameters, tier, entered)
+    kinks = find_kinks(eom)
     # where the rank jumps off the constraints, exact slopes there mean nothing; differences of projected states do
     exact = method == "radau" and not jumps
     plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)
@@ -191,6 +193,8 @@ def build_run(
         law=bound.law,
         sensors=bound.sensors,
         guards=guard_function,
+        kinks=None if kinks is None else bind_casadi(kinks[0], tier, p=parameters),
+        law_kinks=bound.kinks,
         plant_slopes=plant_slopes,
         law_slopes=law_slopes,
         project=bind_projection(eom, tier, parameters, careful=jumps, around=(span[0], start)) if project else None,
@@ -237,4 +241,8 @@ def build_run(
         "plant": plant.described,
         "versions": json.dumps(versions()),
     }
-    return Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin)
+    names = [f"element '{name}'" for name in (kinks[1] if kinks is not None else ())]
+    names += [f"law '{bound.name}'"] * data.n_law_kinks + [
+        f"the limit of input '{eom.inputs[i]}'" for i in data.limit_inputs
+    ]
+    return Run(eom, bound, watched, data, make_loop(data, driver), attributes, parameters, begin, tuple(names))

@@ -35,6 +35,8 @@ _SOURCES = (
     "lu.h",
     "implicit.h",
     "guards.h",
+    "kinks.h",
+    "kink_values.h",
 )
 _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*{0,2})(\w+);", re.MULTILINE)
 

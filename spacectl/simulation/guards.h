@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "kink_values.h"
 #include "loop.h"
 #include "right_side.h"
 #include "rk.h"
@@ -18,6 +19,7 @@ static int sc_guard_values(sc_loop *L, double t, const double *s, double *g)
     sc_int i;
     int status;
     if (t > L->t_limit) t = L->t_limit;
+    if (L->g_first > 0 || L->n_guards == 0) return sc_kink_values(L, t, s, g);
     if (L->guards_use_u && sc_is_continuous(L)) {
         status = sc_command(L, t, s);
         if (status != SC_GO) return status;
@@ -127,7 +129,7 @@ static int sc_look(sc_loop *L, double t, double *g)
  * (begin, middle, end) of each panel that waits. */
 static int sc_search(sc_loop *L, double *a, double *b)
 {
-    const sc_int n = L->n_guards;
+    const sc_int n = sc_count_watched(L);
     double *row[5], ends[SC_DEEPEST + 1], l = *a, r = *b;
     sc_int i, k, depth = 0, looks = 0;
     int status;
@@ -144,7 +146,7 @@ static int sc_search(sc_loop *L, double *a, double *b)
             if (status == SC_GO) status = sc_look(L, 0.5 * (m + r), row[3]);
             if (status != SC_GO) return status;
             is_clear = 1;
-            for (i = 0; i < n; i++)
+            for (i = L->g_first; i < L->g_last; i++)
                 is_clear = is_clear
                         && sc_is_clear(row[0][i], row[1][i], row[2][i], row[3][i], row[4][i], SC_NOISE * L->g_scale[i]);
         }
@@ -159,8 +161,8 @@ static int sc_search(sc_loop *L, double *a, double *b)
             r = m;
             continue;
         }
-        for (i = 0; i < n; i++) crosses = crosses || sc_crosses(row[0][i], row[4][i], L->directions[i]);
-        sc_copy(L->g_before, crosses ? row[0] : row[4], n);
+        for (i = L->g_first; i < L->g_last; i++) crosses = crosses || sc_crosses(row[0][i], row[4][i], L->directions[i]);
+        sc_copy(L->g_before + L->g_first, (crosses ? row[0] : row[4]) + L->g_first, L->g_last - L->g_first);
         if (crosses || depth == 0) {
             *a = l;
             *b = r;
@@ -184,13 +186,13 @@ static int sc_check_guards(sc_loop *L, double a, double b)
     sc_int i, n_new;
     int status = sc_search(L, &a, &b);
     if (status != SC_GUARD) return status;
-    for (i = 0; i < L->n_guards; i++) L->roots[i] = INFINITY;
+    for (i = L->g_first; i < L->g_last; i++) L->roots[i] = INFINITY;
     for (;;) {
         sc_dense(L, b, L->event_s);
         status = sc_guard_values(L, b, L->event_s, L->g_after);
         if (status != SC_GO) return status;
         n_new = 0;
-        for (i = 0; i < L->n_guards; i++) {
+        for (i = L->g_first; i < L->g_last; i++) {
             if (L->roots[i] != INFINITY || !sc_crosses(L->g_before[i], L->g_after[i], L->directions[i])) continue;
             status = sc_locate(L, i, a, L->g_before[i], b, L->g_after[i], &L->roots[i]);
             if (status != SC_GO) return status;
@@ -199,15 +201,15 @@ static int sc_check_guards(sc_loop *L, double a, double b)
         }
         if (n_new == 0) break;
         event = earliest;
-        for (i = 0; i < L->n_guards; i++)
+        for (i = L->g_first; i < L->g_last; i++)
             if (L->roots[i] <= earliest + width && L->roots[i] > event) event = L->roots[i];
         b = event;
     }
     if (earliest < INFINITY) {
         L->event_t = b;
-        for (i = 0; i < L->n_guards; i++) L->fired[i] = sc_crosses(L->g_before[i], L->g_after[i], L->directions[i]);
+        for (i = L->g_first; i < L->g_last; i++) L->fired[i] = sc_crosses(L->g_before[i], L->g_after[i], L->directions[i]);
     }
-    sc_copy(L->g_before, L->g_after, L->n_guards);
+    sc_copy(L->g_before + L->g_first, L->g_after + L->g_first, L->g_last - L->g_first);
     return earliest < INFINITY ? SC_GUARD : SC_GO;
 }
 

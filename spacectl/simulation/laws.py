@@ -30,6 +30,7 @@ class BoundLaw:
     identity: str = ""
     undefined: str = ""
     law: BoundFunction | None = None
+    kinks: BoundFunction | None = None
     sensors: BoundFunction | None = None
     u_map: tuple[int, ...] = ()
     y_map: tuple[int, ...] = ()
@@ -79,6 +80,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
             raise ModelError(f"{what}: {unknown_name('measurement', name, eom.labels.y)}; add a sensor to the system")
     try:
         bound = bind_casadi(law.function, tier, p=law.p)
+        kinks = bind_casadi(law.kinks, tier, p=law.p) if law.kinks is not None and not law.is_sampled else None
     except ModelError as error:
         raise ModelError(f"{what}: {error}") from error
     sensors = bind_casadi(feedback_function(eom, law), tier, p=p) if len(law.measurements) else None
@@ -87,6 +89,7 @@ def _bind_control_law(eom: EquationsOfMotion, law: ControlLaw, p: np.ndarray, ti
         identity=law.content_hash,
         undefined=law.undefined,
         law=bound,
+        kinks=kinks,
         sensors=sensors,
         u_map=eom.labels.u.indices(law.inputs.names),
         y_map=tuple(range(len(law.measurements))),

@@ -8,6 +8,7 @@
 #include "adams.h"
 #include "guards.h"
 #include "implicit.h"
+#include "kinks.h"
 #include "leap.h"
 #include "loop.h"
 #include "right_side.h"
@@ -51,7 +52,9 @@ static int sc_point(sc_loop *L)
     L->is_fresh = 0;
     L->has_history = 0;
     L->near_before = L->near;
+    if (L->n_steps == 0) sc_forget_kinks(L);
     status = sc_right_side(L, L->t, L->s, L->K);
+    for (i = 0; i < L->n_limits; i++) L->is_beyond[i] = sc_beyond(L, i) > 0.0;
     if (status == SC_NOT_FINITE) {
         L->reason = SC_BY_STATE;
         L->fail_t = L->t;
@@ -120,8 +123,8 @@ static double sc_growth(const sc_loop *L, double h, double error, int accepted)
 static int sc_step(sc_loop *L)
 {
     const double shortest = 1e-290 + 16.0 * 2.220446049250313e-16 * fabs(L->t);
-    double target, left, h, h_wanted, error = 0.0, factor;
-    int status, is_break, was_rejected = 0, is_last, needs_dense, is_cut = 0;
+    double target, left, h, h_wanted, h_usual, error = 0.0, factor;
+    int status, is_break, was_rejected = 0, is_last, needs_dense, is_cut = 0, is_exact = 0, tries = 0;
     if (L->n_steps >= L->max_steps) return SC_LIMIT;
     if (L->h_next == 0.0) {
         status = sc_first_step(L);
@@ -132,6 +135,7 @@ static int sc_step(sc_loop *L)
         sc_adams_begin(L);
         L->h_next = L->h_start;
     }
+    h_usual = L->h_next;
     target = sc_target(L, &is_break);
     left = target - L->t;
     h_wanted = L->h_next < L->max_step ? L->h_next : L->max_step;
@@ -149,15 +153,29 @@ static int sc_step(sc_loop *L)
         is_cut = longest < h_wanted;
         if (is_cut) h_wanted = longest > shortest ? longest : shortest;
     }
+    if (L->is_short && 2.0 * (L->kink_at - L->t) < h_wanted) {
+        h_wanted = 2.0 * (L->kink_at - L->t);
+        if (h_wanted < shortest) h_wanted = shortest;
+        is_exact = 1;
+    }
     for (;;) {
-        is_last = h_wanted >= left || (1.01 * h_wanted >= left && left <= L->max_step);
-        h = is_last ? left : 2.0 * h_wanted > left ? 0.5 * left : h_wanted;
+        is_last = h_wanted >= left || (1.01 * h_wanted >= left && left <= L->max_step && !is_exact);
+        h = is_last ? left : 2.0 * h_wanted > left && !is_exact ? 0.5 * left : h_wanted;
         L->t_new = is_last ? target : L->t + h;
         L->t_limit = is_last && is_break ? nextafter(target, L->t) : INFINITY;
-        needs_dense = L->n_guards > 0
+        needs_dense = L->n_guards + L->n_plant_kinks + L->n_law_kinks > 0
                    || (L->i_grid < L->n_grid && L->grid[L->i_grid] < L->t_new - sc_instant(L, L->t_new));
+        L->saw_limit = 0;
         status = sc_try(L, h, needs_dense, &error);
-        if (status == SC_GO && error <= 1.0) break;
+        if (status == SC_GO && error <= 1.0) {
+            status = sc_meet_kinks(L, h, h_usual, tries++, &h_wanted);
+            if (status == SC_GO) break;
+            if (status != SC_SHORTER) return status;
+            L->n_rejected++;
+            if (h_wanted < shortest) h_wanted = shortest;
+            is_exact = 1;
+            continue;
+        }
         if (status != SC_GO && status != SC_NOT_FINITE && status != SC_NO_CONVERGENCE) return status;
         L->n_rejected++;
         was_rejected = 1;
@@ -174,7 +192,9 @@ static int sc_step(sc_loop *L)
     factor = sc_growth(L, h, error, 1);
     if (was_rejected && factor > 1.0) factor = 1.0;
     L->error_old = error > 1e-4 ? error : 1e-4;
-    if (was_rejected || factor < 1.0 || (h * factor > L->h_next && !is_cut)) L->h_next = h * factor; /* else it was cut short */
+    if (!L->is_short && !L->is_fresh /* else it was cut short */
+        && (was_rejected || factor < 1.0 || (h * factor > L->h_next && !is_cut)))
+        L->h_next = h * factor;
     L->h = h;
     L->has_history = 1;
     L->n_steps++;
@@ -266,6 +286,7 @@ void sc_restart(sc_loop *L, double t, const double *s)
     L->phase = SC_POINT;
     L->is_fresh = 1;
     L->has_guard_values = 0;
+    L->is_short = 0;
 }
 
 sc_int sc_size(void)

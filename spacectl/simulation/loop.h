@@ -12,7 +12,7 @@ typedef long long sc_int;
 enum { SC_NONE = 0, SC_VM = 1, SC_GENERATED = 2, SC_CALLBACK = 3 };
 /* what the caller is told, and what is said inside only */
 enum { SC_DONE = 0, SC_SLICE = 1, SC_GUARD = 2, SC_FAILED = 3, SC_CALLBACK_ERROR = 4, SC_LIMIT = 5 };
-enum { SC_GO = -1, SC_NOT_FINITE = -2, SC_NO_CONVERGENCE = -3 };
+enum { SC_GO = -1, SC_NOT_FINITE = -2, SC_NO_CONVERGENCE = -3, SC_SHORTER = -4 };
 /* phases of a run */
 enum { SC_POINT = 0, SC_RECORD = 1, SC_STEP = 2, SC_SCAN = 3 };
 /* why a run failed */
@@ -36,6 +36,8 @@ typedef struct {
     sc_function law;     /* (t, x, y, z, r, p) -> u, z_dot, z_next */
     sc_function sensors; /* (t, x, p) -> y */
     sc_function guards;  /* (t, x, u, z, p) -> g */
+    sc_function kinks;     /* (t, x, p) -> values that pass zero where the plant's rates have a kink */
+    sc_function law_kinks; /* (t, x, y, z, r, p) -> the same of the law */
     sc_function plant_slopes; /* (t, x, u, p) -> A, B: derivatives of x_dot by x and u, column-major */
     sc_function law_slopes;   /* (t, s, r, ...) -> derivatives of u and z_dot by s, column-major */
     sc_function project;      /* (t, x, p) -> x, near: the nearest state that meets the constraints; how far from a singular one */
@@ -48,6 +50,9 @@ typedef struct {
     sc_int n_measured;
     sc_int n_r;
     sc_int n_guards;
+    sc_int n_plant_kinks;
+    sc_int n_law_kinks;
+    sc_int n_limits; /* limits of inputs that a continuous law may reach */
     sc_int n_quaternions;
     sc_int n_stops;
     sc_int n_grid;
@@ -95,6 +100,8 @@ typedef struct {
     double *u_high;
     sc_int *u_map;
     sc_int *y_map;
+    sc_int *limit_inputs;
+    sc_int *limit_sides; /* 1 for the highest value of an input, -1 for the lowest */
     sc_int *quaternions;
     sc_int *directions;
     sc_int *angles; /* entries of x whose sines and cosines plant, law and sensors share */
@@ -148,10 +155,20 @@ typedef struct {
     double *z;
     double *u;
     double *u_commanded;
+    sc_int g_first; /* what is watched: guards first, then kinks of the plant, of the law, limits */
+    sc_int g_last;
     double *g_before;
     double *g_shift; /* added to a guard that starts at zero, until it has left it: it gets a side, and noise none */
     double *g_clear; /* when it has left it */
     double *g_scale; /* largest size seen */
+    sc_int is_short; /* the step was shortened for a kink, see kinks.h */
+    double kink_at; /* where it is expected */
+    double h_free; /* step to go on with behind it */
+    sc_int saw_limit; /* some rate of the step belongs to other limits than those in is_beyond */
+    sc_int *is_beyond; /* for each limit, whether the command is beyond it */
+    sc_int *is_ignored; /* for each kink, whether it crosses too often to be located */
+    sc_int *n_close; /* crossings in a row that followed closely on the one before */
+    double *kink_t; /* time of the last crossing */
     /* what it has to say */
     double event_t;
     double *event_s;
@@ -161,6 +178,7 @@ typedef struct {
     sc_int *bad;
     sc_int n_steps;
     sc_int n_rejected;
+    sc_int n_kinks; /* kinks at which a step was made to end */
     sc_int n_leaps; /* steps across singular positions */
     sc_int n_right_sides;
     sc_int n_law_calls;

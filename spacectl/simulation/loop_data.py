@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.core.trajectory import Trajectory
 from spacectl.simulation.adams import MAX_ADAMS, MultistepMethod
-from spacectl.simulation.functions import BoundFunction, unused
+from spacectl.simulation.functions import NONE, BoundFunction, unused
 from spacectl.simulation.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.radau import ImplicitMethod
 from spacectl.simulation.tableau import Method
@@ -21,7 +21,9 @@ from spacectl.simulation.tableau import Method
 __all__ = ["COUNTS", "DEEPEST", "LoopData"]
 
 #: What a run counts
-COUNTS = ("n_steps", "n_rejected", "n_leaps", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")
+COUNTS = (
+    "n_steps", "n_rejected", "n_kinks", "n_leaps", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations",
+)  # fmt: skip
 
 DEEPEST = 56  #: halvings of a part of a step in the search for crossings, as in guards.h
 RULES = ("previous", "linear", "cubic")  #: table_rule is the position in this list
@@ -32,7 +34,7 @@ class LoopData:
 
     Parameters
     ----------
-    plant, law, sensors, guards, project : BoundFunction
+    plant, law, sensors, guards, kinks, law_kinks, project : BoundFunction
         With their run-time numbers p already in place; `unused` where there is none.
     plant_slopes, law_slopes : BoundFunction, optional
         Exact derivatives for an implicit method; without them it takes finite differences.
@@ -79,6 +81,8 @@ class LoopData:
         law: BoundFunction | None = None,
         sensors: BoundFunction | None = None,
         guards: BoundFunction | None = None,
+        kinks: BoundFunction | None = None,
+        law_kinks: BoundFunction | None = None,
         plant_slopes: BoundFunction | None = None,
         law_slopes: BoundFunction | None = None,
         project: BoundFunction | None = None,
@@ -105,6 +109,7 @@ class LoopData:
     ):
         self.plant, self.law = plant, law or unused()
         self.sensors, self.guards = sensors or unused(), guards or unused()
+        self.kinks, self.law_kinks = kinks or unused(), law_kinks or unused()
         self.plant_slopes, self.law_slopes = plant_slopes or unused(), law_slopes or unused()
         self.project = project or unused()
         self.n_x, self.n_z, self.n_u = len(x0), len(z0), len(u0)
@@ -118,7 +123,9 @@ class LoopData:
         low, high = limits if limits is not None else (np.full(self.n_u, -np.inf), np.full(self.n_u, np.inf))
         self.u_low, self.u_high = _reals(low), _reals(high)
         self.u_map, self.y_map = _integers(u_map), _integers(y_map)
-        self.quaternions, self.directions = _integers(quaternions), _integers(directions)
+        self._set_kinks()
+        self.quaternions = _integers(quaternions)
+        self.directions = _integers([*directions, *[0] * (self.n_watched - self.n_guards)])
         self.stops, self.grid = _reals(stops), _reals(grid)
         self.n_stops, self.n_grid = self.stops.size, self.grid.size
         self._set_method(tableau)
@@ -128,6 +135,26 @@ class LoopData:
         self._set_state(x0, z0, u0)
         self._set_work()
         self._set_turns()
+
+    def _set_kinks(self) -> None:
+        """What the run watches besides the guards: kinks of plant and law, and limits that a continuous law may reach."""
+        results = [item.results[0].size if item.results else 0 for item in (self.kinks, self.law_kinks)]
+        self.n_plant_kinks, self.n_law_kinks = results
+        commanded = self.u_map if self.law.kind != NONE and self.period == 0.0 else self.u_map[:0]
+        bounds = ((1, self.u_high), (-1, self.u_low))
+        found = [(i, side) for i in commanded for side, bound in bounds if np.isfinite(bound[i])]
+        self.limit_inputs, self.limit_sides = _integers([i for i, _ in found]), _integers([side for _, side in found])
+        self.n_limits = len(found)
+        count = self.n_plant_kinks + self.n_law_kinks + self.n_limits
+        self.g_first, self.g_last = 0, self.n_guards
+        self.is_short, self.kink_at, self.h_free, self.saw_limit = 0, -np.inf, 0.0, 0
+        self.is_beyond, self.is_ignored, self.n_close = _zeros(self.n_limits), _zeros(count), _zeros(count)
+        self.kink_t = np.full(count, -np.inf)
+
+    @property
+    def n_watched(self) -> int:
+        """Guards and kinks together."""
+        return self.n_guards + self.n_plant_kinks + self.n_law_kinks + self.n_limits
 
     def _set_method(self, tableau: Method) -> None:
         self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]
@@ -175,8 +202,8 @@ class LoopData:
         self.u = np.clip(self.u_commanded, self.u_low, self.u_high)
         self.event_t, self.fail_t, self.reason = -np.inf, np.nan, 0
         self.event_s = self.s.copy()
-        self.fired, self.bad = np.zeros(self.n_guards, dtype=np.int64), np.zeros(self.n_s, dtype=np.int64)
-        self.n_steps = self.n_rejected = self.n_leaps = self.n_right_sides = self.n_law_calls = 0
+        self.fired, self.bad = _zeros(self.n_watched), _zeros(self.n_s)
+        self.n_steps = self.n_rejected = self.n_kinks = self.n_leaps = self.n_right_sides = self.n_law_calls = 0
         self.n_jacobians = self.n_factorisations = 0
         self.is_leap, self.near, self.near_before, self.near_t = 0, 0.0, 0.0, 0.0
         self.near_failed, self.near_good, self.leap_h, self.leap_noise = np.inf, np.inf, 0.0, 0.0
@@ -194,10 +221,10 @@ class LoopData:
         rows, n = self.n_stages + 1 + self.n_extra, self.n_s
         self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
         self.stage, self.on_set, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(5))
-        self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_guards) for _ in range(4))
-        self.g_shift, self.g_scale = np.zeros(self.n_guards), np.zeros(self.n_guards)
+        self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_watched) for _ in range(4))
+        self.g_shift, self.g_scale = np.zeros(self.n_guards), np.zeros(self.n_watched)
         self.g_clear = np.full(self.n_guards, np.inf)
-        self.g_panel = np.zeros((5 + 3 * DEEPEST, self.n_guards))
+        self.g_panel = np.zeros((5 + 3 * DEEPEST, self.n_watched))
         size = n if self.is_implicit else 0
         self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))
         self.J, self.lu_real, self.lu_re, self.lu_im = (np.zeros((size, size)) for _ in range(4))
@@ -218,3 +245,7 @@ def _reals(values: Any) -> np.ndarray:
 
 def _integers(values: Any) -> np.ndarray:
     return np.array(values, dtype=np.int64).reshape(-1)
+
+
+def _zeros(n: int) -> np.ndarray:
+    return np.zeros(n, dtype=np.int64)

@@ -16,6 +16,7 @@ typedef struct {
     void *prepare_sensors;
     void *prepare_guards;
     void *prepare_project;
+    void *prepare_kinks;
     const sc_int *terminal; /* for each guard, whether it ends a run */
     double *out_x;
     double *out_z;
@@ -55,6 +56,7 @@ sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int fi
             sc_prepare_with(m->prepare_sensors, p, &L->sensors);
             sc_prepare_with(m->prepare_guards, p, &L->guards);
             sc_prepare_with(m->prepare_project, p, &L->project);
+            sc_prepare_with(m->prepare_kinks, p, &L->kinks);
         }
         L->out_x = m->out_x + size * L->n_x;
         L->out_z = m->out_z + size * L->n_z;

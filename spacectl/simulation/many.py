@@ -46,6 +46,7 @@ class _Many(ctypes.Structure):
             "prepare_sensors",
             "prepare_guards",
             "prepare_project",
+            "prepare_kinks",
             "terminal",
             "out_x",
             "out_z",
@@ -171,7 +172,10 @@ class _Worker:
         self._keep = {**shared, "z0": run.data.z.copy(), "u0": run.data.u_commanded.copy()}
         addresses = {name: array.ctypes.data for name, array in self._keep.items()}
         data = run.data
-        prepare = {f"prepare_{name}": getattr(data, name).prepare for name in ("plant", "sensors", "guards", "project")}
+        prepare = {
+            f"prepare_{name}": getattr(data, name).prepare
+            for name in ("plant", "sensors", "guards", "project", "kinks")
+        }
         self._many = _Many(n_p=n_p, **addresses, **prepare)
         self._fresh = self.loop.copy_struct()
         self._library = load_driver()
@@ -194,6 +198,8 @@ def _check_native(run: Run, varies: bool) -> None:
             )
     if varies and data.guards.kind != NONE and not data.guards.prepare:
         raise ModelError("simulate_many: guards on reactions serve one p; use simulate for each")
+    if varies and data.kinks.kind != NONE and not data.kinks.prepare:
+        raise ModelError("simulate_many: the kinks of the elements serve one p with this tier; use simulate for each")
     if varies and not data.plant.prepare:
         raise ModelError(
             "simulate_many: different p need unrolled native code (tier='native', few speeds); use simulate"

@@ -69,6 +69,14 @@ static void sc_turn(const sc_loop *L, const double *s)
     }
 }
 
+/* How far the command is beyond limit k. */
+static double sc_beyond(const sc_loop *L, sc_int k)
+{
+    const sc_int i = L->limit_inputs[k];
+    const double beyond = L->limit_sides[k] > 0 ? L->u_commanded[i] - L->u_high[i] : L->u_low[i] - L->u_commanded[i];
+    return beyond > -1e300 ? beyond : -1e300; /* a limit may be infinite in this run */
+}
+
 /* Call the law at (t, s); sets u_commanded and u, and leaves z_dot and z_next in the law's results. */
 static int sc_command(sc_loop *L, double t, const double *s)
 {
@@ -97,6 +105,8 @@ static int sc_command(sc_loop *L, double t, const double *s)
         if (value > L->u_high[i]) value = L->u_high[i];
         L->u[i] = isfinite(L->u_commanded[i]) ? value : NAN; /* an infinite command is a failure, not the limit */
     }
+    for (i = 0; i < L->n_limits; i++)
+        if ((sc_beyond(L, i) > 0.0) != L->is_beyond[i]) L->saw_limit = 1;
     return SC_GO;
 }
 

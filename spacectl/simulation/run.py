@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -68,6 +69,7 @@ class Run:
     attributes: dict[str, Any]
     p: np.ndarray
     begin: float
+    kink_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.events: list[Event] = []
@@ -102,7 +104,7 @@ class Run:
     def _note_events(self) -> bool:
         """Record the guards that fired; True if one of them ends the run."""
         data = self.data
-        fired = [guard for guard, flag in zip(self.guards, data.fired, strict=True) if flag]
+        fired = [guard for guard, flag in zip(self.guards, data.fired, strict=False) if flag]
         state = data.event_s[: data.n_x].copy()
         self.events += [Event(time=data.event_t, name=guard.name, state=state) for guard in fired]
         self._warn_if_shared(fired, data.event_t, state)  # what was independent at the start may depend on others here
@@ -131,8 +133,21 @@ class Run:
                 raise function.error
         raise SolverError(f"a Python function failed near t = {data.t:g} s without saying why")
 
+    def warn_of_chatter(self) -> None:
+        """Warn of kinks that were crossed too often to be located."""
+        flags = zip(self.kink_names, self.data.is_ignored, strict=True)
+        names = sorted({name for name, is_ignored in flags if is_ignored})
+        if names:
+            warnings.warn(
+                f"simulating '{self.eom.system.name}': the kink of {', '.join(names)} is crossed again and again within a "
+                "small part of a step, and was not located any more; the error there may be far above the tolerance. "
+                'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol',
+                stacklevel=3,
+            )
+
     def finish(self, status: Status, message: str) -> Simulation:
         """The result from what is recorded, with the place where the run stopped as last row."""
+        self.warn_of_chatter()
         data, rows = self.data, self.data.i_grid
         stopped = {Status.EVENT: (data.event_t, data.event_s), Status.OK: None}.get(status, (data.t, data.s))
         times = data.grid[:rows]

@@ -38,7 +38,7 @@ def enter_guards(run: Run, stage: Stage, seen: Mapping[str, float], *, is_start:
     data = run.data
     if data.n_guards == 0:
         return None
-    g = np.zeros(data.n_guards)
+    g = np.zeros(data.n_watched)
     if guard_values(data, data.t, data.s, g) != GO:  # told by the run itself
         return None
     data.g_scale[:] = 0.0

@@ -145,6 +145,7 @@ class Flight:
 
     def _keep(self, run: Run, numbers: np.ndarray, status: Status, *, is_end: bool) -> None:
         """Note what a stage has recorded."""
+        run.warn_of_chatter()
         stopped = None
         if status is not Status.OK and is_end:
             stopped = (run.data.event_t, run.data.event_s) if status is Status.EVENT else (run.data.t, run.data.s)
@@ -153,7 +154,7 @@ class Flight:
         self.n_recorded += min(run.data.i_grid, wanted)
         self.pieces.append(piece)
         self.events += run.events
-        for guard, size in zip(self.stage.guards, run.data.g_scale, strict=True):
+        for guard, size in zip(self.stage.guards, run.data.g_scale, strict=False):
             self.seen[guard.name] = max(self.seen.get(guard.name, 0.0), float(size))
 
     def _ended(self, run: Run, numbers: np.ndarray) -> tuple[Status, str]:

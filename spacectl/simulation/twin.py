@@ -16,12 +16,14 @@ from spacectl.simulation.twin_adams import adams_attempt, adams_begin, adams_ret
 from spacectl.simulation.twin_dense import dense_state
 from spacectl.simulation.twin_guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.twin_implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
+from spacectl.simulation.twin_kinks import SHORTER, forget_kinks, meet_kinks
 from spacectl.simulation.twin_leap import note_near, project_unless_close, time_to_singular, towards, try_leap
 from spacectl.simulation.twin_steps import (
     EPSILON,
     GO,
     NOT_FINITE,
     attempt,
+    beyond,
     command,
     first_step,
     instant,
@@ -104,22 +106,25 @@ class PythonLoop:
             return GO
         L.is_fresh = L.has_history = 0
         L.near_before = L.near
+        if L.n_steps == 0:
+            forget_kinks(L)
         status = right_side(L, L.t, L.s, L.K[0])
+        L.is_beyond[:] = [beyond(L, k) > 0.0 for k in range(L.n_limits)]
         if status == NOT_FINITE:
             L.reason, L.fail_t = BY_STATE, L.t
             return FAILED
         if status != GO or L.n_guards == 0:
             return status
         if not L.has_guard_values:
-            L.g_scale[:] = 0.0
+            L.g_scale[: L.n_guards] = 0.0
         status = guard_values(L, L.t, L.s, L.g_after)
         if status != GO:
             return status
         for i in range(L.n_guards):
             L.fired[i] = L.has_guard_values and crosses(L.g_before[i], L.g_after[i], L.directions[i])
         L.has_guard_values = 1
-        L.g_before[:] = L.g_after
-        if not L.fired.any():
+        L.g_before[: L.n_guards] = L.g_after[: L.n_guards]
+        if not L.fired[: L.n_guards].any():
             return GO
         L.event_t = L.t
         L.event_s[:] = L.s
@@ -158,6 +163,7 @@ class PythonLoop:
         if L.is_multistep and not L.has_history:
             adams_begin(L)
             L.h_next = L.h_start
+        h_usual, tries, is_exact = L.h_next, 0, False
         target, is_break = self._target()
         left = target - L.t
         h_wanted = max(min(L.h_next, L.max_step), shortest)
@@ -174,17 +180,27 @@ class PythonLoop:
             longest = towards(L, room, time_left)
             is_cut = longest < h_wanted
             h_wanted = max(longest, shortest) if is_cut else h_wanted
+        if L.is_short and 2.0 * (L.kink_at - L.t) < h_wanted:
+            h_wanted, is_exact = max(2.0 * (L.kink_at - L.t), shortest), True
         while True:
-            is_last = h_wanted >= left or (1.01 * h_wanted >= left and left <= L.max_step)
-            h = left if is_last else 0.5 * left if 2.0 * h_wanted > left else h_wanted
+            is_last = h_wanted >= left or (1.01 * h_wanted >= left and left <= L.max_step and not is_exact)
+            h = left if is_last else 0.5 * left if 2.0 * h_wanted > left and not is_exact else h_wanted
             L.t_new = target if is_last else L.t + h
             L.t_limit = math.nextafter(target, L.t) if is_last and is_break else math.inf
-            needs_dense = L.n_guards > 0 or (
+            needs_dense = L.n_guards + L.n_plant_kinks + L.n_law_kinks > 0 or (
                 L.i_grid < L.n_grid and bool(L.grid[L.i_grid] < L.t_new - instant(L, L.t_new))
             )
+            L.saw_limit = 0
             status, error = _try(L, h, needs_dense)
             if status == GO and error <= 1.0:
-                break
+                status, shorter = meet_kinks(L, h, h_usual, tries)
+                if status == GO:
+                    break
+                if status != SHORTER:
+                    return status
+                L.n_rejected += 1
+                h_wanted, tries, is_exact = max(shorter, shortest), tries + 1, True
+                continue
             if status not in (GO, NOT_FINITE, NO_CONVERGENCE):
                 return status
             L.n_rejected += 1
@@ -204,7 +220,8 @@ class PythonLoop:
         if was_rejected and factor > 1.0:
             factor = 1.0
         L.error_old = max(error, 1e-4)
-        if was_rejected or factor < 1.0 or (h * factor > L.h_next and not is_cut):
+        is_free = not L.is_short and not L.is_fresh
+        if is_free and (was_rejected or factor < 1.0 or (h * factor > L.h_next and not is_cut)):
             L.h_next = h * factor
         L.h = h
         L.has_history = 1
@@ -278,4 +295,4 @@ class PythonLoop:
         L.t = t
         L.s[:] = s
         normalise(L, L.s, None)
-        L.phase, L.is_fresh, L.has_guard_values = POINT, 1, 0
+        L.phase, L.is_fresh, L.has_guard_values, L.is_short = POINT, 1, 0, 0

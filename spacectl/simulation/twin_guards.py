@@ -12,6 +12,7 @@ import numpy as np
 from spacectl.simulation.driver import FAILED, GUARD
 from spacectl.simulation.loop_data import DEEPEST, LoopData
 from spacectl.simulation.twin_dense import dense_state
+from spacectl.simulation.twin_kink_values import kink_values
 from spacectl.simulation.twin_steps import EPSILON, GO, call, command, is_continuous, memory
 
 __all__ = ["BY_ERROR", "BY_GUARD", "BY_STATE", "check_guards", "crosses", "guard_values"]
@@ -25,6 +26,8 @@ BY_STATE, BY_ERROR, BY_GUARD = 1, 2, 3  #: why a run failed, as in loop.h
 def guard_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
     """Guard values at (t, s)."""
     t = min(t, L.t_limit)
+    if L.g_first > 0 or L.n_guards == 0:
+        return kink_values(L, t, s, g)
     if L.guards_use_u and is_continuous(L):
         status = command(L, t, s)
         if status != GO:
@@ -36,17 +39,18 @@ def guard_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
     status = call(L.guards)
     if status != GO:
         return status
-    g[:] = L.guards.results[0]
+    n = L.n_guards
+    g[:n] = L.guards.results[0]
     for i in range(L.n_guards):
         if L.g_shift[i] != 0.0 and t < L.g_clear[i]:
             g[i] += L.g_shift[i]
             if g[i] / L.g_shift[i] > 100.0:
                 L.g_clear[i] = t
-    size = np.abs(g)
-    np.maximum(L.g_scale, np.where(size < np.inf, size, 0.0), out=L.g_scale)
-    L.fired[:] = 0
-    if np.isnan(g).any():
-        L.fired[int(np.argmax(np.isnan(g)))] = 1
+    size = np.abs(g[:n])
+    np.maximum(L.g_scale[:n], np.where(size < np.inf, size, 0.0), out=L.g_scale[:n])
+    L.fired[:n] = 0
+    if np.isnan(g[:n]).any():
+        L.fired[int(np.argmax(np.isnan(g[:n])))] = 1
         L.reason, L.fail_t = BY_GUARD, t
         return FAILED
     return GO
@@ -141,15 +145,15 @@ def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
                 status = look(L, t, row[k])
                 if status != GO:
                     return status, a, b
-            clear = all(is_clear(row[:, i].tolist(), NOISE * float(L.g_scale[i])) for i in range(L.n_guards))
+            clear = all(is_clear(row[:, i].tolist(), NOISE * float(L.g_scale[i])) for i in range(L.g_first, L.g_last))
         if not clear:
             L.g_panel[waits : waits + 3] = row[2:]
             ends.append(r)
             row[4], row[2] = row[2], row[1]
             r = m
             continue
-        found = any(crosses(row[0, i], row[4, i], L.directions[i]) for i in range(L.n_guards))
-        L.g_before[:] = row[0] if found else row[4]
+        found = any(crosses(row[0, i], row[4, i], L.directions[i]) for i in range(L.g_first, L.g_last))
+        L.g_before[L.g_first : L.g_last] = (row[0] if found else row[4])[L.g_first : L.g_last]
         if found or not ends:
             return GUARD if found else GO, l, r
         l, r, waits = r, ends.pop(), waits - 3
@@ -169,7 +173,7 @@ def check_guards(L: LoopData, a: float, b: float) -> int:
         if status != GO:
             return status
         n_new = 0
-        for i in range(L.n_guards):
+        for i in range(L.g_first, L.g_last):
             if L.roots[i] != math.inf or not crosses(L.g_before[i], L.g_after[i], L.directions[i]):
                 continue
             status, L.roots[i] = locate(L, i, a, float(L.g_before[i]), b, float(L.g_after[i]))
@@ -180,12 +184,13 @@ def check_guards(L: LoopData, a: float, b: float) -> int:
         if n_new == 0:
             break
         event = earliest
-        for i in range(L.n_guards):
+        for i in range(L.g_first, L.g_last):
             if L.roots[i] <= earliest + width and L.roots[i] > event:
                 event = float(L.roots[i])
         b = event
     if earliest < math.inf:
         L.event_t = b
-        L.fired[:] = [crosses(L.g_before[i], L.g_after[i], L.directions[i]) for i in range(L.n_guards)]
-    L.g_before[:] = L.g_after
+        for i in range(L.g_first, L.g_last):
+            L.fired[i] = crosses(L.g_before[i], L.g_after[i], L.directions[i])
+    L.g_before[L.g_first : L.g_last] = L.g_after[L.g_first : L.g_last]
     return GUARD if earliest < math.inf else GO

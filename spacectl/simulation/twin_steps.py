@@ -19,6 +19,7 @@ __all__ = [
     "GO",
     "NOT_FINITE",
     "attempt",
+    "beyond",
     "call",
     "command",
     "first_step",
@@ -81,6 +82,12 @@ def memory(L: LoopData, s: np.ndarray) -> np.ndarray:
     return s[L.n_x :] if is_continuous(L) else L.z
 
 
+def beyond(L: LoopData, k: int) -> float:
+    """How far the command is beyond limit k."""
+    i = L.limit_inputs[k]
+    return max(float(L.u_commanded[i] - L.u_high[i] if L.limit_sides[k] > 0 else L.u_low[i] - L.u_commanded[i]), -1e300)
+
+
 def command(L: LoopData, t: float, s: np.ndarray) -> int:
     """Call the law at (t, s); sets u_commanded and u."""
     if L.law.kind == NONE:
@@ -105,6 +112,8 @@ def command(L: LoopData, t: float, s: np.ndarray) -> int:
     value = np.where(L.u_commanded < L.u_low, L.u_low, L.u_commanded)
     L.u[:] = np.where(value > L.u_high, L.u_high, value)
     L.u[~np.isfinite(L.u_commanded)] = np.nan  # an infinite command is a failure, not the limit
+    if any((beyond(L, k) > 0.0) != L.is_beyond[k] for k in range(L.n_limits)):
+        L.saw_limit = 1
     return GO
 
 
@@ -248,7 +257,7 @@ def attempt(L: LoopData, h: float, needs_dense: bool) -> tuple[int, float]:
         status = stage(L, last, h, L.s_new, True)
         if status != GO:
             return status, error
-    if not needs_dense:
+    if not needs_dense and not L.saw_limit:
         return GO, error
     for i in range(last + 1, rows):
         status = stage(L, i, h, L.stage, True)
