@@ -63,4 +63,6 @@ def test_what_has_no_locked_frequencies_is_refused() -> None:
         find_locked_frequencies(form_equations(replace(arm(), elements=(spring,))))
     rigid = System(name="rod", parts=(Part(RigidBody(name="rod", mass=1.0, inertia=(1.0, 1.0, 1.0))),))
     with pytest.raises(ModelError, match="'rod' has no flexible body"):
-        find_locked_frequencies(form_equations(replace(rigid, parts=(replace(rigid.parts[0], joint=Revolute(axis="z")),))))
+        find_locked_frequencies(
+            form_equations(replace(rigid, parts=(replace(rigid.parts[0], joint=Revolute(axis="z")),)))
+        )
