@@ -16,6 +16,7 @@ from spacectl.linear.floquet import Floquet, floquet
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import linearize
+from spacectl.linear.locked import find_locked_frequencies
 from spacectl.linear.margins import DiskMargin, DiskMargins, disk_margins, perturbed_poles
 from spacectl.linear.mode_margins import WeakMode
 from spacectl.linear.modes import Modes, modes
@@ -47,6 +48,7 @@ __all__ = [
     "classical_margins",
     "disk_margins",
     "displace_state",
+    "find_locked_frequencies",
     "find_operating_point",
     "floquet",
     "h2_norm",

@@ -45,9 +45,12 @@ def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], stackl
     worst = max(beyond, key=lambda name: beyond[name])
     others = [f"'{name}'" for name in beyond if name != worst]
     also = f" (also {', '.join(others)})" if others else ""
-    remedy = eom.system.part(worst).body.theory_remedy(beyond[worst])  # type: ignore[union-attr]
-    size = f"about {100.0 * beyond[worst]:.2g} %" if beyond[worst] < 1.0 else "more than 100 %"
+    if beyond[worst] < 1.0:
+        remedy = eom.system.part(worst).body.theory_remedy(beyond[worst])  # type: ignore[union-attr]
+        verdict = f"results may be off by about {100.0 * beyond[worst]:.2g} %; {remedy}"
+    else:  # an estimate of second order says nothing here, and no number of segments is sensible
+        verdict = "results are qualitative at best; look for an unstable motion, or cut a beam into segments"
     warnings.warn(
-        f"body '{worst}'{also} bends beyond the range of its theory of small deflections: results may be off by {size}; {remedy}",
+        f"body '{worst}'{also} bends beyond the range of its theory of small deflections: {verdict}",
         stacklevel=stacklevel,
     )

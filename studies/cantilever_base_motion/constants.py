@@ -57,7 +57,7 @@ def by_quadrature() -> dict[str, float]:
 
 def by_equations() -> dict[str, float]:
     """From the equations of a `Beam` with its exact modes: slopes of the bias, and `correction_terms`."""
-    unit = {"name": "beam", "length": 1.0, "mass": 1.0, "EI": 1.0, "EA": 1.0}
+    unit = {"name": "beam", "length": 1.0, "mass": 1.0, "EI": 1.0, "EA": 1.0, "shapes": "modes"}
     beam = Beam(**unit, order="strain", extension=1)
     eom = form_equations(System(name="strain", parts=(Part(beam),)), formulation="kane")
     pulled = System(name="weight", parts=(Part(beam),), environment=UniformGravity(g=(-1.0, 0.0, 0.0)))
@@ -85,7 +85,7 @@ def by_equations() -> dict[str, float]:
 
 def matrices(modes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """M, K and geometric stiffness S for ``M eta_ddot + (K - g S) eta = 0`` of the unit beam (L = m = EI = 1)."""
-    beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0, modes=modes)
+    beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0, modes=modes, shapes="modes")
     lost = correction_terms(System(name="lost", parts=(Part(beam),), environment=UniformGravity(g=(-1.0, 0.0, 0.0))))
     return beam.modal_mass, beam.elasticity, lost.stiffness(0.0, np.zeros(modes), np.zeros(modes))
 

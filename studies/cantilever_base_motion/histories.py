@@ -41,7 +41,7 @@ def run_beam(
     Simulation, array, array
         The run, time in first periods, tip deflection over length.
     """
-    beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0, modes=modes, order=order, damping=damping)
+    beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0, modes=modes, shapes="modes", order=order, damping=damping)
     w1 = beam.frequencies[0]
     joint: Any = Fixed()
     if amplitude:

@@ -22,6 +22,7 @@ from spacectl import (
     RigidBody,
     System,
     design_pd,
+    find_locked_frequencies,
     form_equations,
     make_consistent,
 )
@@ -40,6 +41,8 @@ class Data:
     hand_mass: float = 5.0  # [kg]
     hand_length: float = 0.15  # [m]
     tip_share: float = 1.0  # [1], not printed
+    shapes: str = "modes"  # of the links: the cantilever mode of 003, or "auto" for the default of `Beam`
+    modes: int = 1  # [1], shapes of each link
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,9 @@ def form_arm(data: Data) -> EquationsOfMotion:
 
     def link(name: str) -> Beam:
         return Beam(
-            name=name, length=data.link_length, mass=data.link_mass, EI=data.rigidity, damping=data.damping, modes=1
-        )
+            name=name, length=data.link_length, mass=data.link_mass, EI=data.rigidity, damping=data.damping,
+            modes=data.modes, shapes=data.shapes,
+        )  # fmt: skip
 
     system = System(
         name="flexible arm",
@@ -87,6 +91,12 @@ def form_arm(data: Data) -> EquationsOfMotion:
         sensors=(Position(name="tip", on="hand.tip"), Position(name="wrist_at", on="lower.tip")),
     )
     return form_equations(system)
+
+
+def locked_frequency(data: Data) -> float:
+    """Lowest natural frequency with the joints locked where the line begins [rad/s]."""
+    eom = form_arm(data)
+    return float(find_locked_frequencies(eom, eom.state(**dict(zip(JOINTS, LINE.start, strict=True))))[0])
 
 
 def constraint_of(maneuver: Maneuver) -> Constraint:
@@ -126,7 +136,7 @@ def consistent_state(law: ArtificialConstraintTracking, angles: tuple[float, ...
     """The arm at rest with these joint angles; straight links, and the wrist where the constraint wants it."""
     eom = law.constrained
     guess = eom.state(**dict(zip(JOINTS, angles, strict=True)))
-    return np.array(make_consistent(eom, guess, hold=("shoulder", "elbow", "upper.eta1", "lower.eta1")).x)
+    return np.array(make_consistent(eom, guess, hold=tuple(name for name in eom.coordinates if name != "wrist")).x)
 
 
 def push(law: ArtificialConstraintTracking, t: float, x: np.ndarray, impulse: float) -> np.ndarray:

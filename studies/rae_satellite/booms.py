@@ -30,9 +30,11 @@ BOOMS = ("boom1", "boom2", "boom3", "boom4")
 
 
 def boom(parameters: Any, name: str, order: str, modes: int) -> Beam:
-    """One boom."""
+    """One boom, with modes of a cantilever: nothing is attached to it, so these are also the default shapes."""
     mass = parameters.density * parameters.length
-    return Beam(name=name, length=parameters.length, mass=mass, EI=parameters.EI, modes=modes, order=order)
+    return Beam(
+        name=name, length=parameters.length, mass=mass, EI=parameters.EI, modes=modes, shapes="modes", order=order
+    )
 
 
 def satellite(parameters: Any, motion: Callable[[Any], Any], order: str = "linearised", modes: int = 1) -> System:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spacectl import (
+    Beam,
     Condition,
+    EquationsOfMotion,
     LineCurve,
     Plan,
     Problem,
     Radau,
     TaskPath,
+    find_locked_frequencies,
     form_equations,
     library,
     plan_bang_bang,
@@ -37,6 +40,22 @@ def form_case(numbers: dict[str, Any], *, begin: float, end: float) -> Case:
     """Equations, and the local horizontal from y = begin to y = end."""
     rigid, flexible = (form_equations(library.retrieval_arm(flexible=kind, **numbers)) for kind in (False, True))
     return Case(rigid, flexible, line_path(begin, end))
+
+
+def form_default_shapes(case: Case) -> EquationsOfMotion:
+    """The flexible arm with the default shapes of `Beam`, two for each link: static compliance at the joints is exact."""
+    system = case.flexible.system
+    parts = (
+        replace(part, body=replace(part.body, shapes="auto", modes=2)) if isinstance(part.body, Beam) else part
+        for part in system.parts
+    )
+    return form_equations(replace(system, parts=tuple(parts)))
+
+
+def arrival_frequency(eom: EquationsOfMotion, plan: Plan) -> float:
+    """Lowest natural frequency with the joints locked where a plan of the rigid arm ends [rad/s]."""
+    end = dict(zip(plan.x.labels.names, np.asarray(plan.x.values)[-1], strict=True))
+    return float(find_locked_frequencies(eom, eom.state(**end))[0])
 
 
 def line_path(begin: float, end: float, x: float = 0.0) -> TaskPath:

@@ -25,7 +25,7 @@ from .model import Parameters, build_apart, centred, find_posture
 
 BEFORE = 4.0  # [s], of approach
 AFTER = 96.0  # [s], of the arrest
-SHAPE = ("base.angle", "shoulder", "upper.eta1", "elbow", "lower.eta1")
+ANGLES = ("base.angle", "shoulder", "elbow")
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ def design_laws(parameters: Parameters, eom: EquationsOfMotion, meeting: np.ndar
     rest = meeting.copy()
     rest[eom.n_q :] = 0.0
     alone = linearize(eom, rest, stage=(), check=False).select(inputs=("attitude", "shoulder", "elbow"))
-    joined = linearize(eom, rest, stage=("grapple",), independent=(*SHAPE, "satellite.angle"), check=False)
-    angles = ("base.angle", "shoulder", "elbow")
+    shape = tuple(name for name in eom.coordinates if name in ANGLES or ".eta" in name)
+    joined = linearize(eom, rest, stage=("grapple",), independent=(*shape, "satellite.angle"), check=False)
     return {
-        "approach": design_lqr(alone, reduction=_with_rates(SHAPE), name="arm alone", **weights(parameters, angles)),
+        "approach": design_lqr(alone, reduction=_with_rates(shape), name="arm alone", **weights(parameters, ANGLES)),
         "captured": design_lqr(
-            joined, reduction=_with_rates((*SHAPE, "satellite.angle")), name="arm and satellite",
-            **weights(parameters, (*angles, "satellite.angle")),
+            joined, reduction=_with_rates((*shape, "satellite.angle")), name="arm and satellite",
+            **weights(parameters, (*ANGLES, "satellite.angle")),
         ),
     }  # fmt: skip
 

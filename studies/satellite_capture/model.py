@@ -39,6 +39,8 @@ class Parameters:
     link_length: float = 8.13  # [m]
     link_stiffness: float = 8810.0  # [N m^2]
     link_damping: float = 0.0  # [1], of the links' modes
+    link_shapes: str = "modes"  # shapes of the links: the cantilever mode of 003, or "auto" for the default of `Beam`
+    link_modes: int = 1  # [1], bending shapes of each link; 003 has one
     shoulder_offset: float = 1.0  # [m], along +x of the spacecraft
     satellite_offset: float = 1.0  # [m], from the wrist to the satellite's centre of mass
     orbit_rate: float = 1e-3  # [rad/s]
@@ -70,8 +72,8 @@ def _link(parameters: Parameters, name: str, *, is_flexible: bool) -> Any:
     length, mass = parameters.link_length, parameters.link_mass
     if is_flexible:
         return Beam(
-            name=name, length=length, mass=mass, EI=parameters.link_stiffness, bending=("y",), modes=1,
-            damping=parameters.link_damping,
+            name=name, length=length, mass=mass, EI=parameters.link_stiffness, bending=("y",),
+            modes=parameters.link_modes, shapes=parameters.link_shapes, damping=parameters.link_damping,
         )  # fmt: skip
     inertia = mass * length**2 / 12.0
     frames = (Frame(name="tip", at=(length, 0.0, 0.0)), Frame(name="mid", at=(0.5 * length, 0.0, 0.0)))

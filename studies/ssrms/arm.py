@@ -57,7 +57,9 @@ class Parameters:
     bending_stiffness: float = 2.5e6  # [N m^2], EI of the booms
     torsional_stiffness: float = 1.27e6  # [N m^2], GJ of the booms
     boom_radius: float = 0.18  # [m], not printed: only the booms' inertia in torsion depends on it
+    boom_shapes: str = "modes"  # shapes of the booms: the cantilever modes of 003, or "auto" for the default of `Beam`
     boom_modes: int = 1  # [1], bending shapes of each boom in each plane; 003 has one
+    boom_torsion: int = 1  # [1], torsion shapes of each boom; 003 has one
     boom_damping: float = 0.0  # [1], ratio of critical damping of each boom mode; 003 has none
     gear_damping: float = 0.0  # [N m s/rad], at the motor; 003 has none
     angle: float = 0.6  # [rad], final phi
@@ -124,7 +126,7 @@ def build_arm(numbers: Parameters, *, elastic_joints: bool, elastic_booms: bool)
 
 
 def boom(name: str, numbers: Parameters, is_elastic: bool) -> RigidBody | Beam:
-    """A long boom with cantilever modes along y (out of plane), then z (in plane), and one torsion mode."""
+    """A long boom with bending shapes along y (out of plane), then z (in plane), then torsion shapes."""
     L, m, r = BOOM_LENGTH, BOOM_MASS, numbers.boom_radius
     if is_elastic:
         return Beam(
@@ -136,7 +138,8 @@ def boom(name: str, numbers: Parameters, is_elastic: bool) -> RigidBody | Beam:
             rotary=(m / L * r**2, 0.0, 0.0),
             bending=("y", "z"),
             modes=numbers.boom_modes,
-            torsion=1,
+            torsion=numbers.boom_torsion,
+            shapes=numbers.boom_shapes,
             damping=numbers.boom_damping,
         )
     across = m * L**2 / 12.0

@@ -26,6 +26,7 @@ from spacectl import (
 
 from .arm import BOOM_LENGTH, GEAR_SPRING, JOINTS, PATTERN, Parameters, build_arm, quintic, rigid_torques
 from .figures import draw
+from .shapes import compare_shapes, default_shapes
 
 #: Looks in the replay: of the payload only the part at the arm's hand, whose true size would hide everything
 SHAPES = {"payload": Shape.bar((0.7, -5.0, 0.0), (0.7, 5.0, 0.0), 1.4)}
@@ -59,6 +60,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     for k, (name, (joints, booms)) in enumerate(MODELS.items()):
         progress(0.2 * k, f"{name} arm")
         flights[name] = fly(parameters, grid, elastic_joints=joints, elastic_booms=booms)
+    progress(0.8, "booms with default shapes")
+    default = fly(default_shapes(parameters), grid, elastic_joints=False, elastic_booms=True)
     progress(0.9, "estimates and figures")
     main = flights["flexible"]
     found = evaluate(flights, parameters)
@@ -83,11 +86,20 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "max_boom_torsion": np.max(np.abs(found["booms"][:, :, 2])),
         "motor_torque_max": np.max(np.abs(main.sim.u)),
         "energy_balance_error": found["energy_error"],
+        "payload_error_max_booms_only_default": np.max(np.linalg.norm(default.sim.y[:, :3] - found["ideal"], axis=1)),
+        "link4_deflection_share": statics_share(flights["booms only"], found),
+        "link4_deflection_share_default": statics_share(default, found),
+        **compare_shapes(parameters, flights["booms only"].eom, default.eom),
     }
     notes = (
         "Eq 6.18 is read with |delta| in its second line (as printed it is not odd). It has no stiffness at zero deflection, "
         "so modes or gains about the straight-out arm at rest mean nothing; its slope jumps at 1.5 rad.",
         "The time law of the maneuver is not printed in 003; figures 6.18 to 6.21 are compared in kind, not in numbers.",
+        "With one cantilever shape for each deformation, as in 003, the booms are too stiff against what they carry: with the "
+        f"joints locked, torsion at {metrics['torsion_frequency']:.4f} and bending at {metrics['bending_frequency']:.4f} rad/s, "
+        f"instead of {metrics['torsion_frequency_converged']:.4f} and {metrics['bending_frequency_converged']:.4f} rad/s; "
+        f"default shapes (two in bending, one in torsion) give {metrics['torsion_frequency_default']:.4f} and "
+        f"{metrics['bending_frequency_default']:.4f} rad/s.",
         f"The flexible arm was built and compiled in {main.build_time:.2f} s and simulated in {main.simulation_time:.2f} s.",
     )
     return StudyResult(
@@ -108,8 +120,9 @@ def check(parameters: Parameters) -> None:
     for name in ("duration", "rtol", "boom_radius"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
-    if not 1 <= parameters.boom_modes <= 4:
-        raise ModelError(f"parameter 'boom_modes': got {parameters.boom_modes}, expected 1 to 4")
+    for name in ("boom_modes", "boom_torsion"):
+        if not 1 <= getattr(parameters, name) <= 4:
+            raise ModelError(f"parameter '{name}': got {getattr(parameters, name)}, expected 1 to 4")
     if parameters.joint_mass < 0.0:
         raise ModelError(f"parameter 'joint_mass': got {parameters.joint_mass:g} kg, expected 0 or more")
 
@@ -165,15 +178,25 @@ def evaluate(flights: dict[str, Flight], parameters: Parameters) -> dict[str, An
         "joints": joints,
         "gears": motors / parameters.ratio - joints,
         "gears_estimated": twist_under(main.torques(t)) / parameters.ratio,
-        "booms": np.stack([[sim[name] for name in deflections(i, parameters)] for i in (4, 5)]).transpose(2, 0, 1),
+        "booms": np.stack([deflections(sim, i, parameters) for i in (4, 5)], axis=1),
         "booms_estimated": bend_under(flights["rigid"].torques(t), parameters),
         "energy_error": np.max(np.abs(energy - energy[0] - sim.z[:, 0])) / np.max(np.abs(energy)),
     }
 
 
-def deflections(link: int, parameters: Parameters) -> tuple[str, str, str]:
-    """Names of a boom's deflections at its tip: along y (out of plane), along z (in plane), torsion (its last mode)."""
-    return f"tip{link}.y", f"tip{link}.z", f"link{link}.eta{2 * parameters.boom_modes + 1}"
+def deflections(sim: Simulation, link: int, parameters: Parameters) -> np.ndarray:
+    """A boom's deflections at its tip: along y (out of plane), along z (in plane), torsion; shape (n, 3).
+
+    Torsion shapes come last and are 1 at the tip.
+    """
+    first = 2 * parameters.boom_modes + 1
+    twists = [sim[f"link{link}.eta{first + k}"] for k in range(parameters.boom_torsion)]
+    return np.stack([sim[f"tip{link}.y"], sim[f"tip{link}.z"], np.sum(twists, axis=0)], axis=1)
+
+
+def statics_share(flight: Flight, found: dict[str, Any]) -> float:
+    """Largest in-plane deflection of link 4, where tip force and moment nearly cancel, over that of beam statics."""
+    return float(np.max(np.abs(flight.sim["tip4.z"])) / np.max(np.abs(found["booms_estimated"][:, 0])))
 
 
 def twist_under(torque: np.ndarray) -> np.ndarray:

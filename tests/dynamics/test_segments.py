@@ -156,6 +156,8 @@ def test_a_run_beyond_the_theory_says_so_and_names_the_remedy() -> None:
         far = run(1, 2.0)
     with pytest.warns(UserWarning, match=r"body 'boom\[1\]' .*cut 'boom' into \d+ times as many segments"):
         run(2, 2.0)
+    with pytest.warns(UserWarning, match=r"body 'boom' bends beyond .* qualitative at best; look for"):
+        assert run(1, 100.0)["theory_error"] > 1.0  # no sensible number of segments
     near = run(1, 0.05)
     assert far["theory_error"] > 0.01 > near["theory_error"] > 0.0
     assert far["theory_error of boom"] == far["theory_error"]

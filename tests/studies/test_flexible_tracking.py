@@ -49,6 +49,45 @@ def test_both_maneuvers_go_where_the_tables_say(metrics: dict) -> None:
     assert metrics["orientation_end"] == pytest.approx([0.0, 0.80], abs=0.05)  # exp(-0.7 * 4 s) of 0.75 m
 
 
+def test_default_shapes_lower_the_frequency_to_that_of_massless_beams_with_the_hand(metrics: dict) -> None:
+    """Rayleigh's quotient of the static deflection is an upper bound: unit load at the hand's tip, links with their mass."""
+    L, EI, hand, m = 0.8, 930.0, 5.0, 2.51
+    a, b = np.cumsum((0.1253, 2.8909, 1.6961))[:2]
+    c = 0.1253 + 2.8909 + 1.6961
+    s = np.linspace(0.0, L, 401)
+    along, normal = (
+        np.array([[np.cos(t), np.sin(t)] for t in (a, b)]),
+        np.array([[-np.sin(t), np.cos(t)] for t in (a, b)]),
+    )
+    upper = s[:, None] * along[0]
+    lower = L * along[0] + s[:, None] * along[1]
+    tip = L * along[0] + L * along[1] + 0.15 * np.array([np.cos(c), np.sin(c)])
+
+    def deflected(force: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Displacements of both links' points and of the tip: curvature M / EI, integrated twice along the chain."""
+        place, turn, moved = np.zeros(2), 0.0, []
+        for points, n in ((upper, normal[0]), (lower, normal[1])):
+            arm = tip - points
+            curvature = (arm[:, 0] * force[1] - arm[:, 1] * force[0]) / EI
+            slope = turn + np.concatenate([[0.0], np.cumsum(0.5 * (curvature[1:] + curvature[:-1]) * np.diff(s))])
+            bend = np.concatenate([[0.0], np.cumsum(0.5 * (slope[1:] + slope[:-1]) * np.diff(s))])
+            moved.append(place + bend[:, None] * n)
+            place, turn = moved[-1][-1], slope[-1]
+        rest = tip - lower[-1]
+        return moved[0], moved[1], place + turn * np.array([-rest[1], rest[0]])
+
+    def quotient(angle: float) -> float:
+        force = np.array([np.cos(angle), np.sin(angle)])
+        first, second, end = deflected(force)
+        mass = sum(m / L * np.trapezoid(np.sum(w**2, axis=1), s) for w in (first, second)) + hand * end @ end
+        return float(np.sqrt(force @ end / mass))
+
+    bound = min(quotient(angle) for angle in np.linspace(0.0, np.pi, 181))
+    assert metrics["locked_frequency_default"] == pytest.approx(bound, rel=5e-3)
+    assert metrics["locked_frequency_default"] < bound
+    assert metrics["locked_frequency"] > 1.2 * bound  # one cantilever mode of each link is far too stiff
+
+
 def test_a_uniform_rod_cannot_do_it_with_a_step_but_with_a_smooth_reference(metrics: dict) -> None:
     assert not metrics["rod_step_is_feasible"] and 0.7 < metrics["rod_step_lost_at"] < 0.85
     assert metrics["rod_smooth_is_feasible"] and metrics["rod_smooth_max_error"] < 1e-6

@@ -54,6 +54,13 @@ def test_the_flexible_arm_is_nearly_as_quick_as_a_rigid_one_and_arrives_at_rest(
     assert metrics["flexible_optimal_residual_energy"] < 1e-4  # of 25 J that the rigid plan leaves
 
 
+def test_default_shapes_are_softer_and_leave_more_energy(metrics: dict) -> None:
+    """What bent links release is half the last force squared over their stiffness: it grows as the frequency falls."""
+    ratio = metrics["locked_frequency"] / metrics["locked_frequency_default"]
+    assert ratio > 1.2
+    assert metrics["line_residual_energy_default"] / metrics["line_residual_energy"] == pytest.approx(ratio**2, rel=0.1)
+
+
 def test_every_variant_arrives(metrics: dict) -> None:
     after, during, shaped = (metrics[f"near_minimum_{name}_time"] for name in ("after", "during", "shaped"))
     assert metrics["line_time"] < after < during and metrics["line_time"] < shaped < during

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from spacectl import find_locked_frequencies, form_equations
 from spacectl.cli_lookup import load_study
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "satellite_capture"
@@ -25,6 +27,18 @@ def metrics() -> dict:
 def model() -> Any:
     load_study(STUDY / "study.py")
     return importlib.import_module("spacectl_study_satellite_capture.model")
+
+
+def test_default_shapes_have_the_frequency_of_many_and_those_of_the_thesis_do_not(metrics: dict, model: Any) -> None:
+    many = replace(load_study(STUDY / "study.py").study.parameters, link_shapes="auto", link_modes=4)
+    eom = form_equations(model.build(many, base="held", is_flexible=True))
+    exact = find_locked_frequencies(eom, model.start(eom, model.find_posture(many)))[0]
+    assert metrics["locked_frequency_default"] == pytest.approx(exact, rel=1e-5)
+    assert metrics["locked_frequency"] > 1.1 * exact
+    assert metrics["capture_largest_deflection_default"] == pytest.approx(
+        0.32, abs=0.01
+    )  # 3 and 4 shapes: 0.315, 0.320
+    assert metrics["capture_impulse_default"] < 0.8 * metrics["capture_impulse"]
 
 
 def particle_distance(held: bool) -> float:

@@ -11,10 +11,13 @@ from sys import executable
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 
 from spacectl import load_simulation
 from spacectl.cli import run_command_line
 from spacectl.cli_lookup import load_study
+from spacectl.spatial.backend import skew
+from tests.oracles.beam_elements import beam_matrices
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "ssrms"
 RATIO, PAYLOAD, BOOM = 1700.0, 90000.0, 7.0
@@ -85,6 +88,51 @@ def test_deflections_are_those_of_statics_but_for_vibration(quick: tuple[dict, P
     assert metrics["max_boom_deflection"] >= metrics["max_in_plane_deflection"]
 
 
+def element_frequencies(n: int = 20) -> np.ndarray:
+    """The straight arm with its joints locked by finite elements: two booms in line, what they carry from Table 6.1."""
+    polar = 160.0 / 7.0 * 0.18**2
+    m, k, _ = beam_matrices(BOOM, n, mass=160.0, EA=1.0, GJ=1.27e6, EIy=2.5e6, EIz=2.5e6, polar=polar)
+    M, K = (np.zeros((12 * n + 6, 12 * n + 6)) for _ in range(2))
+    for own in (slice(0, 6 * n + 6), slice(6 * n, 12 * n + 6)):
+        M[own, own] += m
+        K[own, own] += k
+    at_elbow = [(90.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))]  # mass, inertia and centre of mass from the boom's tip
+    at_wrist = [
+        (90.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        (90.0, (5.6, 2.1, 5.8), (0.0, -0.25, 0.0)),
+        (90.0, (0.0, 0.0, 0.0), (0.0, -0.5, 0.0)),
+        (90.0, (8.4, 8.1, 2.1), (0.0, -0.5, -0.3)),
+        (90.0, (0.0, 0.0, 0.0), (0.0, -0.5, -0.6)),
+        (207.0, (6.4, 30.6, 30.6), (0.6, -0.5, -0.6)),
+        (PAYLOAD, (9.68e6, 1.29e6, 10.1e6), (1.2 + 0.7, -0.5, -0.6)),
+    ]
+    for node, bodies in ((n, at_elbow), (2 * n, at_wrist)):
+        for mass, inertia, centre in bodies:
+            moved = np.block([np.eye(3), -skew(np.array(centre))])  # velocity of the centre of mass
+            own = slice(6 * node, 6 * node + 6)
+            M[own, own] += mass * moved.T @ moved + np.diag([0.0, 0.0, 0.0, *inertia])
+    free = [i for i in range(6, len(M)) if i % 6]  # the first node is held; booms do not stretch
+    return np.sqrt(eigh(K[np.ix_(free, free)], M[np.ix_(free, free)], eigvals_only=True)[:2])
+
+
+def test_default_shapes_of_the_booms_meet_finite_elements_and_those_of_the_thesis_do_not(
+    quick: tuple[dict, Path],
+) -> None:
+    metrics, _ = quick
+    for key, exact in zip(("torsion_frequency", "bending_frequency"), element_frequencies(), strict=True):
+        assert metrics[f"{key}_converged"] == pytest.approx(exact, rel=1e-5)
+        assert metrics[f"{key}_default"] == pytest.approx(exact, rel=1e-5)
+        assert metrics[key] > 1.1 * exact
+    # one twist mode of a clamped rod has 8 / pi^2 of its compliance
+    assert metrics["torsion_compliance_error"] == pytest.approx(8.0 / np.pi**2 - 1.0, abs=1e-9)
+    assert abs(metrics["torsion_compliance_error_default"]) < 1e-9
+
+
+def test_link_4_follows_statics_with_default_shapes_only(quick: tuple[dict, Path]) -> None:
+    assert quick[0]["link4_deflection_share"] < 0.65
+    assert quick[0]["link4_deflection_share_default"] == pytest.approx(1.0, abs=0.02)  # vibration, the arm's mass
+
+
 def test_another_payload_and_start_give_another_answer(quick: tuple[dict, Path]) -> None:
     study = load_study(STUDY / "study.py").study
     changes = {"payload_mass": 70000.0, "start": (0.001, 0.0, 0.002, 0.0, 0.0, 0.0, 0.0)}
@@ -115,7 +163,13 @@ def test_from_a_cold_start_in_less_than_60_s_and_warm_in_less_than_5_s(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("setting", "word"), [("start=0.1,0.2", "'start'"), ("boom_modes=0", "'boom_modes'"), ("duration=-1", "'duration'")]
+    ("setting", "word"),
+    [
+        ("start=0.1,0.2", "'start'"),
+        ("boom_modes=0", "'boom_modes'"),
+        ("boom_torsion=5", "'boom_torsion'"),
+        ("duration=-1", "'duration'"),
+    ],
 )
 def test_wrong_parameters_are_refused_in_one_line(setting: str, word: str, tmp_path: Path, capsys) -> None:
     assert run_command_line(["run", str(STUDY), "--out", str(tmp_path / "out"), "--set", setting]) == 2
