@@ -44,11 +44,11 @@ def arm():
         name="flexible arm",
         parts=(
             Part(
-                Beam(name="upper", length=0.8, mass=2.51, EI=930.0, damping=0.02),
+                Beam(name="upper", length=0.8, mass=2.51, EI=930.0, shapes="modes", damping=0.02),
                 joint=Revolute(name="shoulder", axis="z"),
             ),
             Part(
-                Beam(name="lower", length=0.8, mass=2.51, EI=930.0, damping=0.02),
+                Beam(name="lower", length=0.8, mass=2.51, EI=930.0, shapes="modes", damping=0.02),
                 on="upper.tip",
                 joint=Revolute(name="elbow", axis="z"),
             ),

@@ -46,7 +46,7 @@ def make_plant(
     rest = np.zeros(len(states))
     rest[list(quaternions)] = 1.0
     return EquationsOfMotion(
-        system=SimpleNamespace(name="stand-in", is_plain=True, elements=(), content_hash=lambda: "0" * 64),  # type: ignore[arg-type]
+        system=SimpleNamespace(name="stand-in", is_plain=True, elements=(), tree=(), content_hash=lambda: "0" * 64),  # type: ignore[arg-type]
         formulation="by hand",
         labels=EquationLabels(
             q=x_labels, v=Labels(kind="speed"), u=u_labels, y=Labels(tuple(outputs or ()), (), "output")
