@@ -151,6 +151,8 @@ def warn_if_shared(
     if not made.uses_reactions:
         return ()
     N = shared_directions(eom, t, x, p)
+    if not np.any(N):
+        return ()
     found = []
     for guard, rows in zip(guards, _shared_rows(made, N, (t, x, p)), strict=True):
         names = constraints_behind(eom, rows)
