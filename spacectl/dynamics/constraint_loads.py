@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from spacectl.dynamics.constraint_terms import ConstraintTerms
 from spacectl.dynamics.input_map import loop_effort, loop_motor
@@ -24,43 +23,9 @@ __all__ = [
     "all_efforts",
     "constraint_loads",
     "constraint_wrenches",
-    "find_constraint_wrenches",
     "named_wrenches",
     "natural_frames",
 ]
-
-
-def find_constraint_wrenches(eom: Any, t: float, x: Any, u: Any = None, *, p: Any = None) -> dict[str, np.ndarray]:
-    """What each natural constraint between frames passes to its body `b`: wrenches by the constraint's name.
-
-    A motor in the joint that closes a loop is part of it, as in ``eom.reactions``. Redundant constraints share their load by
-    their compliance; `find_uniqueness` says which wrenches depend on that.
-
-    Parameters
-    ----------
-    eom : EquationsOfMotion
-        Of a constrained system; in absolute coordinates every joint is such a constraint.
-    t : float
-        Time [s].
-    x : array, shape (n_x,)
-        State.
-    u : array, shape (n_u,), optional
-        Inputs; default zero.
-    p : array, optional
-        Run-time parameters.
-
-    Returns
-    -------
-    dict of str to array, shape (6,)
-        Moment [N m] and force [N] about the origin of frame F on `b`, in its axes.
-    """
-    state = np.asarray(x, dtype=float)
-    q, v, command = state[: eom.n_q], state[eom.n_q :], np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
-    eom.v_dot(t, q, v, command, p)  # raises, with the reason, where there is no solution
-    lam = eom.multipliers(t, q, v, command, p)
-    function = eom.functions["constraint_wrenches"]
-    found = np.asarray(function(t, q, v, command, lam, eom.p if p is None else p).full())
-    return dict(zip(natural_frames(eom), found, strict=True))
 
 
 def natural_frames(eom: Any) -> list[str]:

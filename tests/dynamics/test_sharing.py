@@ -242,6 +242,16 @@ def test_the_sum_of_shared_wrenches_is_the_unique_one() -> None:
         np.testing.assert_allclose(found["left"][3:] + found["right"][3:], [-1000.0, 0.0, 0.0], atol=1e-9)
 
 
+def test_wrenches_of_constraints_warn_if_they_depend_on_the_split() -> None:
+    eom = form_equations(clamped_part())
+    x = eom.state()
+    with pytest.warns(UserWarning, match="wrenches of 'left', 'right' depend on .*compliance=... to 'left', 'right'"):
+        find_constraint_wrenches(eom, 0.0, x, [1000.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        find_constraint_wrenches(form_equations(clamped_part(1.0, 2.0)), 0.0, x, [1000.0])
+
+
 def test_base_wrench_warns_if_it_depends_on_the_split() -> None:
     """The second link's pins hold it to the world, which the first link does not carry."""
     eom, x = form_equations(clamped_arm()), BENT
