@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import Constraint
 from spacectl.model.elements import JointElement
 from spacectl.model.flexible import FlexibleBody
@@ -209,10 +208,11 @@ def _subspace(joint: Joint) -> np.ndarray:
 
 
 def _driven(system: System) -> dict[str, set[int]]:
-    """Speeds of each joint (or closing joint) that a motor, a spring or a wheel acts on."""
+    """Speeds of each joint (or closing joint) that a motor, a spring, a wheel or a rule of its coordinates acts on."""
     joints: dict[str, Joint] = {part.joint_name: part.joint for part in system.tree}
     joints |= {item.name: item.joint for item in system.constraints if hasattr(item, "joint")}
-    ends = [(item.joint, item.component) for item in system.actuators if isinstance(item, JointTorque)]
+    # by attribute: a joint actuator of the user's own counts too
+    ends = [(item.joint, getattr(item, "component", "")) for item in system.actuators if hasattr(item, "joint")]
     ends += [end for item in system.elements if isinstance(item, JointElement) for end in item.ends]
     ends += [(item.input_name, "") for item in system.actuators if item.input_name in joints]  # reaction wheels
     found: dict[str, set[int]] = {}
@@ -222,7 +222,20 @@ def _driven(system: System) -> dict[str, set[int]]:
             range(len(suffixes)) if len(suffixes) == 1 else [k for k, key in enumerate(suffixes) if key == component]
         )
         found.setdefault(name, set()).update(places)
+    for name, joint in joints.items():
+        if any(_is_state_of(name, state) for state in _ruled_states(system)):
+            found[name] = set(range(len(joint.speeds)))
     return found
+
+
+def _ruled_states(system: System) -> set[str]:
+    """Coordinates and speeds that rules of constraints depend on: the reaction acts in their joints."""
+    rules = [item.rule for item in system.constraints if isinstance(item, Constraint)]
+    return {name for rule in rules for kind, name in rule.needs if kind == "state"}
+
+
+def _is_state_of(joint: str, state: str) -> bool:
+    return state in (joint, f"{joint}_dot") or state.startswith(f"{joint}.")
 
 
 def _constraint_rows(item: FrameConstraint) -> np.ndarray:

@@ -79,6 +79,7 @@ class System:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"system: name is {self.name!r}, expected a text such as 'retrieval arm'")
+        set_field(self, "aliases", tuple((str(name), str(frame)) for name, frame in self.aliases))
         for name, kind in _SERIES:
             given = members(getattr(self, name), kind, f"system '{self.name}'", name)
             set_field(

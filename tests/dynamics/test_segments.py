@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -27,6 +29,7 @@ from spacectl import (
     simulate,
 )
 from spacectl.core.errors import ModelError
+from spacectl.model.files import system_from_dict, system_to_dict
 from spacectl.model.segments import cut_beam
 
 
@@ -98,6 +101,7 @@ def test_names_of_the_whole_beam_serve_sensors_parts_constraints_and_rules() -> 
     y = eom.outputs(0.0, eom.state(), np.zeros(2))
     assert y == pytest.approx([2.0, 0.0, 0.0, 0.9, 0.1, 0.0])
     assert eom.system.part("boom").name == "boom[1]"
+    assert system_from_dict(system_to_dict(replace(eom.system, constraints=()))).aliases == eom.system.aliases
     assert system.parts[0].body.segments == 3  # the description stays as it was given
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from spacectl import (
     Beam,
+    BodyTorque,
     Constraint,
     Fixed,
     Frame,
@@ -91,6 +92,19 @@ def test_passive_joints_constraints_and_springs_transmit_what_they_can() -> None
     spring = SpringDamper(name="strut", on_a="boom.tip", on_b="payload", stiffness=10.0, length=1.0)
     assert found(elements=(spring,))["tip"] == ("x", "y", "z")
     assert found() == {"root": ("x", "y", "z", "rx", "ry", "rz")}
+
+
+def test_a_rule_of_a_joint_and_an_actuator_of_ones_own_make_the_joint_transmit() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Clutch(BodyTorque):
+        joint: str = "pin"
+
+    pinned, all_six = ("x", "y", "z", "rx", "ry"), ("x", "y", "z", "rx", "ry", "rz")
+    gear = Constraint(name="gear", rule=lambda s: s["pin"] - 0.5)
+    clutch = Clutch(name="clutch", on="payload")
+    for changes, expected in (({}, pinned), ({"constraints": (gear,)}, all_six), ({"actuators": (clutch,)}, all_six)):
+        body = carrying(beam(), joint=Revolute(name="pin", axis="z"), **changes).parts[0].body
+        assert body.interface_directions["tip"] == expected
 
 
 def test_a_system_derived_from_another_keeps_the_shapes_of_its_bodies() -> None:
