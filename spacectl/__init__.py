@@ -107,7 +107,7 @@ from spacectl.linear.tangent import displace_state, subtract_states
 from spacectl.maneuvers.compare import ManeuverComparison, ManeuverRow, compare_maneuvers, compare_near_minimum_time
 from spacectl.maneuvers.measure import Flight, measure_flight
 from spacectl.maneuvers.near_minimum_time import Maneuver, fly_plan, plan_near_minimum_time
-from spacectl.maneuvers.replay import refly, replay
+from spacectl.planners.replay import refly, replay
 from spacectl.maneuvers.shaped import shape_motion, shape_plan
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster

@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ORDER = {
-    "core": 0, "spatial": 1, "model": 2, "dynamics": 3, "linear": 4, "controllers": 5, "planners": 5, "simulation": 5,
-    "maneuvers": 6, "reports": 7, "interop": 7, "cli": 8,
+    "core": 0, "spatial": 1, "model": 2, "dynamics": 3, "linear": 4, "controllers": 5, "simulation": 5,
+    "planners": 6, "maneuvers": 7, "reports": 8, "interop": 8, "cli": 9,
 }  # fmt: skip
 PLOTTING = {"matplotlib", "plotly", "k3d", "seaborn"}
 FILES = sorted((ROOT / "spacectl").rglob("*.py"))

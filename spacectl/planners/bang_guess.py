@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.form import form_equations
-from spacectl.model.counterpart import rigid_counterpart
-from spacectl.model.flexible import FlexibleBody
 from spacectl.planners.bang_motion import Goal, Motion, Transcription, make_goal
 from spacectl.planners.collocation import plan_collocation
 from spacectl.planners.collocation_bounds import start_pairs
@@ -19,6 +13,7 @@ from spacectl.planners.flow_expressions import choose_busy, held_count
 from spacectl.planners.mesh import Refinement
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Problem
+from spacectl.planners.rigid_problem import is_flexible, rigid_problem
 
 __all__ = ["first_motion", "is_bang_bang", "rigid_plan"]
 
@@ -41,22 +36,8 @@ def is_bang_bang(problem: Problem, guess: Plan) -> bool:
 
 def rigid_plan(problem: Problem, guess: Plan | None) -> Plan:
     """A plan for the rigid counterpart: what the problem says of modal states is left out."""
-    system, coarse = problem.eom.system, Refinement(tolerance=1e-4)
-    if not any(isinstance(part.body, FlexibleBody) for part in system.parts):
-        return plan_collocation(problem, refine=coarse, polish=False, guess=guess)
-    rigid = form_equations(rigid_counterpart(system))
-
-    def known(values: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-        return {name: pair for name, pair in values.items() if name in rigid.states}
-
-    start, end, bounds = (known(item) for item in (problem.start, problem.end, problem.bounds))
-    try:
-        stiff = replace(problem, eom=rigid, p=None, name=f"{problem.name}, rigid", start=start, end=end, bounds=bounds)
-    except ModelError as error:
-        raise ModelError(
-            f"problem '{problem.name}': its rigid counterpart does not make a guess ({error}); give one that has its inputs "
-            "at their limits"
-        ) from error
+    coarse = Refinement(tolerance=1e-4)
+    stiff = rigid_problem(problem) if is_flexible(problem) else problem
     return plan_collocation(stiff, refine=coarse, polish=False, guess=guess)
 
 

@@ -7,33 +7,41 @@ and bang-bang solutions are polished to exact switch times by `polish`.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Outcome, Status
-from spacectl.planners.collocation_between import keep_back, passed_between
+from spacectl.core.study import Progress
+from spacectl.planners.collocation_between import keep_back
 from spacectl.planners.collocation_bounds import check_start
 from spacectl.planners.collocation_failure import is_feasible, largest_violation
-from spacectl.planners.collocation_guess import guess_unknowns
-from spacectl.planners.collocation_nlp import Nlp, transcribe
+from spacectl.planners.collocation_inputs import undetermined_inputs
+from spacectl.planners.collocation_nlp import Nlp
 from spacectl.planners.collocation_plan import describe_arcs
+from spacectl.planners.collocation_restarts import Challenge
 from spacectl.planners.collocation_result import join_trajectories, phase_solutions
 from spacectl.planners.collocation_solver import NlpSolution
-from spacectl.planners.collocation_steps import WARM, Run, mesh_errors, polish_switches, prepare, refine_solution
-from spacectl.planners.mesh import Refinement
+from spacectl.planners.collocation_start import First, first_solution
+from spacectl.planners.collocation_steps import Run, polish_switches, refine_solution
+from spacectl.planners.flight import measure_flight
+from spacectl.planners.flown import judged, with_flight
+from spacectl.planners.mesh import Refinement, interval_errors, path_errors
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Phases, Problem
+from spacectl.planners.replay import refly
+from spacectl.planners.rigid_problem import is_flexible, rigid_problem
 from spacectl.planners.schemes import Radau, Scheme
+from spacectl.simulation.progress import WorkProgress
 
 __all__ = ["plan_collocation"]
 
 _COARSE = 1e-3  # error of a mesh on which the switching structure is read
-_DRAWN = 3  # rounds in which bounds are drawn in
-_FADING = 0.1  # weight of squared inputs, against time, in the first solve from nothing
+_AGAIN = 3  # plans made again after a flight
+_NEAR = 1e-2  # departure of a flight from its plan below which it says by how much to draw bounds in
+_FINE = 1e-5  # departure that asks for a finer mesh
 
 
 def plan_collocation(
@@ -43,7 +51,10 @@ def plan_collocation(
     guess: Plan | None = None,
     refine: Refinement | None = None,
     polish: bool = True,
+    restarts: int = 3,
+    budget: float = 10.0,
     options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
     check: bool = True,
 ) -> Plan:
     """Plan a maneuver by direct collocation.
@@ -51,8 +62,12 @@ def plan_collocation(
     Unknowns are states, accelerations, inputs and multipliers at the points of a mesh, and the durations; the equations
     of motion hold at the points as ``M a + h = B u + J' lam``, ``J a = gamma``. After convergence the error of every interval
     is measured by integrating it again; the mesh is refined until it is small. Where inputs are at their limits, the arcs
-    between switches become unknown durations with inputs held (`polish`), which gives switch times to full accuracy. Where path
-    conditions or bounds of states are passed between the points, they are drawn in by as much and the plan is made again.
+    between switches become unknown durations with inputs held (`polish`), which gives switch times to full accuracy. The plan is
+    then flown: its inputs go through the equations again by `replay`. Bounds and path conditions that the flight exceeds are
+    drawn in by as much, meshes that it departs from are refined, and the plan is made again.
+
+    Optimisers find local minima. Where the duration or a cost of the end counts, the first solution is challenged by restarts
+    from perturbed ones, and the best is kept. Minimum time of a flexible system starts from a plan of its rigid counterpart.
 
     Parameters
     ----------
@@ -66,16 +81,26 @@ def plan_collocation(
         Error of the mesh; default ``Refinement()``.
     polish : bool
         Whether switch times are polished.
+    restarts : int
+        Perturbed restarts; 0 keeps the solution that `guess` leads to.
+    budget : float
+        Time for all restarts [s].
     options : mapping, optional
         IPOPT's own options (``{"max_iter": 300}``).
+    progress : callable, optional
+        ``progress(fraction, message)``; by default a bar on a terminal.
     check : bool
         Whether a failure raises; otherwise the plan comes back with its outcome.
 
     Returns
     -------
     Plan
-        States, inputs, arcs with what limits them; ``outcome.stats`` has iterations, times, mesh errors, and what bounds are
-        passed by between points, over their size (``passed``).
+        States, inputs, arcs with what limits them. ``outcome.stats`` has iterations, times, ``mesh_error``, ``path_error``
+        (residual of path equations between the points over their largest term), ``restarts`` (costs they came to),
+        ``undetermined_inputs`` (without limits or cost: the least that serve are taken) and ``flown``: ``violations`` of
+        the flight by name, over the size of each bound, its ``departure`` from the planned states, the ``growth`` of small
+        errors, and the number of ``pieces`` (more than one where the motion is too unstable to be flown without feedback).
+        A plan whose flight misses something by more than 1e-4 has status "limit".
 
     Raises
     ------
@@ -98,60 +123,101 @@ def plan_collocation(
     if not isinstance(chosen, Scheme):
         raise ModelError(f"plan_collocation: scheme is {scheme!r}, expected HermiteSimpson(n) or Radau(n)")
     begin = time.perf_counter()
-    run = Run(chosen, refine or Refinement(), dict(options or {}))
+    settings = Challenge(_whole(restarts), float(budget))
+    if not any(item.time_weight or item.cost_end for item in problem.phases):
+        settings = Challenge(0)
     check_start(problem.phases[0])
-    plan = _within(problem, run, _plan(problem, run, guess, polish), polish)
-    run.stats["time"] = time.perf_counter() - begin
+    with WorkProgress(progress, f"planning {problem.name}") as bar:
+        run = Run(chosen, refine or Refinement(), dict(options or {}), tell=bar.tell)
+        plan = _flown(problem, run, _plan(problem, run, guess, polish, settings), polish)
+    plan = replace(
+        plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
+    )
     if check and not plan.outcome.is_success:
         raise SolverError(plan.outcome.message, partial=plan)
     return plan
 
 
-def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool) -> Plan:
-    phases = problem.phases
-    meshes = [np.linspace(0.0, 1.0, run.scheme.intervals + 1) for _ in phases]
-    nlp = transcribe(phases, run.scheme, meshes)
-    x = guess_unknowns(nlp.blocks, guess)
-    broken = prepare(nlp, x)
-    if broken:
-        return _give(problem, run, nlp, x, None, Status.FAILED, broken)
-    if guess is None and any(item.time_weight for item in phases):
-        damped = transcribe(phases, run.scheme, meshes, damping=_FADING * max(item.time_weight for item in phases))
-        prepare(damped, x)
-        x = run.solve(damped, x, {}).x
-    found = run.solve(nlp, x, WARM)
-    if not found.is_success and not is_feasible(nlp, found.x):
-        found = run.solve(nlp, guess_unknowns(nlp.blocks, guess), {})
+def _whole(restarts: Any) -> int:
+    if isinstance(restarts, bool) or int(restarts) != restarts or restarts < 0:
+        raise ModelError(f"plan_collocation: restarts is {restarts!r}, expected a whole number from 0")
+    return int(restarts)
+
+
+def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool, settings: Challenge) -> Plan:
+    """The best plan that the first mesh leads to; the second best too, where refining takes the gain away again."""
+    start = guess if guess is not None else _from_rigid(problem, run, settings)
+    first = first_solution(problem, run, start, settings)
+    if start is not guess and not (first.solutions and first.solutions[0].is_success):
+        first = first_solution(problem, run, guess, settings)
+    if not first.solutions:
+        return _give(problem, run, first, None, Status.FAILED, first.broken)
+    found = first.solutions[0]
     if not found.is_success:
-        status = Status.LIMIT if is_feasible(nlp, found.x) else Status.FAILED
-        return _give(problem, run, nlp, found.x, found, status, _why(nlp, found))
+        status = Status.LIMIT if is_feasible(first.nlp, found.x) else Status.FAILED
+        return _give(problem, run, first, found, status, _why(first.nlp, found))
+    best = _sharpened(first.problem, run, first.nlp, found, polish)
+    for other in first.solutions[1:]:
+        if best.outcome.stats["cost"] <= other.cost:
+            break
+        run.say(0.6, "the better one of two plans")
+        again = _sharpened(first.problem, run, first.nlp, other, polish)
+        best = min(best, again, key=lambda plan: plan.outcome.stats["cost"])
+    return best
+
+
+def _from_rigid(problem: Problem | Phases, run: Run, settings: Challenge) -> Plan | None:
+    """For minimum time of a flexible system: a plan of its rigid counterpart, flown by the flexible system."""
+    item = problem.phases[0]
+    if len(problem.phases) > 1 or not is_flexible(item) or not item.time_weight > 0.0 or item.cost_rate is not None:
+        return None
+    coarse = Run(run.scheme, replace(run.refine, tolerance=1e-4), run.options)
+    run.say(0.02, "rigid counterpart")
+    try:
+        rigid = _plan(rigid_problem(item), coarse, None, False, settings)
+        if not rigid.outcome.is_success:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return refly(item.eom, rigid, p=item.p)
+    except (ModelError, SolverError):
+        return None  # it was only a guess
+
+
+def _sharpened(problem: Problem | Phases, run: Run, nlp: Nlp, found: NlpSolution, polish: bool) -> Plan:
+    """The plan of a solution on meshes that meet the tolerance, with polished switches."""
     goals = [max(_COARSE, run.refine.tolerance), run.refine.tolerance] if polish else [run.refine.tolerance]
     for goal in goals:
-        nlp, found = refine_solution(phases, run, nlp, found, goal)
-        sharp = polish_switches(phases, run, nlp, found) if polish else None
+        nlp, found = refine_solution(problem.phases, run, nlp, found, goal)
+        sharp = polish_switches(problem.phases, run, nlp, found) if polish else None
         if sharp is not None:
-            return _give(problem, run, *sharp)
-    return _give(problem, run, nlp, found.x, found)
+            return _give(problem, run, First(problem, sharp[0], sharp[1].x), sharp[1], sources=sharp[2])
+    return _give(problem, run, First(problem, nlp, found.x), found)
 
 
-def _within(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Plan:
-    """The plan, planned again with what its bounds are passed by between the points kept back, until nothing passes."""
+def _flown(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Plan:
+    """The plan as flown: planned again with exceeded bounds drawn in, on finer meshes, until the flight keeps everything."""
     drawn: Problem | Phases = problem
-    for left in range(_DRAWN, -1, -1):
+    for left in range(_AGAIN, -1, -1):
         if not plan.outcome.is_success:
+            return plan
+        run.say(0.9, "flight")
+        plan, flight = with_flight(problem, plan)
+        missed = measure_flight(flight) if flight is not None else []
+        if flight is None or not left or max(item.worst for item in missed) <= 0.0:
             break
-        passed = passed_between(problem, plan)
-        run.stats["passed"] = max(item.worst for item in passed)
-        if not run.stats["passed"] or not left:
+        if flight.departure < _NEAR:
+            drawn = keep_back(drawn, missed)
+        if flight.departure > _FINE:
+            run.refine = replace(run.refine, tolerance=0.1 * run.refine.tolerance)
+        elif not any(max(pair) for item in missed for pair in (*item.path, *item.bounds.values())):
             break
-        drawn = keep_back(drawn, passed)
-        stats = dict(run.stats)
-        again = _plan(drawn, run, plan, polish)
+        again = _plan(drawn, replace(run, stats=dict(run.stats)), plan, polish, Challenge(0))
         if not again.outcome.is_success:
-            run.stats.update(stats)
             break
+        run.stats.update(again.outcome.stats)
         plan = replace(again, name=problem.name)
-    return plan
+    return judged(plan)
 
 
 def _why(nlp: Nlp, found: NlpSolution) -> str:
@@ -165,30 +231,38 @@ def _why(nlp: Nlp, found: NlpSolution) -> str:
 def _give(
     problem: Problem | Phases,
     run: Run,
-    nlp: Nlp,
-    x: np.ndarray,
+    first: First,
     found: NlpSolution | None,
     status: Status = Status.OK,
     message: str = "",
+    sources: Sequence[int] | None = None,
 ) -> Plan:
-    """The plan with its outcome."""
+    """The plan with its outcome; `sources` are the user's phases to which arcs belong."""
+    nlp, x = first.nlp, first.x
     solutions = phase_solutions(nlp.blocks, x)
     states, inputs = join_trajectories(solutions)
     arcs = describe_arcs(solutions, found.bound_multipliers) if found is not None and status is Status.OK else ()
+    stats = dict(run.stats)
     if status is not Status.FAILED:
-        run.stats["mesh_error"] = max(float(item.max()) for item in mesh_errors(nlp, x))
-        run.stats["intervals"] = [block.N for block in nlp.blocks]
-        run.stats["cost"] = found.cost if found is not None else None
+        stats["mesh_error"] = max(float(interval_errors(item).max()) for item in solutions)
+        stats["path_error"] = max(float(path_errors(item).max()) for item in solutions)
+        stats["intervals"] = [block.N for block in nlp.blocks]
+        stats["cost"] = found.cost if found is not None else None
+        stats["undetermined_inputs"] = undetermined_inputs(run.effort, solutions)
     if status is Status.OK:
         message = f"{solutions[-1].end:.6g} s in {len(arcs)} arcs; " + "; ".join(
             dict.fromkeys(arc.limit for arc in arcs)
         )
-    notes = {"scheme": run.scheme, "phase_times": [0.0, *(item.end for item in solutions)]}
+    owner = list(sources) if sources is not None else list(range(len(solutions)))
+    ends = [
+        max(item.end for item, source in zip(solutions, owner, strict=True) if source == k) for k in sorted(set(owner))
+    ]
+    notes = {"scheme": run.scheme, "phase_times": [0.0, *ends]}
     return Plan(
         name=problem.name,
         x=states,
         u=inputs,
         arcs=arcs,
-        outcome=Outcome(status=status, message=message, stats=run.stats),
+        outcome=Outcome(status=status, message=message, stats=stats),
         notes=notes,
     )

@@ -43,29 +43,63 @@ def _end_state(problem: Problem, start: np.ndarray) -> np.ndarray:
 
 
 def _from_ends(block: PhaseBlock, before: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """A motion with zero speed at both ends, through the middle of what is allowed; and its last state."""
+    """A smooth motion through the middle of what is allowed, from end to end with their speeds; and its last state."""
     problem = block.problem
     if before is None:
         rest = np.asarray(problem.eom.x_rest)
         before = np.array([_middle(pair, rest[i]) for i, pair in enumerate(start_pairs(problem))])
-    end = _end_state(problem, before)
-    T = _duration(block, before, end)
-    Z = _smooth_motion(block, before, end, T)
+    ends = _Ends(problem, before, _end_state(problem, before))
+    T = _duration(block, ends)
+    Z = _smooth_motion(block, ends, T)
     _set_inputs(block, Z, T)
-    return np.append(Z.ravel(), T), end
+    return np.append(Z.ravel(), T), Z[-1, block.places["q"].start : block.places["v"].stop]
 
 
-def _smooth_motion(block: PhaseBlock, before: np.ndarray, end: np.ndarray, T: float) -> np.ndarray:
+class _Ends:
+    """Both ends of a guessed motion, with the rates of the coordinates there."""
+
+    def __init__(self, problem: Problem, start: np.ndarray, end: np.ndarray):
+        eom = problem.eom
+        self.v = (start[eom.n_q :], end[eom.n_q :])
+        self.q = (start[: eom.n_q], end[: eom.n_q])
+        self.q_dot = tuple(_rates_map(problem, q) @ v for q, v in zip(self.q, self.v, strict=True))
+        pairs = [problem.end.get(name, FREE) for name in eom.coordinates]
+        self.is_free = np.array([not np.isfinite(low) and not np.isfinite(high) for low, high in pairs], dtype=bool)
+        self.bounds = {k: problem.bounds[name] for k, name in enumerate(eom.speeds) if name in problem.bounds}
+
+    def last(self, T: float) -> np.ndarray:
+        """Last coordinates: where they are free, those that the speeds of both ends lead to."""
+        drift = self.q[0] + 0.5 * T * (self.q_dot[0] + self.q_dot[1])
+        return np.where(self.is_free, drift, self.q[1])
+
+    def usual_duration(self) -> float:
+        """The longest duration in which the mean speed of both ends leads from one to the other [s]; 0 if none does."""
+        way, pace = self.q[1] - self.q[0], 0.5 * (self.q_dot[0] + self.q_dot[1])
+        is_fit = ~self.is_free & (way * pace > 0.0)
+        return float(np.max(way[is_fit] / pace[is_fit], initial=0.0))
+
+
+def _rates_map(problem: Problem, q: np.ndarray) -> np.ndarray:
+    """Matrix of ``q_dot = W v``."""
+    eom = problem.eom
+    return np.asarray(eom.jacobian("q_dot", "q_dot", "v", 0.0, q, np.zeros(eom.n_v), p=problem.p))
+
+
+def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
     """Unknowns of the points of a cubic motion between two states, without inputs."""
     problem, eom, places = block.problem, block.problem.eom, block.places
     s = block.fractions[:, None]
-    q = before[: eom.n_q] + (end - before)[: eom.n_q] * (3.0 * s**2 - 2.0 * s**3)
-    q_dot = (end - before)[: eom.n_q] * 6.0 * s * (1.0 - s) / T
+    first, last = ends.q[0], ends.last(T)
+    slow = [T * item for item in ends.q_dot]
+    for k in eom.quaternions:
+        slow[0][k : k + 4] = slow[1][k : k + 4] = 0.0  # the unit sphere is kept by scaling below
+    q = first + (last - first) * (3.0 * s**2 - 2.0 * s**3) + s * (1.0 - s) * ((1.0 - s) * slow[0] - s * slow[1])
+    q_dot = (last - first) * 6.0 * s * (1.0 - s) + slow[0] * (1.0 - s) * (1.0 - 3.0 * s) + slow[1] * s * (3.0 * s - 2.0)
     for k in eom.quaternions:
         q[:, k : k + 4] /= np.maximum(np.linalg.norm(q[:, k : k + 4], axis=1, keepdims=True), 0.3)
-    W = [eom.jacobian("q_dot", "q_dot", "v", 0.0, q[k], np.zeros(eom.n_v), p=problem.p) for k in range(block.P)]
-    v = np.array([np.linalg.lstsq(W[k], q_dot[k], rcond=None)[0] for k in range(block.P)]).reshape(block.P, eom.n_v)
-    v += before[eom.n_q :] * (1.0 - s) + end[eom.n_q :] * s
+    v = np.array([np.linalg.lstsq(_rates_map(problem, q[k]), q_dot[k] / T, rcond=None)[0] for k in range(block.P)])
+    v = v.reshape(block.P, eom.n_v)
+    v[[0, -1]] = ends.v
     Z = np.zeros((block.P, block.model.n_z))
     Z[:, : int(block.model.has_clock)] = s * T
     Z[:, places["q"]], Z[:, places["v"]] = q, v
@@ -110,19 +144,27 @@ def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return block.bound.value(Z)[:, keep], J[:, keep]
 
 
-def _duration(block: PhaseBlock, start: np.ndarray, end: np.ndarray) -> float:
-    """The duration for which the smooth motion needs its inputs just up to their limits (forces fall with 1 / T^2)."""
+def _duration(block: PhaseBlock, ends: _Ends) -> float:
+    """The duration for which the smooth motion needs its inputs just up to their limits, but no less than its speeds ask for.
+
+    Forces of inertia fall with 1 / T^2; they are told from weights and springs by doubling T.
+    """
     problem = block.problem
     low, high = problem.input_limits()
-    reach = np.minimum(-low, high)
-    T = float(np.clip(1.0, max(problem.duration[0], 1e-6), problem.duration[1]))
+    reach = 0.5 * (high - low)
+    limited = np.isfinite(reach) & (reach > 0.0)
+    shortest, longest = max(problem.duration[0], 1e-6), problem.duration[1]
+    T = float(np.clip(max(1.0, ends.usual_duration()), shortest, longest))
     for _ in range(2):
-        needed = np.abs(_needed_inputs(block, _smooth_motion(block, start, end, T)))
-        limited = np.isfinite(reach) & (reach > 0.0)
-        ratio = float((needed[:, limited] / reach[limited]).max(initial=0.0))
+        needed = [_needed_inputs(block, _smooth_motion(block, ends, k * T))[:, limited] for k in (1, 2)]
+        ratio = float((4.0 / 3.0 * np.abs(needed[0] - needed[1]) / reach[limited]).max(initial=0.0))
         T = T * np.sqrt(ratio) if ratio > 1e-12 else T
-        T = float(np.clip(T, max(problem.duration[0], 1e-6), problem.duration[1]))
-    return T
+        T = float(np.clip(max(T, ends.usual_duration()), shortest, longest))
+    v = _smooth_motion(block, ends, T)[:, block.places["v"]]
+    for k, pair in ends.bounds.items():
+        fastest = min((abs(item) for item in pair if np.isfinite(item) and item), default=np.inf)
+        T *= max(1.0, float(np.abs(v[:, k]).max()) / fastest)
+    return float(np.clip(T, shortest, longest))
 
 
 def _from_plan(blocks: Sequence[PhaseBlock], plan: Plan) -> list[np.ndarray]:

@@ -138,19 +138,20 @@ def transcribe(
     meshes: Sequence[np.ndarray],
     *,
     held: Sequence[Mapping[str, float]] | None = None,
-    damping: float = 0.0,
+    weights: Sequence[np.ndarray] | None = None,
 ) -> Nlp:
     """The programme of some phases on their meshes, not scaled yet.
 
-    `held` names, for each phase, entries of z that keep one value; `damping` weighs the mean of ``(u / limit)^2`` for a while.
+    `held` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in the cost rate.
     """
     models = [point_model(problem) for problem in problems]
     if any(model.has_clock for model in models) and not all(model.has_clock for model in models):
         models = [point_model(problem, clock=True) for problem in problems]
     blocks: list[PhaseBlock] = []
     column = row = 0
-    for problem, model, mesh in zip(problems, models, meshes, strict=True):
-        blocks.append(PhaseBlock.of(problem, model, scheme, mesh, column, row, damping))
+    for k, (problem, model, mesh) in enumerate(zip(problems, models, meshes, strict=True)):
+        own = None if weights is None else weights[k]
+        blocks.append(PhaseBlock.of(problem, model, scheme, mesh, column, row, own))
         column, row = column + blocks[-1].n, row + blocks[-1].m
     links = _links(blocks)
     values = [{} for _ in blocks] if held is None else list(held)

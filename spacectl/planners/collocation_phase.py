@@ -89,12 +89,11 @@ class PhaseBlock:
 
     @classmethod
     def of(
-        cls, problem: Problem, model: PointModel, scheme: Scheme, mesh: Any, column: int, row: int, damping: float = 0.0
+        cls, problem: Problem, model: PointModel, scheme: Scheme, mesh: Any, column: int, row: int, weights: Any = None
     ) -> PhaseBlock:
-        """Bind the functions to the problem's parameters; `damping` weighs ``sum (u / limit)^2`` in the cost."""
-        reach = np.max(np.abs(problem.input_limits()), axis=0)
-        weights = np.where(np.isfinite(reach) & (reach > 0.0), damping / np.maximum(reach, 1e-300) ** 2, 0.0)
-        points = BoundSlopes(model.slopes, np.concatenate([problem.p, weights]))
+        """Bind the functions to the problem's parameters; `weights` (n_u,) of squared inputs are added to the cost rate."""
+        damping = np.zeros(problem.eom.n_u) if weights is None else np.asarray(weights)
+        points = BoundSlopes(model.slopes, np.concatenate([problem.p, damping]))
         ends = (BoundSlopes(model.ends[0], problem.p), BoundSlopes(model.ends[1], problem.p))
         return cls(problem, model, scheme, np.asarray(mesh), column, row, points, ends, model.places)
 

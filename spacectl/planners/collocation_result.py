@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
@@ -134,7 +135,8 @@ def _input_pieces(solution: PhaseSolution, fractions: np.ndarray) -> list[Piece]
         exceeds = np.abs(clipped[k] - raw[k]) > _SAME * reach
         if exceeds.any():
             t = begins[k] + lengths[k] * many
-            out.append((t, clipped[k], np.gradient(clipped[k], t, axis=0)))
+            slopes = PchipInterpolator(t, clipped[k], axis=0).derivative()(t)  # monotone: no overshoot of the limit
+            out.append((t, clipped[k], slopes))
         else:
             out.append((begins[k] + lengths[k] * fractions, np.clip(exact[0][k], low, high), exact[1][k]))
     return out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +66,7 @@ class NlpSolution:
     status: str
     iterations: int
     is_success: bool
+    said: str = ""
 
 
 def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpSolution:
@@ -74,11 +77,14 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
         "calc_lam_p": False, "error_on_fail": False, "show_eval_warnings": False,
     }  # fmt: skip
     settings |= {f"ipopt.{key}": value for key, value in ({**_IPOPT, **options}).items()}
-    solver = ca.nlpsol("collocation", "ipopt", calls[0], settings)
     low, high = nlp.low / nlp.scale, nlp.high / nlp.scale
     start = np.clip(x / nlp.scale, low, high)
     rows = (nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale)
-    found = solver(x0=start, lbx=low, ubx=high, lbg=rows[0], ubg=rows[1])
+    # CasADi writes its doubts about a programme (more equations than unknowns in symmetric plans) to standard error; what
+    # counts is whether the programme is solved, and that is checked
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        solver = ca.nlpsol("collocation", "ipopt", calls[0], settings)
+        found = solver(x0=start, lbx=low, ubx=high, lbg=rows[0], ubg=rows[1])
     stats = solver.stats()
     vector = {key: np.asarray(found[key]).reshape(-1) for key in ("x", "lam_g", "lam_x")}
     return NlpSolution(
@@ -89,6 +95,7 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
         status=str(stats["return_status"]),
         iterations=int(stats["iter_count"]),
         is_success=bool(stats["success"]) or stats["return_status"] == "Solved_To_Acceptable_Level",
+        said=said.getvalue().strip(),
     )
 
 

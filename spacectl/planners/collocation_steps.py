@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,13 +15,13 @@ from spacectl.planners.collocation_nlp import Nlp, transcribe
 from spacectl.planners.collocation_result import PhaseSolution, join_trajectories, phase_solutions
 from spacectl.planners.collocation_scaling import scale_programme
 from spacectl.planners.collocation_solver import NlpSolution, solve_programme
-from spacectl.planners.mesh import Refinement, interval_errors, refine_mesh
+from spacectl.planners.mesh import Refinement, interval_errors, path_errors, refine_mesh
 from spacectl.planners.plan import Plan
 from spacectl.planners.polish import ArcPhase, arc_phases, arcs_programme
 from spacectl.planners.problem import Problem
 from spacectl.planners.schemes import Radau, Scheme
 
-__all__ = ["WARM", "Run", "mesh_errors", "polish_switches", "prepare", "refine_solution"]
+__all__ = ["WARM", "Run", "as_guess", "mesh_errors", "polish_switches", "prepare", "refine_solution"]
 
 WARM = {"mu_strategy": "monotone", "bound_push": 1e-5, "bound_frac": 1e-5}
 _BARRIER = (
@@ -33,12 +33,27 @@ _PATIENCE = 150  # iterations of a polishing solve: it starts next to its soluti
 
 @dataclass(eq=False)
 class Run:
-    """What the steps of one call share."""
+    """What the steps of one call share.
+
+    `weights` (of each phase) are those of inputs that nothing else limits, `effort` is what those took without them.
+    """
 
     scheme: Scheme
     refine: Refinement
     options: dict[str, Any]
     stats: dict[str, Any] = field(default_factory=dict)
+    weights: list[np.ndarray] | None = None
+    effort: dict[str, float] = field(default_factory=dict)
+    tell: Callable[[float, str], None] | None = None
+
+    def say(self, fraction: float, message: str) -> None:
+        """Tell the user how far the planning is."""
+        if self.tell is not None:
+            self.tell(fraction, message)
+
+    def transcribe(self, phases: Sequence[Problem], meshes: Sequence[np.ndarray]) -> Nlp:
+        """The programme of the user's phases on some meshes."""
+        return transcribe(phases, self.scheme, meshes, weights=self.weights)
 
     def solve(self, nlp: Nlp, x: np.ndarray, options: Mapping[str, Any], *, most: int = 500) -> NlpSolution:
         """Scale, solve within `most` iterations, count."""
@@ -61,17 +76,19 @@ def prepare(nlp: Nlp, x: np.ndarray) -> str | None:
     return drop_constant_rows(nlp, x)
 
 
-def mesh_errors(nlp: Nlp, x: np.ndarray) -> list[np.ndarray]:
-    """Error of every interval of every phase."""
-    return [interval_errors(item) for item in phase_solutions(nlp.blocks, x)]
+def mesh_errors(nlp: Nlp, x: np.ndarray, refine: Refinement, goal: float) -> list[np.ndarray]:
+    """Error of every interval of every phase; residuals of path equations count by the tolerance of their own."""
+    part = goal / refine.path
+    return [np.maximum(interval_errors(item), part * path_errors(item)) for item in phase_solutions(nlp.blocks, x)]
 
 
 def refine_solution(
     phases: Sequence[Problem], run: Run, nlp: Nlp, found: NlpSolution, goal: float
 ) -> tuple[Nlp, NlpSolution]:
     """Solve on finer meshes until the error of every interval is below the goal, as far as the rounds go."""
-    for _ in range(run.refine.rounds):
-        errors = mesh_errors(nlp, found.x)
+    for count in range(run.refine.rounds):
+        run.say(0.5 + 0.3 * count / run.refine.rounds, f"mesh of {sum(block.N for block in nlp.blocks)} intervals")
+        errors = mesh_errors(nlp, found.x, run.refine, goal)
         if max(item.max() for item in errors) <= goal:
             break
         meshes = [
@@ -80,8 +97,8 @@ def refine_solution(
         ]
         if all(len(mesh) == len(block.mesh) for mesh, block in zip(meshes, nlp.blocks, strict=True)):
             break
-        finer = transcribe(phases, run.scheme, meshes)
-        x = guess_unknowns(finer.blocks, _as_guess(phase_solutions(nlp.blocks, found.x)))
+        finer = run.transcribe(phases, meshes)
+        x = guess_unknowns(finer.blocks, as_guess(phase_solutions(nlp.blocks, found.x)))
         prepare(finer, x)
         again = run.solve(finer, x, WARM)
         if not again.is_success:
@@ -90,7 +107,7 @@ def refine_solution(
     return nlp, found
 
 
-def _as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
+def as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
     """A solution as a guess for another mesh."""
     x, u = join_trajectories(solutions)
     times = [solutions[0].begin, *(item.end for item in solutions)]
@@ -99,10 +116,11 @@ def _as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
 
 def polish_switches(
     phases: Sequence[Problem], run: Run, nlp: Nlp, found: NlpSolution
-) -> tuple[Nlp, np.ndarray, NlpSolution] | None:
+) -> tuple[Nlp, NlpSolution, list[int]] | None:
     """The programme of the arcs, solved on a mesh that meets the tolerance; None if there is nothing to polish or it fails.
 
-    First with all controls at their limits that may be, then with what lies between them left free.
+    With it, the number of the user's phase to which each arc belongs. First with all controls at their limits that may be,
+    then with what lies between them left free.
     """
     if any(item.duration != (0.0, np.inf) for item in phases):
         return None
@@ -110,6 +128,7 @@ def polish_switches(
     sharp, free = (arc_phases(solutions, found.bound_multipliers, bang=bang) for bang in (True, False))
     tries = [sharp] if [arc.held for arc in sharp] == [arc.held for arc in free] else [sharp, free]
     for arcs in tries:
+        run.say(0.8, f"switch times of {len(arcs)} arcs")
         if any(arc.held for arc in arcs):
             done = _polish(arcs, run, solutions, found.cost)
             if done is not None:
@@ -119,23 +138,24 @@ def polish_switches(
 
 def _polish(
     arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float
-) -> tuple[Nlp, np.ndarray, NlpSolution] | None:
+) -> tuple[Nlp, NlpSolution, list[int]] | None:
     scheme = Radau(2, max(5, getattr(run.scheme, "degree", 0)))
-    guess = replace(_as_guess(solutions), notes={"phase_times": [arcs[0].begin, *(arc.end for arc in arcs)]})
+    guess = replace(as_guess(solutions), notes={"phase_times": [arcs[0].begin, *(arc.end for arc in arcs)]})
+    goal = 0.1 * run.refine.tolerance
     for _ in range(run.refine.rounds + 1):
-        nlp = arcs_programme(arcs, scheme, 0.0)
+        nlp = arcs_programme(arcs, scheme, run.weights)
         x = guess_unknowns(nlp.blocks, guess)
         prepare(nlp, x)
         found = run.solve(nlp, x, WARM, most=_PATIENCE)
         run.stats["polish"] = f"{len(arcs)} arcs" if found.is_success else f"{found.status}, {len(arcs)} arcs"
         if not found.is_success or found.cost > cost + 1e-3 * abs(cost):
             return None
-        errors = mesh_errors(nlp, found.x)
-        if max(item.max() for item in errors) <= 0.1 * run.refine.tolerance:
+        errors = mesh_errors(nlp, found.x, run.refine, goal)
+        if max(item.max() for item in errors) <= goal:
             break
         arcs = _finer(arcs, errors, run, scheme)
-        guess = _as_guess(phase_solutions(nlp.blocks, found.x))
-    return nlp, found.x, found
+        guess = as_guess(phase_solutions(nlp.blocks, found.x))
+    return nlp, found, [arc.source for arc in arcs]
 
 
 def _finer(arcs: Sequence[ArcPhase], errors: Sequence[np.ndarray], run: Run, scheme: Scheme) -> list[ArcPhase]:

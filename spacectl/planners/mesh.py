@@ -17,7 +17,9 @@ from spacectl.core.errors import SolverError
 from spacectl.dynamics.native.compiled import CompiledEquations
 from spacectl.planners.collocation_result import PhaseSolution
 
-__all__ = ["Refinement", "interval_errors", "refine_mesh"]
+__all__ = ["Refinement", "interval_errors", "path_errors", "refine_mesh"]
+
+_LOOKS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])  # fractions of an interval at which path equations are checked
 
 _STABLE = 1.5  # step times the fastest rate: well inside the stability region of the method
 _LEAST_STEPS = 3
@@ -36,11 +38,14 @@ class Refinement:
         Number of meshes after the first.
     intervals : int
         Most intervals of a phase.
+    path : float
+        Largest residual of a held path condition between the points, relative to its largest term.
     """
 
     tolerance: float = 1e-7
     rounds: int = 6
     intervals: int = 400
+    path: float = 5e-5
 
 
 def interval_errors(solution: PhaseSolution) -> np.ndarray:
@@ -51,6 +56,34 @@ def interval_errors(solution: PhaseSolution) -> np.ndarray:
     wanted = block.pieces(solution.at.Z)[:, -1, first:last]
     found = _integrate(solution, x)
     return np.abs((found - wanted) / _sizes(solution)).max(axis=1, initial=0.0)
+
+
+def path_errors(solution: PhaseSolution) -> np.ndarray:
+    """Residual of held path conditions between the points of each interval, over the largest term of each, (N,).
+
+    Equations hold at the points only. Between them inputs are polynomials, and an optimiser makes use of what they leave open.
+    """
+    block, problem = solution.block, solution.block.problem
+    held = np.flatnonzero([item.low == item.high for item in problem.path for _ in range(item.rule.size)])
+    if not held.size:
+        return np.zeros(block.N)
+    anchored = {name for name, _, _ in block.model.anchors}
+    wanted = [0.0 if item.name in anchored else item.low for item in problem.path for _ in range(item.rule.size)]
+    Z = np.einsum("si,kiz->ksz", block.scheme.input_weights(_LOOKS), block.pieces(solution.at.Z))
+    Z[:, :, block.places["X"]] = solution.states(_LOOKS)
+    values = block.bound.value(Z.reshape(-1, Z.shape[2]))[:, block.places["F.path"]][:, held]
+    off = np.abs(values - np.array(wanted)[held]).reshape(block.N, -1, held.size).max(axis=1)
+    return np.asarray((off / _terms(solution)[held]).max(axis=1))
+
+
+def _terms(solution: PhaseSolution) -> np.ndarray:
+    """Largest term of each path condition: its slopes times the sizes of what it depends on."""
+    slopes, Z = solution.block.model.slopes, solution.at.Z
+    terms = np.abs(solution.at.JF * np.abs(Z).max(axis=0)[slopes.columns]).max(axis=0)
+    out = np.zeros(solution.at.F.shape[1])
+    np.maximum.at(out, slopes.rows, terms)
+    found = out[solution.block.places["F.path"]]
+    return np.where(found > 0.0, found, 1.0)
 
 
 def _sizes(solution: PhaseSolution) -> np.ndarray:

@@ -111,12 +111,12 @@ def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> l
     return out
 
 
-def arcs_programme(arcs: Sequence[ArcPhase], scheme: Scheme, damping: float) -> Nlp:
-    """The programme whose phases are the arcs."""
+def arcs_programme(arcs: Sequence[ArcPhase], scheme: Scheme, weights: Sequence[np.ndarray] | None) -> Nlp:
+    """The programme whose phases are the arcs; `weights` of squared inputs are those of the user's phases."""
     return transcribe(
         [arc.problem for arc in arcs],
         scheme,
         [arc.mesh for arc in arcs],
         held=[arc.held for arc in arcs],
-        damping=damping,
+        weights=None if weights is None else [weights[arc.source] for arc in arcs],
     )

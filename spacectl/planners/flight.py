@@ -1,0 +1,268 @@
+"""A plan's inputs flown through the equations, and by how much that flight misses what the problem asks for.
+
+A plan is an approximation on a mesh. What counts is what the equations make of its inputs: `fly_plan` integrates them from
+the plan's first state, independently of the mesh, and `measure_flight` compares the flight with ends, bounds and conditions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import SolverError
+from spacectl.core.trajectory import Trajectory
+from spacectl.planners.plan import Plan
+from spacectl.planners.problem import Condition, Phases, Problem
+from spacectl.planners.quantities import Quantities
+from spacectl.planners.replay import replay
+
+__all__ = ["Flight", "PhaseFlight", "Violations", "fly_plan", "measure_flight"]
+
+_BETWEEN = 3  # recorded times between two knots of a plan
+_KEPT = 1e-8  # of its size: a bound exceeded by less is kept
+_GROWTH = 1e4  # growth of a small error from which a flight without feedback says nothing of the plan
+_PIECE = 100.0  # growth of an error within one piece of such a flight
+_NUDGE = 1e-7  # part of each state's size by which a start is changed to measure the growth
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseFlight:
+    """One phase as flown.
+
+    Parameters
+    ----------
+    problem : Problem
+        The phase.
+    t : array, shape (n,)
+        Times [s].
+    x : array, shape (n, n_x)
+        Flown states.
+    planned : array, shape (n, n_x)
+        States of the plan.
+    u, u_dot : array, shape (n, n_u)
+        Inputs and their rates.
+    """
+
+    problem: Problem
+    t: np.ndarray
+    x: np.ndarray
+    planned: np.ndarray
+    u: np.ndarray
+    u_dot: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Size of each state: its largest planned value, at least a thousandth of the largest of its kind, (n_x,)."""
+        n_q = self.problem.eom.n_q
+        out = np.abs(self.planned).max(axis=0)
+        for part in (slice(0, n_q), slice(n_q, None)):
+            out[part] = np.maximum(out[part], 1e-3 * out[part].max(initial=0.0))
+        return np.where(out > 0.0, out, 1.0)
+
+    @property
+    def departure(self) -> float:
+        """Largest difference between flown and planned states, over the size of each."""
+        return float(np.max(np.abs(self.x - self.planned) / self.sizes, initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """All phases of a plan as flown, in how many pieces, and how much a small error at the start grows.
+
+    Where errors grow by more than 1e4, no integration without feedback can follow any plan: then each piece of the flight
+    begins at the planned state again.
+    """
+
+    phases: tuple[PhaseFlight, ...]
+    pieces: int = 1
+    growth: float | None = None
+
+    @property
+    def departure(self) -> float:
+        """Largest of the phases."""
+        return max(item.departure for item in self.phases)
+
+
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """By how much a flown phase misses what its problem asks for.
+
+    Parameters
+    ----------
+    path : tuple of (float, float)
+        Below and above, in the order of the problem's path conditions, in their own units; of equations both are zero.
+    bounds : mapping of state names to (float, float)
+        Likewise.
+    relative : mapping of names to float
+        Everything that is missed, over the size of its bound or value: bounds and path conditions by name, ends as
+        ``"end of <state>"``.
+    """
+
+    path: tuple[tuple[float, float], ...]
+    bounds: dict[str, tuple[float, float]]
+    relative: dict[str, float]
+
+    @property
+    def worst(self) -> float:
+        """Largest relative violation."""
+        return max(self.relative.values(), default=0.0)
+
+
+def fly_plan(problem: Problem | Phases, plan: Plan) -> Flight:
+    """Fly the inputs of a plan; in pieces where the motion is too unstable to be flown without feedback.
+
+    Raises
+    ------
+    SolverError
+        If the integration cannot go on.
+    """
+    flight = Flight(tuple(_phases(problem, plan, 1, 0.0)))
+    if flight.departure <= 1.0 / _GROWTH:
+        return flight
+    nudged = _phases(problem, plan, 1, _NUDGE)
+    growth = max(
+        float(np.max(np.abs(near.x[-1] - item.x[-1]) / item.sizes)) / _NUDGE
+        for near, item in zip(nudged, flight.phases, strict=True)
+    )
+    if growth < _GROWTH:
+        return replace(flight, growth=growth)
+    pieces = int(np.clip(np.ceil(np.log(growth) / np.log(_PIECE)), 2, 200)) if np.isfinite(growth) else 200
+    return Flight(tuple(_phases(problem, plan, pieces, 0.0)), pieces, growth)
+
+
+def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) -> list[PhaseFlight]:
+    times = np.asarray(plan.notes.get("phase_times", (0.0, plan.final_time)), dtype=float)
+    out: list[PhaseFlight] = []
+    x = np.asarray(plan.x.values)[0].copy()
+    for k, item in enumerate(problem.phases):
+        cuts = np.linspace(times[k], times[k + 1], pieces + 1)
+        parts = []
+        for j, (begin, end) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+            x = np.asarray(plan.x(begin)) if j else x
+            parts.append(_fly(item, plan, float(begin), float(end), x, nudge if not (j or k) else 0.0))
+            x = parts[-1].x[-1]
+        out.append(_joined(parts))
+    return out
+
+
+def _joined(parts: Sequence[PhaseFlight]) -> PhaseFlight:
+    keys = ("t", "x", "planned", "u", "u_dot")
+    return replace(parts[0], **{key: np.concatenate([getattr(item, key) for item in parts]) for key in keys})
+
+
+def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, nudge: float) -> PhaseFlight:
+    part = replace(plan, x=_between(plan.x, begin, end), u=_between(plan.u, begin, end), arcs=())
+    values = np.array(part.x.values)
+    if nudge:
+        size = np.maximum(np.abs(values).max(axis=0), 1e-9)
+        q = problem.eom.n_q
+        x = x + nudge * np.concatenate([np.zeros(q), size[q:]])  # speeds: positions may be bound by a quaternion
+    values[0] = x
+    t = _looks(np.asarray(plan.x.t), begin, end)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a doubtful flight says is told by its figures
+        moved = replace(part, x=replace(part.x, values=values))
+        sim = replay(problem.eom, moved, grid=t, p=problem.p, rtol=1e-10, atol=1e-11)
+    if not sim.outcome.is_success:
+        raise SolverError(f"the flight of the plan stops at {sim.t[-1]:.6g} s: {sim.outcome.message}")
+    t = np.asarray(sim.t)
+    return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t))
+
+
+def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:
+    """A trajectory from `begin` to `end`, without the jump at its end."""
+    knots = np.asarray(whole.t)
+    if begin <= knots[0] and end >= knots[-1]:
+        return whole
+    last = min(float(np.nextafter(end, -np.inf)), float(knots[-1]))
+    t = np.concatenate([[begin], knots[(knots > begin) & (knots < last)], [last]])
+    return replace(whole, t=t, values=whole(t), rates=None if whole.rates is None else whole.rate(t))
+
+
+def _looks(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
+    inside = np.unique(np.concatenate([[begin], knots[(knots > begin) & (knots < end)], [end]]))
+    part = np.arange(1, _BETWEEN + 1) / (_BETWEEN + 1)
+    times = np.unique(np.concatenate([inside, (inside[:-1, None] + np.diff(inside)[:, None] * part).ravel()]))
+    return np.append(times[:-1][np.diff(times) > 1e-12 * max(abs(end), 1.0)], end)
+
+
+def measure_flight(flight: Flight) -> list[Violations]:
+    """What every phase of a flight misses."""
+    return [_measure(item) for item in flight.phases]
+
+
+def _measure(flight: PhaseFlight) -> Violations:
+    problem = flight.problem
+    names, relative = problem.eom.labels.x, {}
+    bounds = {name: _outside(flight.x[:, names.index(name)], *pair) for name, pair in problem.bounds.items()}
+    values, terms = _values(problem, problem.path, flight)
+    path = []
+    for item, value, size in zip(problem.path, values, terms, strict=True):
+        is_held = item.low == item.high
+        path.append((0.0, 0.0) if is_held else _outside(value, item.low, item.high))
+        scale = float(size.max(initial=0.0)) or 1.0 if is_held else bound_size(item.low, item.high)
+        off = float(np.max(np.abs(value - item.low), initial=0.0)) if is_held else max(path[-1])
+        relative[item.name] = off / scale
+    relative |= {name: max(off) / bound_size(*problem.bounds[name]) for name, off in bounds.items()}
+    sizes = flight.sizes
+    for name, (low, high) in problem.end.items():
+        k = names.index(name)
+        off = max(low - flight.x[-1, k], flight.x[-1, k] - high, 0.0)
+        relative[f"end of {name}"] = float(off / sizes[k])
+    last = replace_last(flight)
+    for item, value, size in zip(problem.conditions_end, *_values(problem, problem.conditions_end, last), strict=True):
+        off = max(float(np.max(item.low - value)), float(np.max(value - item.high)), 0.0)
+        relative[f"end of {item.name}"] = off / (float(size.max(initial=0.0)) or 1.0)
+    return Violations(tuple(path), bounds, {name: off for name, off in relative.items() if off > _KEPT})
+
+
+def replace_last(flight: PhaseFlight) -> PhaseFlight:
+    """The flight's last instant alone."""
+    keys = ("t", "x", "planned", "u", "u_dot")
+    return replace(flight, **{key: getattr(flight, key)[-1:] for key in keys})
+
+
+def _values(
+    problem: Problem, conditions: Sequence[Condition], flight: PhaseFlight
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Values of conditions at the times of a flight, and the sizes of their largest terms, each (n, size)."""
+    if not conditions:
+        return [], []
+    eom, t, x = problem.eom, flight.t, flight.x
+    sizes = {"t": 1, "x": eom.n_x, "u": eom.n_u, "rate": eom.n_u, "p": eom.p.size}
+    time, state, u, rate, p = symbols = [ca.SX.sym(name, size) for name, size in sizes.items()]
+    q, v = state[: eom.n_q], state[eom.n_q :]
+    rates = {name: rate[i] for i, name in enumerate(eom.inputs)}
+    v_dot = eom.functions["v_dot"](time, q, v, u, p) if eom.functions["v_dot"].is_a("SXFunction") else None
+    way = Quantities(eom, time, q, v, p, u, rates, v_dot)
+    found = ca.vertcat(*[way.of(item.rule, f"condition '{item.name}'") for item in conditions])
+    moved = ca.vertcat(state, u, rate)
+    largest = ca.DM(
+        np.concatenate([np.abs(x).max(axis=0), *(np.abs(item).max(axis=0) for item in (flight.u, flight.u_dot))])
+    )
+    terms = ca.fabs(ca.jacobian(found, moved)) @ largest
+    function = ca.Function("conditions", symbols, [found, terms]).map(len(t))
+    given: list[Any] = [t[None], x.T, flight.u.T, flight.u_dot.T, np.tile(problem.p[:, None], (1, len(t)))]
+    cuts = np.cumsum([item.rule.size for item in conditions])[:-1]
+    value, size = (np.split(np.asarray(item).T, cuts, axis=1) for item in function(*given))
+    return value, size
+
+
+def _outside(values: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """By how much values leave a range, below and above; nothing if it is within rounding."""
+    off = (low - float(np.min(values)), float(np.max(values)) - high)
+    size = bound_size(low, high)
+    return tuple(item if item > _KEPT * size else 0.0 for item in off)  # type: ignore[return-value]
+
+
+def bound_size(low: float, high: float) -> float:
+    """Size of a bound: half its range, or the magnitude of its finite side."""
+    if np.isfinite(high - low):
+        return max(0.5 * (high - low), 1e-12)
+    side = abs(low if np.isfinite(low) else high)
+    return side if np.isfinite(side) and side > 0.0 else 1.0

@@ -1,0 +1,53 @@
+"""A plan with what its flight says of it: the last word before it is called ok."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spacectl.core.errors import SolverError
+from spacectl.core.outcome import Status
+from spacectl.planners.flight import Flight, fly_plan, measure_flight
+from spacectl.planners.plan import Plan
+from spacectl.planners.problem import Phases, Problem
+
+__all__ = ["judged", "with_flight"]
+
+_OK = 1e-4  # of its size: what the flight of a good plan may miss
+_TOLD = 4  # violations in a message
+
+
+def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, Flight | None]:
+    """The plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
+    try:
+        flight = fly_plan(problem, plan)
+    except SolverError as error:
+        return _with(plan, {"stopped": str(error)}), None
+    relative: dict[str, float] = {}
+    for item in measure_flight(flight):
+        for name, off in item.relative.items():
+            relative[name] = max(off, relative.get(name, 0.0))
+    worst = dict(sorted(relative.items(), key=lambda pair: -pair[1]))
+    figures = {key: getattr(flight, key) for key in ("departure", "pieces", "growth")}
+    return _with(plan, {"violations": worst, **figures}), flight
+
+
+def _with(plan: Plan, flown: dict[str, object]) -> Plan:
+    return replace(plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "flown": flown}))
+
+
+def judged(plan: Plan) -> Plan:
+    """The plan with a status that its flight supports."""
+    flown = plan.outcome.stats.get("flown")
+    if flown is None or not plan.outcome.is_success:
+        return plan
+    missed = {name: off for name, off in flown.get("violations", {}).items() if off > _OK}
+    words = []
+    if "stopped" in flown:
+        words.append(flown["stopped"])
+    elif missed:
+        told = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_TOLD]]
+        words.append(f"flown again it misses {', '.join(told)} of its size; refine the mesh, or plan for feedback")
+    if not words:
+        return plan
+    message = f"a plan of {plan.final_time:.6g} s was found, but {words[0]}"
+    return replace(plan, outcome=replace(plan.outcome, status=Status.LIMIT, message=message))

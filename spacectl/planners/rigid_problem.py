@@ -1,0 +1,42 @@
+"""The same maneuver of the rigid counterpart: a quick first plan for a flexible system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.form import form_equations
+from spacectl.model.counterpart import rigid_counterpart
+from spacectl.model.flexible import FlexibleBody
+from spacectl.planners.problem import Problem
+
+__all__ = ["is_flexible", "rigid_problem"]
+
+
+def is_flexible(problem: Problem) -> bool:
+    """Whether a body of the system is flexible."""
+    return any(isinstance(part.body, FlexibleBody) for part in problem.eom.system.parts)
+
+
+def rigid_problem(problem: Problem) -> Problem:
+    """The problem of the rigid counterpart: what it says of modal states is left out.
+
+    Raises
+    ------
+    ModelError
+        If a condition or a bound speaks of what the rigid counterpart does not have.
+    """
+    rigid = form_equations(rigid_counterpart(problem.eom.system))
+
+    def known(values: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+        return {name: pair for name, pair in values.items() if name in rigid.states}
+
+    start, end, bounds = (known(item) for item in (problem.start, problem.end, problem.bounds))
+    try:
+        return replace(problem, eom=rigid, p=None, name=f"{problem.name}, rigid", start=start, end=end, bounds=bounds)
+    except ModelError as error:
+        raise ModelError(
+            f"problem '{problem.name}': its rigid counterpart does not make a guess ({error}); give one that has its inputs "
+            "at their limits"
+        ) from error
