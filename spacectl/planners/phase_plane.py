@@ -32,7 +32,9 @@ __all__ = ["PhasePlane", "plan_phase_plane"]
 
 Ends = tuple[float | None, float | None]
 
-TRIES = 10  #: plans made with growing margins before the path is called too rough for the grid
+TRIES = 30  #: plans made with growing margins before the path is called too rough for the grid
+COARSE = 3e-5
+DEBUG = False
 ROUNDING = 1e-9  #: of a limit's half range: excess that is rounding (inputs are clipped)
 
 
@@ -140,24 +142,39 @@ def _solve_within(
     rows: LimitRows, path: Path, points: int, ends: Ends, given: float | None
 ) -> tuple[Law, PhasePlane, float, float]:
     """The time law that exceeds no limit between the grid points either, its largest margin, and its largest excess."""
-    raw, inertia = insert_inertia_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
-    raw = insert_tangent_points(raw)
-    kept = 20.0 / points**2 if given is None else given
-    margin = Margin(raw.s[[0, -1]], np.full(2, kept))
-    for k in range(TRIES):
+    raw, inertia = _with_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
+    margin = Margin(raw.s[[0, -1]], np.full(2, 0.0 if given is None else given))
+    for _ in range(TRIES):
         profile, found, law = _solve(raw.tightened(margin), inertia, path, ends)
         table = law.grid_excess(profile.grid)  # a look that costs nothing ...
-        if np.max(table) <= ROUNDING or given is not None:
+        if np.max(table) <= COARSE or given is not None:
             table = np.maximum(table, law.excess(rows))  # ... before the check
         excess = float(np.max(table))
         if excess <= ROUNDING or given is not None:
             return law, _plane(profile, found, law), float(np.max(margin.values)), excess
-        margin = margin.raised(law.s, np.max(table, axis=1), 1.3 if k == 0 else 4.0)
+        if DEBUG: DEBUG(raw, law, table, margin, found, profile, rows)
+        if excess > COARSE:
+            raw, inertia = _with_points(raw.split(_parts(raw, law, np.max(table, axis=1))))
+        else:
+            margin = margin.raised(law.s, np.max(table, axis=1), 1.3)
     worst, row = np.unravel_index(int(np.argmax(table)), table.shape)
     raise SolverError(
         f"path '{path.name}': {rows.names[row]} is exceeded by {excess:.1e} of its range at s = {law.s[worst]:.6g} between grid "
         "points; use more points"
     )
+
+
+def _with_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
+    grid, inertia = insert_inertia_points(grid)
+    return insert_tangent_points(grid), inertia
+
+
+def _parts(grid: PhaseGrid, law: Law, excess: np.ndarray) -> np.ndarray:
+    """Number of cells that each cell of the grid is to become: excess falls with the square of the cell, or more slowly."""
+    worst = np.zeros(len(grid.s) - 1)
+    np.maximum.at(worst, law.cell, excess)
+    worst = np.maximum(worst, np.maximum(np.append(worst[1:], 0.0), np.append(0.0, worst[:-1])))
+    return np.where(worst > COARSE, np.clip(np.ceil(np.sqrt(worst / COARSE)), 2, 8), 1).astype(int) * 1
 
 
 def check_arguments(path: Any, begin: float | None, end: float | None, points: int, margin: float | None) -> None:

@@ -19,6 +19,7 @@ __all__ = ["Profile", "find_profile"]
 
 UNLIMITED = 1e99  #: s_dot^2 that stands for no limit at all
 TOUCH = 1e-8  #: relative difference of s_dot^2 within which two curves meet
+SETTLED = 1e-12  #: relative difference of s_dot^2 that is rounding
 
 
 @dataclass
@@ -170,7 +171,7 @@ def _repair(profile: Profile) -> None:
     for _ in range(4 * len(grid.s)):
         x = profile.x
         low, high, _, _ = grid.check(x)
-        size = TOUCH * np.maximum(x[1:], 1e-6 * np.max(x))
+        size = SETTLED * np.maximum(x[1:], 1e-6 * np.max(x))
         is_own = (profile.owner[:-1] == profile.owner[1:]) & (profile.owner[1:] >= 0)
         wrong = ~is_own & ~settled & ((low > high + size) | (x[1:] < low - size) | (x[1:] > high + size))
         if not np.any(wrong):
