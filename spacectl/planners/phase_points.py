@@ -13,7 +13,7 @@ import numpy as np
 from spacectl.planners.limit_rows import LimitRows
 from spacectl.planners.phase_grid import PhaseGrid, find_limit_curve, rows_at
 
-__all__ = ["SwitchPoint", "find_points", "insert_inertia_points", "insert_tangent_points"]
+__all__ = ["SwitchPoint", "find_points", "insert_points"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,12 @@ class SwitchPoint:
     s_dot: float
     kind: str
     limit: str = ""
+
+
+def insert_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
+    """The grid with nodes at characteristic points; pairs of s and row of those without inertia."""
+    grid, inertia = insert_inertia_points(grid)
+    return insert_tangent_points(grid), inertia
 
 
 def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
