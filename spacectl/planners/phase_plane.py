@@ -159,11 +159,11 @@ def _solve_within(
                 raise
             raw, inertia = insert_points(raw.split(halves(raw)))
             continue
-        table = find_excess(law, profile.grid, is_complete=given is not None)
+        table, unused = find_excess(law, profile.grid, is_complete=given is not None)
         excess = float(np.max(table))
         if excess <= ROUNDING or given is not None:
             return law, _plane(profile, found, law), float(np.max(margin.values)), excess
-        parts = find_parts(raw, law, np.max(table, axis=1))
+        parts = find_parts(raw, law, np.max(table, axis=1), unused)
         if np.any(parts > 1):
             raw = raw.split(parts)
         else:

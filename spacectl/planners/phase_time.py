@@ -78,10 +78,10 @@ class Law:
         begin, end = (u + np.clip(way, -np.abs(own[0]), np.abs(own[0])) for way, own in zip(ends, near, strict=True))
         return begin, end
 
-    def grid_excess(self, grid: PhaseGrid) -> np.ndarray:
-        """Largest excess over each limit at the ends and the middle of each cell, by the rows of its grid: (n - 1, m).
+    def grid_values(self, grid: PhaseGrid) -> np.ndarray:
+        """Rows of its grid at the begin, the middle and the end of each cell, without margin: (3, n - 1, m).
 
-        Parts of cells that were cut are left out.
+        Parts of cells that were cut have none.
         """
         assert self.cell is not None
         k, y = self.cell, self.s_dot
@@ -93,9 +93,9 @@ class Law:
             (grid.middle[k], 0.5 * (grid.s[k] + grid.s[k + 1]), mean, (1.0 - part) * begin + part * end),
             (grid.node[k + 1], grid.s[k + 1], y[1:], end),
         )
-        table = np.max([combine(rows, v, u) - _margin(grid, s)[:, None] for rows, s, v, u in places], axis=0)
-        table[self.is_cut] = -np.inf
-        return table
+        values = np.stack([combine(rows, v, u) - _margin(grid, s)[:, None] for rows, s, v, u in places])
+        values[:, self.is_cut] = np.nan
+        return values
 
     def between(self, parts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """s, s_dot and s_ddot at fractions (m,) of the time of some cells, each of shape (m, number of cells)."""
@@ -108,7 +108,7 @@ class Law:
     def excess(self, rows: LimitRows, cells: np.ndarray) -> np.ndarray:
         """Largest excess over each limit in some cells (a mask), as part of its half range: (n - 1, m).
 
-        At quarters of each cell's time; ends and middles of cells that are not cut are left to `grid_excess`.
+        At quarters of each cell's time; ends and middles of cells that are not cut are left to `grid_values`.
         """
         out = np.full((len(self.piece), len(rows.names)), -np.inf)
         looks = ((np.array([0.25, 0.75]), ~self.is_cut), (np.linspace(0.0, 1.0, 5), self.is_cut))
