@@ -96,15 +96,15 @@ class PhaseGrid:
         """Smallest and largest feasible speed at each node, and the pairs of rows that bound them."""
         return find_limit_curve(self.node)
 
-    def check(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Ranges that the end of each step of a profile may have, and the rows that bound them."""
-        library = phase_library()
+    def check(self, x: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Ranges that the end of each step of a profile may have, and the rows that bound them; x from a first node on."""
+        library, n, m = phase_library(), len(x), self.node.shape[1]
+        s, node, middle = self.s[first : first + n], self.node[first : first + n], self.middle[first : first + n - 1]
         if library is None:
-            return phase_twin.check(self.s, self.node, self.middle, x)
-        n, m = self.node.shape[:2]
+            return phase_twin.check(s, node, middle, x)
         low, high = np.empty(n - 1), np.empty(n - 1)
         row_low, row_high = np.empty(n - 1, dtype=np.int32), np.empty(n - 1, dtype=np.int32)
-        arrays = (self.s, self.node, self.middle, np.ascontiguousarray(x), low, high, row_low, row_high)
+        arrays = (s, node, middle, np.ascontiguousarray(x), low, high, row_low, row_high)
         library.sc_check(n, m, *[item.ctypes.data for item in arrays])
         return low, high, row_low, row_high
 

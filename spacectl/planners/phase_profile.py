@@ -182,13 +182,29 @@ def _repair(profile: Profile) -> None:
     raise SolverError("phase plane: the profile does not settle; use more grid points")
 
 
+def _open(grid: PhaseGrid, k: int, x: float) -> float:
+    """The largest x before a blocked cell, less than the one given, from which a step through it is possible."""
+
+    def is_open(value: float) -> bool:
+        low, high, _, _ = grid.check(np.array([value, 0.0]), k)
+        return bool(low[0] <= high[0])
+
+    above, below = x, x * (1.0 - 1e-3)
+    if not is_open(below):
+        return below
+    while above - below > 1e-9 * x:
+        middle = 0.5 * (above + below)
+        above, below = (above, middle) if is_open(middle) else (middle, below)
+    return below
+
+
 def _lower(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, wrong: np.ndarray) -> int:
     """One more curve; returns the cell it is for."""
     x = profile.x
     blocked = wrong[low[wrong] > high[wrong] + size[wrong]]
     if len(blocked):
-        k = int(blocked[-1])
-        lower = float(x[k]) * (1.0 - 1e-3)
+        k = int(blocked[np.argmax((low - high)[blocked])])
+        lower = _open(profile.grid, k, float(x[k]))
         profile.cap[k] = min(profile.cap[k], lower)
         profile.add(k, lower, -1)
         profile.add(k, lower, 1)
