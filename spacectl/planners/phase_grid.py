@@ -84,8 +84,6 @@ class PhaseGrid:
 
     def tightened(self, margin: Margin) -> PhaseGrid:
         """The grid with a part of each limit's half range kept back, as a function of s."""
-        if not np.any(margin.values):
-            return self
         node, middle = self.node.copy(), self.middle.copy()
         node[:, :, 3] += margin(self.s)[:, None]
         middle[:, :, 3] += margin(0.5 * (self.s[:-1] + self.s[1:]))[:, None]

@@ -34,7 +34,7 @@ __all__ = ["PhasePlane", "plan_phase_plane"]
 Ends = tuple[float | None, float | None]
 
 TRIES = 25  #: plans made on finer grids or with larger margins before the path is called too rough
-ROUNDING = 1e-9  #: of a limit's half range: excess that is rounding (inputs are clipped)
+ROUNDING = 1e-9  #: of a limit's half range: least margin, so that rounding exceeds no limit either
 FIRST = 1.3  #: times the excess: first margin, which grows by 2 whenever it is not enough
 
 
@@ -150,7 +150,7 @@ def _solve_within(
     Excess is an error of the grid: cells that have too much of it are split. Only what is left then asks for a margin.
     """
     raw, inertia = insert_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
-    margin, factor = Margin(raw.s[[0, -1]], np.full(2, given or 0.0)), FIRST
+    margin, factor = Margin(raw.s[[0, -1]], np.full(2, ROUNDING if given is None else given)), FIRST
     for _ in range(TRIES):
         try:
             profile, found, law = _solve(raw.tightened(margin), inertia, path, ends)
@@ -161,7 +161,7 @@ def _solve_within(
             continue
         table, unused = find_excess(law, profile.grid, is_complete=given is not None)
         excess = float(np.max(table))
-        if excess <= ROUNDING or given is not None:
+        if excess <= 0.0 or given is not None:
             return law, _plane(profile, found, law), float(np.max(margin.values)), excess
         parts = find_parts(raw, law, np.max(table, axis=1), unused)
         if np.any(parts > 1):

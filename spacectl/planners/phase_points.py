@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacectl.planners.limit_rows import LimitRows
 from spacectl.planners.phase_grid import PhaseGrid, find_limit_curve, rows_at
 
 __all__ = ["SwitchPoint", "find_points", "insert_points"]
