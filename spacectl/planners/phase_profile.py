@@ -189,9 +189,10 @@ def _open(grid: PhaseGrid, k: int, x: float) -> float:
         low, high, _, _ = grid.check(np.array([value, 0.0]), k)
         return bool(low[0] <= high[0])
 
-    above, below = x, x * (1.0 - 1e-3)
-    if not is_open(below):
-        return below
+    above, drop = x, 1e-4
+    while not is_open(x * (1.0 - drop)) and drop < 0.5:
+        above, drop = x * (1.0 - drop), 2.0 * drop
+    below = x * (1.0 - drop)
     while above - below > 1e-9 * x:
         middle = 0.5 * (above + below)
         above, below = (above, middle) if is_open(middle) else (middle, below)
@@ -203,7 +204,7 @@ def _lower(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray
     x = profile.x
     blocked = wrong[low[wrong] > high[wrong] + size[wrong]]
     if len(blocked):
-        k = int(blocked[np.argmax((low - high)[blocked])])
+        k = int(blocked[-1])
         lower = _open(profile.grid, k, float(x[k]))
         profile.cap[k] = min(profile.cap[k], lower)
         profile.add(k, lower, -1)
