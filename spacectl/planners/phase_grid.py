@@ -155,13 +155,13 @@ class PhaseGrid:
         jump = np.insert(self.jump[stay], places, False)
         return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
 
-
     def split(self, parts: np.ndarray) -> PhaseGrid:
         """The grid with cell k cut into parts[k] equal ones; only for grids without margin."""
         cell = np.repeat(np.arange(len(parts)), parts)
         part = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
         s = np.append(self.s[cell] + part / parts[cell] * np.diff(self.s)[cell], self.s[-1])
-        piece, jump = np.append(self.piece[cell], self.piece[-1]), np.append(self.jump[cell] & (part == 0), self.jump[-1])
+        piece = np.append(self.piece[cell], self.piece[-1])
+        jump = np.append(self.jump[cell] & (part == 0), self.jump[-1])
         node, middle = self.node[np.append(cell, len(parts))], self.middle[cell]
         new, cut = np.flatnonzero(part > 0), np.flatnonzero(parts[cell] > 1)
         node[new] = rows_at(self.rows, s[new], piece[new])

@@ -13,7 +13,7 @@ from spacectl.planners.phase_time import Law
 __all__ = ["ENOUGH", "find_excess", "find_parts", "halves"]
 
 COARSE = 5e-5  #: excess, as part of a limit's half range, from which a cell is split
-UNUSED = 0.25  #: part of COARSE's weight
+UNUSED = 0.25  #: weight, beside the excess, of what a cell leaves unused of its limit
 MOST = 8  #: parts of a cell at once
 SHORTEST = 1e-7  #: of the path: cells that are not split further
 ENOUGH = 2000  #: cells on which a plan that cannot be found is believed not to exist
@@ -33,7 +33,7 @@ def find_excess(law: Law, grid: PhaseGrid, *, is_complete: bool) -> tuple[np.nda
 
 
 def find_parts(grid: PhaseGrid, law: Law, excess: np.ndarray, unused: np.ndarray) -> np.ndarray:
-    """Number of cells that each cell of the grid is to become, given the excess in each cell of the time law."""
+    """Number of cells that each cell of the grid is to become, given the excess in each cell of the time law and what it leaves unused."""
     assert law.cell is not None
     worst, is_end = np.zeros(len(grid.s) - 1), np.zeros(len(grid.s) - 1, dtype=bool)
     is_end[law.cell[law.starts]] = is_end[law.cell[law.starts[1:] - 1]] = True
