@@ -33,7 +33,7 @@ def find_excess(law: Law, grid: PhaseGrid, *, is_complete: bool) -> tuple[np.nda
 
 
 def find_parts(grid: PhaseGrid, law: Law, excess: np.ndarray, unused: np.ndarray) -> np.ndarray:
-    """Number of cells that each cell of the grid is to become, given the excess in each cell of the time law and what it leaves unused."""
+    """Number of cells that each cell of the grid is to become, given excess and unused limit of the time law."""
     assert law.cell is not None
     worst, is_end = np.zeros(len(grid.s) - 1), np.zeros(len(grid.s) - 1, dtype=bool)
     is_end[law.cell[law.starts]] = is_end[law.cell[law.starts[1:] - 1]] = True
