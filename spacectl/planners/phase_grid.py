@@ -17,7 +17,7 @@ __all__ = ["Curve", "Margin", "PhaseGrid", "form_grid"]
 
 
 CLOSE = 0.05  #: part of a cell within which a new node takes the place of an old one
-SLOPE = 0.1  #: of the logarithm of a margin from one cell to the next
+DECAY = 0.02  #: of the path: length over which a margin falls by a factor e
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,13 @@ class Margin:
     def raised(self, s: np.ndarray, excess: np.ndarray, factor: float) -> Margin:
         """More margin where cells from s[k] to s[k + 1] exceed a limit, with gentle slopes to either side.
 
-        A margin that changes quickly would itself push the profile near points without inertia.
+        A margin m(s) moves the profile near points without inertia, by m in s_dot^2 and by m' in s_ddot. The slopes are
+        therefore set by lengths of the path: with slopes by cells, finer grids would turn small margins into large s_ddot.
         """
         need = np.maximum(np.append(excess, 0.0), np.append(0.0, excess))
-        k, level = SLOPE * np.arange(len(need)), np.log(np.maximum(need, 1e-12))
+        k, level = s / (DECAY * s[-1]), np.log(np.maximum(need, 1e-12))
         left = np.maximum.accumulate(level + k) - k
-        right = (np.maximum.accumulate((level - k)[::-1]) + k[::-1])[::-1]
+        right = (np.maximum.accumulate((level - k)[::-1]))[::-1] + k
         return Margin(s, self(s) + factor * np.exp(np.maximum(left, right)))
 
 
@@ -93,15 +94,15 @@ class PhaseGrid:
         """Smallest and largest feasible speed at each node, and the pairs of rows that bound them."""
         return find_limit_curve(self.node)
 
-    def check(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Ranges that the end of each step of a profile may have, and the rows that bound them."""
-        library = phase_library()
+    def check(self, x: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Ranges that the end of each step of a profile may have, and the rows that bound them; x from a first node on."""
+        library, n, m = phase_library(), len(x), self.node.shape[1]
+        s, node, middle = self.s[first : first + n], self.node[first : first + n], self.middle[first : first + n - 1]
         if library is None:
-            return phase_twin.check(self.s, self.node, self.middle, x)
-        n, m = self.node.shape[:2]
+            return phase_twin.check(s, node, middle, x)
         low, high = np.empty(n - 1), np.empty(n - 1)
         row_low, row_high = np.empty(n - 1, dtype=np.int32), np.empty(n - 1, dtype=np.int32)
-        arrays = (self.s, self.node, self.middle, np.ascontiguousarray(x), low, high, row_low, row_high)
+        arrays = (s, node, middle, np.ascontiguousarray(x), low, high, row_low, row_high)
         library.sc_check(n, m, *[item.ctypes.data for item in arrays])
         return low, high, row_low, row_high
 
@@ -153,6 +154,27 @@ class PhaseGrid:
         middle[fresh] = _middles(self.rows, s, pieces, fresh, self.margin)
         jump = np.insert(self.jump[stay], places, False)
         return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
+
+    def split(self, parts: np.ndarray) -> PhaseGrid:
+        """The grid with cell k cut into parts[k] equal ones; only for grids without margin."""
+        cell = np.repeat(np.arange(len(parts)), parts)
+        part = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
+        s = np.append(self.s[cell] + part / parts[cell] * np.diff(self.s)[cell], self.s[-1])
+        piece = np.append(self.piece[cell], self.piece[-1])
+        jump = np.append(self.jump[cell] & (part == 0), self.jump[-1])
+        node, middle = self.node[np.append(cell, len(parts))], self.middle[cell]
+        new, cut = np.flatnonzero(part > 0), np.flatnonzero(parts[cell] > 1)
+        node[new] = rows_at(self.rows, s[new], piece[new])
+        middle[cut] = rows_at(self.rows, 0.5 * (s[cut] + s[cut + 1]), piece[cut])
+        return replace(self, s=s, piece=piece, node=node, middle=middle, jump=jump)
+
+
+def rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """Rows (n, m, 4) at points of several pieces."""
+    out = np.empty((len(s), len(rows.names), 4))
+    for i in np.unique(piece):
+        out[piece == i] = rows.evaluate(s[piece == i], int(i))[1]
+    return out
 
 
 def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacectl.planners.limit_rows import LimitRows
-from spacectl.planners.phase_grid import PhaseGrid, find_limit_curve
+from spacectl.planners.phase_grid import PhaseGrid, find_limit_curve, rows_at
 
-__all__ = ["SwitchPoint", "find_points", "insert_inertia_points", "insert_tangent_points"]
+__all__ = ["SwitchPoint", "find_points", "insert_points"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,12 @@ class SwitchPoint:
     s_dot: float
     kind: str
     limit: str = ""
+
+
+def insert_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
+    """The grid with nodes at characteristic points; pairs of s and row of those without inertia."""
+    grid, inertia = insert_inertia_points(grid)
+    return insert_tangent_points(grid), inertia
 
 
 def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
@@ -103,20 +108,13 @@ def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.nda
     inside = np.isfinite(parts) & (parts >= 0.0) & (parts <= 1.0)
     part = parts[np.argmax(inside, axis=0), np.arange(len(cells))]
     s, piece = s0 + np.clip(part, 0.0, 1.0) * (s1 - s0), grid.piece[cells]
-    table = _rows_at(grid.rows, s, piece)
+    table = rows_at(grid.rows, s, piece)
     rest, steep = table[np.arange(len(s)), rows, 0], (f1 - f0) / (s1 - s0)
     step = np.where(steep != 0.0, -rest / np.where(steep != 0.0, steep, 1.0), 0.0)
     if np.any(np.abs(step) > 1e-7 * (s1 - s0)):
         s = np.clip(s + step, s0, s1)
-        table = _rows_at(grid.rows, s, piece)
+        table = rows_at(grid.rows, s, piece)
     return s, piece, table
-
-
-def _rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
-    out = np.empty((len(s), len(rows.names), 4))
-    for i in np.unique(piece):
-        out[piece == i] = rows.evaluate(s[piece == i], int(i))[1]
-    return out
 
 
 def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
@@ -126,7 +124,7 @@ def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
         return grid
     at = grid.s[cells] + part * (grid.s[cells + 1] - grid.s[cells])
     piece = grid.piece[cells]
-    return grid.insert(at, piece, _rows_at(grid.rows, at, piece))
+    return grid.insert(at, piece, rows_at(grid.rows, at, piece))
 
 
 def _tangent_cells(grid: PhaseGrid) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ __all__ = ["Profile", "find_profile"]
 
 UNLIMITED = 1e99  #: s_dot^2 that stands for no limit at all
 TOUCH = 1e-8  #: relative difference of s_dot^2 within which two curves meet
+SETTLED = 1e-12  #: relative difference of s_dot^2 that is rounding
 
 
 @dataclass
@@ -170,7 +171,7 @@ def _repair(profile: Profile) -> None:
     for _ in range(4 * len(grid.s)):
         x = profile.x
         low, high, _, _ = grid.check(x)
-        size = TOUCH * np.maximum(x[1:], 1e-6 * np.max(x))
+        size = SETTLED * np.maximum(x[1:], 1e-6 * np.max(x))
         is_own = (profile.owner[:-1] == profile.owner[1:]) & (profile.owner[1:] >= 0)
         wrong = ~is_own & ~settled & ((low > high + size) | (x[1:] < low - size) | (x[1:] > high + size))
         if not np.any(wrong):
@@ -181,13 +182,30 @@ def _repair(profile: Profile) -> None:
     raise SolverError("phase plane: the profile does not settle; use more grid points")
 
 
+def _open(grid: PhaseGrid, k: int, x: float) -> float:
+    """The largest x before a blocked cell, less than the one given, from which a step through it is possible."""
+
+    def is_open(value: float) -> bool:
+        low, high, _, _ = grid.check(np.array([value, 0.0]), k)
+        return bool(low[0] <= high[0])
+
+    above, drop = x, 1e-4
+    while not is_open(x * (1.0 - drop)) and drop < 0.5:
+        above, drop = x * (1.0 - drop), 2.0 * drop
+    below = x * (1.0 - drop)
+    while above - below > 1e-9 * x:
+        middle = 0.5 * (above + below)
+        above, below = (above, middle) if is_open(middle) else (middle, below)
+    return below
+
+
 def _lower(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, wrong: np.ndarray) -> int:
     """One more curve; returns the cell it is for."""
     x = profile.x
     blocked = wrong[low[wrong] > high[wrong] + size[wrong]]
     if len(blocked):
         k = int(blocked[-1])
-        lower = float(x[k]) * (1.0 - 1e-3)
+        lower = _open(profile.grid, k, float(x[k]))
         profile.cap[k] = min(profile.cap[k], lower)
         profile.add(k, lower, -1)
         profile.add(k, lower, 1)

@@ -78,10 +78,10 @@ class Law:
         begin, end = (u + np.clip(way, -np.abs(own[0]), np.abs(own[0])) for way, own in zip(ends, near, strict=True))
         return begin, end
 
-    def grid_excess(self, grid: PhaseGrid) -> np.ndarray:
-        """Largest excess over each limit at the ends and the middle of each cell, by the rows of its grid: (n - 1, m).
+    def grid_values(self, grid: PhaseGrid) -> np.ndarray:
+        """Rows of its grid at the begin, the middle and the end of each cell, without margin: (3, n - 1, m).
 
-        Parts of cells that were cut are left out.
+        Parts of cells that were cut have none.
         """
         assert self.cell is not None
         k, y = self.cell, self.s_dot
@@ -93,9 +93,9 @@ class Law:
             (grid.middle[k], 0.5 * (grid.s[k] + grid.s[k + 1]), mean, (1.0 - part) * begin + part * end),
             (grid.node[k + 1], grid.s[k + 1], y[1:], end),
         )
-        table = np.max([combine(rows, v, u) - _margin(grid, s)[:, None] for rows, s, v, u in places], axis=0)
-        table[~self._whole()] = -np.inf
-        return table
+        values = np.stack([combine(rows, v, u) - _margin(grid, s)[:, None] for rows, s, v, u in places])
+        values[:, self.is_cut] = np.nan
+        return values
 
     def between(self, parts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """s, s_dot and s_ddot at fractions (m,) of the time of some cells, each of shape (m, number of cells)."""
@@ -105,27 +105,29 @@ class Law:
         s = self.s[:-1][cells] + dt * part * (y0 + 0.5 * part * (y1 - y0))
         return s, y0 + part * (y1 - y0), (1.0 - part) * begin + part * end
 
-    def excess(self, rows: LimitRows) -> np.ndarray:
-        """Largest excess over each limit at quarters of each cell's time, as part of its half range: (n - 1, m).
+    def excess(self, rows: LimitRows, cells: np.ndarray) -> np.ndarray:
+        """Largest excess over each limit in some cells (a mask), as part of its half range: (n - 1, m).
 
-        Ends and middles of whole cells are left to `grid_excess`; parts of cells that were cut are checked there too.
+        At quarters of each cell's time; ends and middles of cells that are not cut are left to `grid_values`.
         """
         out = np.full((len(self.piece), len(rows.names)), -np.inf)
-        is_seen = np.zeros(len(self.piece), dtype=bool) if self.cell is None else self._whole()
-        looks = ((np.array([0.25, 0.75]), is_seen), (np.linspace(0.0, 1.0, 5), ~is_seen))
+        looks = ((np.array([0.25, 0.75]), ~self.is_cut), (np.linspace(0.0, 1.0, 5), self.is_cut))
         for i in np.unique(self.piece):
             for parts, mask in looks:
-                cells = np.flatnonzero((self.piece == i) & mask)
-                if len(cells):
-                    s, y, u = (item.reshape(-1) for item in self.between(parts, cells))
+                mine = np.flatnonzero((self.piece == i) & mask & cells)
+                if len(mine):
+                    s, y, u = (item.reshape(-1) for item in self.between(parts, mine))
                     table = combine(rows.evaluate(s, int(i))[1], y, u)
-                    out[cells] = np.max(table.reshape(len(parts), len(cells), -1), axis=0)
+                    out[mine] = np.max(table.reshape(len(parts), len(mine), -1), axis=0)
         return out
 
-    def _whole(self) -> np.ndarray:
-        """Cells that are cells of the grid."""
-        assert self.cell is not None
-        return np.append(np.diff(self.cell) > 0, True) & np.append(True, np.diff(self.cell) > 0)
+    @property
+    def is_cut(self) -> np.ndarray:
+        """Cells that are parts of a cell of the grid; all where there is no grid."""
+        if self.cell is None:
+            return np.ones(len(self.piece), dtype=bool)
+        is_new = np.diff(self.cell) > 0
+        return ~(np.append(is_new, True) & np.append(True, is_new))
 
 
 def _margin(grid: PhaseGrid, s: np.ndarray) -> np.ndarray:

@@ -81,7 +81,7 @@ def plan_reachability(
     low, high = _backward(rows, path, s, middle, nodes, end_speed)
     x = _forward(rows, path, s, middle, (low, high), begin_speed)
     law = _law(s, x, piece, middle)
-    excess = float(np.max(law.excess(rows)))
+    excess = float(np.max(law.excess(rows, law.is_cut)))
     return make_plan(
         rows, path, law, {"scheme": "reachability", "points": points, "max_limit_violation": max(excess, 0.0)}
     )
