@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, SolverError
-from spacectl.core.outcome import Outcome, Status
-from spacectl.planners.bang_guess import first_motion, is_bang_bang, rigid_plan
-from spacectl.planners.bang_motion import Motion
-from spacectl.planners.bang_plan import arcs_of, trajectories, what_fails
-from spacectl.planners.bang_search import Found, search
-from spacectl.planners.collocation_bounds import check_start, start_pairs
+from spacectl.core.errors import SolverError
+from spacectl.core.study import Progress
+from spacectl.core.trajectory import Trajectory
+from spacectl.planners.bang_guess import is_bang_bang
+from spacectl.planners.bang_improve import Search, check_problem, improve_plan
+from spacectl.planners.collocation import coarse_plan
+from spacectl.planners.collocation_restarts import Challenge
+from spacectl.planners.flown import judged, with_flight
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Problem
+from spacectl.planners.rigid_problem import is_flexible, rigid_problem
+from spacectl.simulation.progress import WorkProgress
 
 __all__ = ["plan_bang_bang"]
 
-_RADIUS = 0.006  # first trust region over the duration
-_FINE = 8  # points of each cell at which bounds are checked at the end
-_MARGINS = 5  # rounds in which more is kept back of a bound that is passed between nodes
 _PATIENCE = 8  # rounds that a guess has to lead to a plan before another one is made
+_FEWER = 3  # times fewer cells in a restart
+_BETTER = 1e-4  # of the duration: less is the same plan
+_WAVES = 4  # in the perturbation of a restart, as large as half the range of an input
 
 
 def plan_bang_bang(
@@ -39,6 +41,9 @@ def plan_bang_bang(
     cells: int = 1500,
     tolerance: float = 1e-6,
     rounds: int = 60,
+    restarts: int = 3,
+    budget: float = 10.0,
+    progress: Progress | None = None,
     check: bool = True,
 ) -> Plan:
     """Plan a maneuver in minimum time for a system that vibrates.
@@ -67,6 +72,12 @@ def plan_bang_bang(
         Part of the duration that a further programme may gain when the search ends.
     rounds : int
         Most linear programmes.
+    restarts : int
+        Restarts from perturbed controls on fewer cells that challenge the plan; a better one is taken.
+    budget : float
+        Time for all restarts [s].
+    progress : callable, optional
+        ``progress(fraction, message)``; by default a bar on a terminal.
     check : bool
         Whether a failure raises; otherwise the plan comes back with its outcome.
 
@@ -74,7 +85,8 @@ def plan_bang_bang(
     -------
     Plan
         ``outcome.stats``: rounds, time, ``to_gain`` [s] (what the last programme would still gain), ``end_error``,
-        ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (kept back of a bound);
+        ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (kept back of a bound),
+        ``restarts`` (durations they came to, None for those that did not converge), ``flown`` (see `plan_collocation`);
         ``notes["switching"]`` has the seconds lost for each second that a control of a cell were exchanged (reduced costs: the
         magnitudes of the switching functions).
 
@@ -95,117 +107,75 @@ def plan_bang_bang(
     Fletcher and Sainz de la Maza, Math. Programming 43 (1989) 235 (sequential linear programming with exact penalties).
     """
     begin = time.perf_counter()
-    _check(problem, cells)
-    settings = _Settings(tuple(busy or ()), int(cells), tolerance, rounds, rounds)
-    found = None
-    if guess is not None and is_bang_bang(problem, guess):
-        found = _improve(problem, guess, replace(settings, patience=_PATIENCE))
-    if found is None or not found[0].is_met:
-        found = _from_rigid(problem, guess, settings, found)
-    if found is None:
-        raise SolverError(
-            f"plan_bang_bang, problem '{problem.name}': the guess leads to infinity, or the inputs that should meet the held "
-            "conditions do not act on them; give another guess, or name them by busy="
-        )
-    plan = _give(problem, *found, time.perf_counter() - begin)
+    check_problem(problem, cells)
+    settings = Search(tuple(busy or ()), int(cells), tolerance, rounds, rounds)
+    with WorkProgress(progress, f"planning {problem.name}") as bar:
+        challenge = Challenge(restarts, budget)
+        plan = _first(problem, guess, settings, challenge, bar)
+        if plan is None:
+            raise SolverError(
+                f"plan_bang_bang, problem '{problem.name}': the guess leads to infinity, or the inputs that should meet the "
+                "held conditions do not act on them; give another guess, or name them by busy="
+            )
+        if plan.outcome.is_success:
+            plan = _challenged(problem, plan, settings, challenge, bar)
+            bar.tell(0.9, "flight")
+            plan = judged(with_flight(problem, plan)[0])
+    plan = replace(
+        plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
+    )
     if check and not plan.outcome.is_success:
         raise SolverError(plan.outcome.message, partial=plan)
     return plan
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """What the user chose."""
-
-    busy: tuple[str, ...]
-    cells: int
-    tolerance: float
-    rounds: int
-    patience: int
-
-
-def _improve(problem: Problem, guess: Plan, settings: _Settings) -> tuple[Found, float] | None:
-    """The best motion from a guess, and the fastest rate on it; None if the guess leads to infinity."""
-    first = first_motion(problem, guess, settings.busy, settings.cells)
-    return None if first is None else (_search(first[0], problem, settings), first[1])
-
-
-def _from_rigid(problem: Problem, guess: Plan | None, settings: _Settings, before: Any) -> tuple[Found, float] | None:
-    """The best motion from a plan of the rigid counterpart; what was found before if there is none."""
+def _first(
+    problem: Problem, guess: Plan | None, settings: Search, challenge: Challenge, bar: WorkProgress
+) -> Plan | None:
+    """The plan to which the guess leads, or a plan of the rigid counterpart from it."""
+    found = None
+    if guess is not None and is_bang_bang(problem, guess):
+        found = improve_plan(problem, guess, replace(settings, patience=_PATIENCE))
+    if found is not None and found.outcome.is_success:
+        return found
+    bar.tell(0.1, "rigid counterpart")
     try:
-        first = rigid_plan(problem, guess)
+        first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, challenge)
     except SolverError:
-        if before is None:
+        if found is None:
             raise
-        return before  # type: ignore[no-any-return]
-    return _improve(problem, first, settings) or before
+        return found
+    bar.tell(0.4, "linear programmes")
+    return improve_plan(problem, first, settings) or found
 
 
-def _check(problem: Any, cells: Any) -> None:
-    if not isinstance(problem, Problem):
-        raise ModelError(
-            f"plan_bang_bang: expected a Problem, got {type(problem).__name__}; phases go to plan_collocation"
-        )
-    what = f"plan_bang_bang, problem '{problem.name}'"
-    if isinstance(cells, bool) or int(cells) != cells or cells < 2:
-        raise ModelError(f"{what}: cells is {cells!r}, expected a whole number from 2")
-    for key in ("cost_rate", "cost_end", "rate_limits"):
-        if getattr(problem, key):
-            raise ModelError(f"{what}: it has a {key}; only the duration counts here, use plan_collocation")
-    if not problem.time_weight > 0.0:
-        raise ModelError(f"{what}: time_weight is {problem.time_weight:g}, expected a positive number")
-    check_start(problem)
-    loose = [name for name, (low, high) in zip(problem.eom.states, start_pairs(problem), strict=True) if low != high]
-    if loose or problem.conditions_start:
-        raise ModelError(f"{what}: the start of '{(loose or [problem.conditions_start[0].name])[0]}' is not fixed; "
-                         "give it a number, or use plan_collocation")  # fmt: skip
-
-
-def _search(motion: Motion, problem: Problem, settings: _Settings) -> Found:
-    """Search; keep back what bounds are passed by between the nodes, and search again from there."""
-    radius, total = _RADIUS * motion.T, 0
-    for _ in range(_MARGINS):
-        left = settings.rounds - total
-        found = search(motion, problem.duration, radius, settings.tolerance, left, settings.patience)
-        total += found.rounds
-        passed = found.motion.between(_FINE * motion.cells.steps)
-        if not found.is_met or total >= settings.rounds or passed.max(initial=0.0) <= 0.0:
+def _challenged(problem: Problem, plan: Plan, settings: Search, challenge: Challenge, bar: WorkProgress) -> Plan:
+    """The best of the plan and what restarts from its perturbed controls come to."""
+    begin, tried = time.perf_counter(), []
+    fewer = replace(settings, cells=max(2, settings.cells // _FEWER), patience=_PATIENCE)
+    best = plan
+    for k in range(challenge.restarts):
+        if time.perf_counter() - begin > challenge.budget:
             break
-        more = np.where(passed > 0.0, 1.2 * passed + 1e-6, 0.0)
-        motion = found.motion.cells.with_margin(more).follow(found.motion.w, found.motion.h)
-    return replace(found, rounds=total)
+        bar.tell(0.6 + 0.3 * k / challenge.restarts, f"restart {k + 1} of {challenge.restarts}")
+        other = improve_plan(problem, _perturbed(problem, best, np.random.default_rng(k)), fewer)
+        is_met = other is not None and other.outcome.is_success
+        tried.append(other.final_time if other is not None and is_met else None)
+        if other is None or not is_met or other.final_time > (1.0 - _BETTER) * best.final_time:
+            continue
+        again = improve_plan(problem, other, settings)
+        if again is not None and again.outcome.is_success and again.final_time < best.final_time:
+            best = again
+    return replace(best, outcome=replace(best.outcome, stats={**best.outcome.stats, "restarts": tried}))
 
 
-def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
-    """The plan with its outcome."""
-    motion, goal = found.motion, found.motion.cells.goal
-    cells = motion.cells
-    halved = cells.flow.roll(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
-    size = np.maximum(np.ptp(motion.x, axis=0), 1e-12)
-    passed = float(motion.between(_FINE * cells.steps).max(initial=0.0))
-    stats = {
-        "rounds": found.rounds, "time": seconds, "cells": len(motion.w), "steps": cells.steps,
-        "to_gain": max(0.0, motion.T - found.step.merit), "end_error": float(np.abs(motion.error).max(initial=0.0)),
-        "flow_error": float(np.max(np.abs(halved - motion.x[-1]) / size)), "margin": float(goal.margin.max(initial=0.0)),
-        "held_error": max(cells.flow.held_error(x) for x in motion.x[:: max(1, len(motion.x) // 50)]), "busy": cells.flow.busy,
-    }  # fmt: skip
-    arcs = arcs_of(motion)
-    if not found.is_met:
-        status, message = Status.FAILED, f"no plan found for '{problem.name}': {what_fails(motion)}"
-    elif not found.is_best or passed > 0.0:
-        status = Status.LIMIT
-        message = f"the end is met in {motion.T:.6g} s, but " + (
-            f"a bound is passed by {passed:.1e} of its range between nodes; take more cells" if passed > 0.0
-            else f"{stats['to_gain']:.2g} s may still be gained; raise rounds"
-        )  # fmt: skip
-    else:
-        status = Status.OK
-        message = f"{motion.T:.6g} s in {len(arcs)} arcs, {found.rounds} linear programmes"
-    x, u = trajectories(motion, fastest)
-    return Plan(
-        name=problem.name, x=x, u=u, arcs=arcs, outcome=Outcome(status=status, message=message, stats=stats),
-        notes={
-            "switching": found.step.switching, "controls": cells.flow.controls, "cell_ends": np.cumsum(motion.h),
-            "goal": goal,
-        },
-    )  # fmt: skip
+def _perturbed(problem: Problem, plan: Plan, rng: np.random.Generator) -> Plan:
+    """A plan with smooth waves added to its inputs, inside their limits."""
+    low, high = problem.input_limits()
+    t = np.linspace(0.0, plan.final_time, 400)
+    u = np.asarray(plan.u(t))
+    orders = np.arange(1, _WAVES + 1)
+    waves = np.sin(np.pi * np.outer(t / t[-1], orders)) @ (rng.normal(size=(_WAVES, u.shape[1])) / orders[:, None])
+    values = np.clip(u + 0.5 * np.where(np.isfinite(high - low), high - low, 0.0) * waves, low, high)
+    moved = Trajectory(t=t, values=values, labels=plan.u.labels, interpolation="linear")
+    return replace(plan, u=moved, notes={key: value for key, value in plan.notes.items() if key != "goal"})

@@ -1,4 +1,4 @@
-"""Where `plan_bang_bang` starts: the inputs of a guess as controls of cells, or of a plan for the rigid counterpart."""
+"""Where the linear programmes of `plan_bang_bang` start: the inputs of a guess as controls of cells."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.planners.bang_motion import Goal, Motion, Transcription, make_goal
-from spacectl.planners.collocation import plan_collocation
 from spacectl.planners.collocation_bounds import start_pairs
 from spacectl.planners.flow import Flow
 from spacectl.planners.flow_expressions import choose_busy, held_count
-from spacectl.planners.mesh import Refinement
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Problem
-from spacectl.planners.rigid_problem import is_flexible, rigid_problem
 
-__all__ = ["first_motion", "is_bang_bang", "rigid_plan"]
+__all__ = ["first_motion", "is_bang_bang"]
 
 _STEP = 0.6  # fastest rate times a step of the integration: its error is then some 1e-9 of the vibration
 _MOST_STEPS = 40
@@ -32,13 +29,6 @@ def is_bang_bang(problem: Problem, guess: Plan) -> bool:
     near = 0.01 * (high - low)
     free = problem.eom.n_u - held_count(problem)
     return bool(np.mean(np.sum((u <= low + near) | (u >= high - near), axis=1) >= free) >= _AT_LIMITS)
-
-
-def rigid_plan(problem: Problem, guess: Plan | None) -> Plan:
-    """A plan for the rigid counterpart: what the problem says of modal states is left out."""
-    coarse = Refinement(tolerance=1e-4)
-    stiff = rigid_problem(problem) if is_flexible(problem) else problem
-    return plan_collocation(stiff, refine=coarse, polish=False, guess=guess)
 
 
 def first_motion(problem: Problem, guess: Plan, busy: tuple[str, ...], cells: int) -> tuple[Motion, float] | None:

@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.core.outcome import Outcome, Status
+from spacectl.core.outcome import Status
 from spacectl.core.study import Progress
+from spacectl.planners.bang_improve import Search, check_problem, improve_plan
 from spacectl.planners.collocation_between import keep_back
 from spacectl.planners.collocation_bounds import check_start
 from spacectl.planners.collocation_failure import is_feasible, largest_violation
-from spacectl.planners.collocation_inputs import undetermined_inputs
+from spacectl.planners.collocation_guess import guess_unknowns
 from spacectl.planners.collocation_nlp import Nlp
-from spacectl.planners.collocation_plan import describe_arcs
+from spacectl.planners.collocation_plan import give_plan
 from spacectl.planners.collocation_restarts import Challenge
-from spacectl.planners.collocation_result import join_trajectories, phase_solutions
 from spacectl.planners.collocation_solver import NlpSolution
-from spacectl.planners.collocation_start import First, first_solution
+from spacectl.planners.collocation_start import first_solution
 from spacectl.planners.collocation_steps import Run, polish_switches, refine_solution
-from spacectl.planners.flight import measure_flight
+from spacectl.planners.flight import find_violations
 from spacectl.planners.flown import judged, with_flight
-from spacectl.planners.mesh import Refinement, interval_errors, path_errors
+from spacectl.planners.mesh import Refinement
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Phases, Problem
 from spacectl.planners.replay import refly
@@ -36,8 +38,9 @@ from spacectl.planners.rigid_problem import is_flexible, rigid_problem
 from spacectl.planners.schemes import Radau, Scheme
 from spacectl.simulation.progress import WorkProgress
 
-__all__ = ["plan_collocation"]
+__all__ = ["coarse_plan", "plan_collocation"]
 
+_CELLS = 600  # of the linear programmes that improve a rigid plan
 _COARSE = 1e-3  # error of a mesh on which the switching structure is read
 _AGAIN = 3  # plans made again after a flight
 _NEAR = 1e-2  # departure of a flight from its plan below which it says by how much to draw bounds in
@@ -147,15 +150,19 @@ def _whole(restarts: Any) -> int:
 def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool, settings: Challenge) -> Plan:
     """The best plan that the first mesh leads to; the second best too, where refining takes the gain away again."""
     start = guess if guess is not None else _from_rigid(problem, run, settings)
+    if start is not None and start.arcs and guess is None:
+        sharp = _polished(problem, run, start)
+        if sharp is not None:
+            return sharp
     first = first_solution(problem, run, start, settings)
     if start is not guess and not (first.solutions and first.solutions[0].is_success):
         first = first_solution(problem, run, guess, settings)
     if not first.solutions:
-        return _give(problem, run, first, None, Status.FAILED, first.broken)
+        return give_plan(problem, run, first.nlp, first.x, None, Status.FAILED, first.broken)
     found = first.solutions[0]
     if not found.is_success:
         status = Status.LIMIT if is_feasible(first.nlp, found.x) else Status.FAILED
-        return _give(problem, run, first, found, status, _why(first.nlp, found))
+        return give_plan(problem, run, first.nlp, found.x, found, status, _why(first.nlp, found))
     best = _sharpened(first.problem, run, first.nlp, found, polish)
     for other in first.solutions[1:]:
         if best.outcome.stats["cost"] <= other.cost:
@@ -166,22 +173,61 @@ def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool,
     return best
 
 
+def coarse_plan(problem: Problem | Phases, guess: Plan | None, settings: Challenge) -> Plan:
+    """A challenged plan on a coarse mesh, not flown: the guess of a finer one.
+
+    Raises
+    ------
+    SolverError
+        If there is none.
+    """
+    run = Run(Radau(30), Refinement(tolerance=1e-2, rounds=1, path=1e-2), {})
+    plan = _plan(problem, run, guess, False, settings)
+    if not plan.outcome.is_success:
+        raise SolverError(plan.outcome.message, partial=plan)
+    return plan
+
+
 def _from_rigid(problem: Problem | Phases, run: Run, settings: Challenge) -> Plan | None:
     """For minimum time of a flexible system: a plan of its rigid counterpart, flown by the flexible system."""
     item = problem.phases[0]
     if len(problem.phases) > 1 or not is_flexible(item) or not item.time_weight > 0.0 or item.cost_rate is not None:
         return None
-    coarse = Run(run.scheme, replace(run.refine, tolerance=1e-4), run.options)
     run.say(0.02, "rigid counterpart")
     try:
-        rigid = _plan(rigid_problem(item), coarse, None, False, settings)
-        if not rigid.outcome.is_success:
-            return None
+        rigid = coarse_plan(rigid_problem(item), None, settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return refly(item.eom, rigid, p=item.p)
+            return _by_programmes(item, rigid, run) or refly(item.eom, rigid, p=item.p)
     except (ModelError, SolverError):
         return None  # it was only a guess
+
+
+def _by_programmes(problem: Problem, rigid: Plan, run: Run) -> Plan | None:
+    """The rigid plan improved by linear programmes on the exact flow of the flexible system, where that can be done."""
+    run.say(0.1, "linear programmes")
+    try:
+        check_problem(problem, _CELLS)
+        found = improve_plan(problem, rigid, Search((), _CELLS, 1e-5, 40, 40))
+    except (ModelError, SolverError):
+        return None
+    return found if found is not None and found.outcome.is_success else None
+
+
+def _polished(problem: Problem | Phases, run: Run, start: Plan) -> Plan | None:
+    """The plan with the switches of a bang-bang start, polished at once; None if that does not lead to a better one."""
+    item = problem.phases[0]
+    cuts = np.unique(np.concatenate([[0.0], np.asarray(start.switch_times) / start.final_time, [1.0]]))
+    steps = np.maximum(np.ceil(np.diff(cuts) * run.scheme.intervals), 1).astype(int)
+    mesh = np.unique(
+        np.concatenate([np.linspace(a, b, n + 1) for a, b, n in zip(cuts[:-1], cuts[1:], steps, strict=True)])
+    )
+    nlp = run.transcribe((item,), [mesh])
+    x = guess_unknowns(nlp.blocks, start)
+    zeros = (np.zeros(nlp.m), np.zeros(nlp.n))
+    near = NlpSolution(x, *zeros, cost=start.final_time * item.time_weight, status="", iterations=0, is_success=True)
+    sharp = polish_switches((item,), run, nlp, near)
+    return None if sharp is None else give_plan(problem, run, sharp[0], sharp[1].x, sharp[1], sources=sharp[2])
 
 
 def _sharpened(problem: Problem | Phases, run: Run, nlp: Nlp, found: NlpSolution, polish: bool) -> Plan:
@@ -191,8 +237,8 @@ def _sharpened(problem: Problem | Phases, run: Run, nlp: Nlp, found: NlpSolution
         nlp, found = refine_solution(problem.phases, run, nlp, found, goal)
         sharp = polish_switches(problem.phases, run, nlp, found) if polish else None
         if sharp is not None:
-            return _give(problem, run, First(problem, sharp[0], sharp[1].x), sharp[1], sources=sharp[2])
-    return _give(problem, run, First(problem, nlp, found.x), found)
+            return give_plan(problem, run, sharp[0], sharp[1].x, sharp[1], sources=sharp[2])
+    return give_plan(problem, run, nlp, found.x, found)
 
 
 def _flown(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Plan:
@@ -203,7 +249,7 @@ def _flown(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Pla
             return plan
         run.say(0.9, "flight")
         plan, flight = with_flight(problem, plan)
-        missed = measure_flight(flight) if flight is not None else []
+        missed = find_violations(flight) if flight is not None else []
         if flight is None or not left or max(item.worst for item in missed) <= 0.0:
             break
         if flight.departure < _NEAR:
@@ -225,44 +271,4 @@ def _why(nlp: Nlp, found: NlpSolution) -> str:
         return f"all conditions are met, but the plan is not optimal (IPOPT: {found.status} after {found.iterations} iterations)"
     return (
         f"no plan found (IPOPT: {found.status} after {found.iterations} iterations); {largest_violation(nlp, found.x)}"
-    )
-
-
-def _give(
-    problem: Problem | Phases,
-    run: Run,
-    first: First,
-    found: NlpSolution | None,
-    status: Status = Status.OK,
-    message: str = "",
-    sources: Sequence[int] | None = None,
-) -> Plan:
-    """The plan with its outcome; `sources` are the user's phases to which arcs belong."""
-    nlp, x = first.nlp, first.x
-    solutions = phase_solutions(nlp.blocks, x)
-    states, inputs = join_trajectories(solutions)
-    arcs = describe_arcs(solutions, found.bound_multipliers) if found is not None and status is Status.OK else ()
-    stats = dict(run.stats)
-    if status is not Status.FAILED:
-        stats["mesh_error"] = max(float(interval_errors(item).max()) for item in solutions)
-        stats["path_error"] = max(float(path_errors(item).max()) for item in solutions)
-        stats["intervals"] = [block.N for block in nlp.blocks]
-        stats["cost"] = found.cost if found is not None else None
-        stats["undetermined_inputs"] = undetermined_inputs(run.effort, solutions)
-    if status is Status.OK:
-        message = f"{solutions[-1].end:.6g} s in {len(arcs)} arcs; " + "; ".join(
-            dict.fromkeys(arc.limit for arc in arcs)
-        )
-    owner = list(sources) if sources is not None else list(range(len(solutions)))
-    ends = [
-        max(item.end for item, source in zip(solutions, owner, strict=True) if source == k) for k in sorted(set(owner))
-    ]
-    notes = {"scheme": run.scheme, "phase_times": [0.0, *ends]}
-    return Plan(
-        name=problem.name,
-        x=states,
-        u=inputs,
-        arcs=arcs,
-        outcome=Outcome(status=status, message=message, stats=stats),
-        notes=notes,
     )

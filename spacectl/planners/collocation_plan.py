@@ -1,4 +1,4 @@
-"""Arcs of a solved programme in words: which input or condition is at which limit, from when to when."""
+"""A solved programme as a plan, with its arcs in words: which input or condition is at which limit, from when to when."""
 
 from __future__ import annotations
 
@@ -6,13 +6,60 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacectl.core.outcome import Outcome, Status
 from spacectl.planners.collocation_arcs import active_rows, control_stretches
-from spacectl.planners.collocation_result import PhaseSolution
-from spacectl.planners.plan import Arc
+from spacectl.planners.collocation_inputs import undetermined_inputs
+from spacectl.planners.collocation_nlp import Nlp
+from spacectl.planners.collocation_result import PhaseSolution, join_trajectories, phase_solutions
+from spacectl.planners.collocation_solver import NlpSolution
+from spacectl.planners.collocation_steps import Run
+from spacectl.planners.mesh import interval_errors, path_errors
+from spacectl.planners.plan import Arc, Plan
+from spacectl.planners.problem import Phases, Problem
 
-__all__ = ["describe_arcs"]
+__all__ = ["describe_arcs", "give_plan"]
 
 _SHORT = 1e-7  # of the duration: shorter arcs are not told
+
+
+def give_plan(
+    problem: Problem | Phases,
+    run: Run,
+    nlp: Nlp,
+    x: np.ndarray,
+    found: NlpSolution | None,
+    status: Status = Status.OK,
+    message: str = "",
+    sources: Sequence[int] | None = None,
+) -> Plan:
+    """The plan with its outcome; `sources` are the user's phases to which arcs belong."""
+    solutions = phase_solutions(nlp.blocks, x)
+    states, inputs = join_trajectories(solutions)
+    arcs = describe_arcs(solutions, found.bound_multipliers) if found is not None and status is Status.OK else ()
+    stats = dict(run.stats)
+    if status is not Status.FAILED:
+        stats["mesh_error"] = max(float(interval_errors(item).max()) for item in solutions)
+        stats["path_error"] = max(float(path_errors(item).max()) for item in solutions)
+        stats["intervals"] = [block.N for block in nlp.blocks]
+        stats["cost"] = found.cost if found is not None else None
+        stats["undetermined_inputs"] = undetermined_inputs(run.effort, solutions)
+    if status is Status.OK:
+        message = f"{solutions[-1].end:.6g} s in {len(arcs)} arcs; " + "; ".join(
+            dict.fromkeys(arc.limit for arc in arcs)
+        )
+    owner = list(sources) if sources is not None else list(range(len(solutions)))
+    ends = [
+        max(item.end for item, source in zip(solutions, owner, strict=True) if source == k) for k in sorted(set(owner))
+    ]
+    notes = {"scheme": run.scheme, "phase_times": [0.0, *ends]}
+    return Plan(
+        name=problem.name,
+        x=states,
+        u=inputs,
+        arcs=arcs,
+        outcome=Outcome(status=status, message=message, stats=stats),
+        notes=notes,
+    )
 
 
 def describe_arcs(solutions: Sequence[PhaseSolution], multipliers: np.ndarray) -> tuple[Arc, ...]:

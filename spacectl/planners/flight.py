@@ -1,7 +1,7 @@
 """A plan's inputs flown through the equations, and by how much that flight misses what the problem asks for.
 
-A plan is an approximation on a mesh. What counts is what the equations make of its inputs: `fly_plan` integrates them from
-the plan's first state, independently of the mesh, and `measure_flight` compares the flight with ends, bounds and conditions.
+A plan is an approximation on a mesh. What counts is what the equations make of its inputs: `fly_inputs` integrates them from
+the plan's first state, independently of the mesh, and `find_violations` compares the flight with ends, bounds and conditions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spacectl.planners.problem import Condition, Phases, Problem
 from spacectl.planners.quantities import Quantities
 from spacectl.planners.replay import replay
 
-__all__ = ["Flight", "PhaseFlight", "Violations", "fly_plan", "measure_flight"]
+__all__ = ["PhaseFlight", "PlanFlight", "Violations", "find_violations", "fly_inputs"]
 
 _BETWEEN = 3  # recorded times between two knots of a plan
 _KEPT = 1e-8  # of its size: a bound exceeded by less is kept
@@ -71,7 +71,7 @@ class PhaseFlight:
 
 
 @dataclass(frozen=True, eq=False)
-class Flight:
+class PlanFlight:
     """All phases of a plan as flown, in how many pieces, and how much a small error at the start grows.
 
     Where errors grow by more than 1e4, no integration without feedback can follow any plan: then each piece of the flight
@@ -113,7 +113,7 @@ class Violations:
         return max(self.relative.values(), default=0.0)
 
 
-def fly_plan(problem: Problem | Phases, plan: Plan) -> Flight:
+def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
     """Fly the inputs of a plan; in pieces where the motion is too unstable to be flown without feedback.
 
     Raises
@@ -121,7 +121,7 @@ def fly_plan(problem: Problem | Phases, plan: Plan) -> Flight:
     SolverError
         If the integration cannot go on.
     """
-    flight = Flight(tuple(_phases(problem, plan, 1, 0.0)))
+    flight = PlanFlight(tuple(_phases(problem, plan, 1, 0.0)))
     if flight.departure <= 1.0 / _GROWTH:
         return flight
     nudged = _phases(problem, plan, 1, _NUDGE)
@@ -132,7 +132,7 @@ def fly_plan(problem: Problem | Phases, plan: Plan) -> Flight:
     if growth < _GROWTH:
         return replace(flight, growth=growth)
     pieces = int(np.clip(np.ceil(np.log(growth) / np.log(_PIECE)), 2, 200)) if np.isfinite(growth) else 200
-    return Flight(tuple(_phases(problem, plan, pieces, 0.0)), pieces, growth)
+    return PlanFlight(tuple(_phases(problem, plan, pieces, 0.0)), pieces, growth)
 
 
 def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) -> list[PhaseFlight]:
@@ -191,7 +191,7 @@ def _looks(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
     return np.append(times[:-1][np.diff(times) > 1e-12 * max(abs(end), 1.0)], end)
 
 
-def measure_flight(flight: Flight) -> list[Violations]:
+def find_violations(flight: PlanFlight) -> list[Violations]:
     """What every phase of a flight misses."""
     return [_measure(item) for item in flight.phases]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spacectl.core.errors import SolverError
 from spacectl.core.outcome import Status
-from spacectl.planners.flight import Flight, fly_plan, measure_flight
+from spacectl.planners.flight import PlanFlight, find_violations, fly_inputs
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Phases, Problem
 
@@ -16,14 +16,14 @@ _OK = 1e-4  # of its size: what the flight of a good plan may miss
 _TOLD = 4  # violations in a message
 
 
-def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, Flight | None]:
+def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight | None]:
     """The plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
     try:
-        flight = fly_plan(problem, plan)
+        flight = fly_inputs(problem, plan)
     except SolverError as error:
         return _with(plan, {"stopped": str(error)}), None
     relative: dict[str, float] = {}
-    for item in measure_flight(flight):
+    for item in find_violations(flight):
         for name, off in item.relative.items():
             relative[name] = max(off, relative.get(name, 0.0))
     worst = dict(sorted(relative.items(), key=lambda pair: -pair[1]))
