@@ -109,6 +109,7 @@ def test_interrupt_inside_a_python_law_keeps_what_was_finished(driver):
     assert 0.3 < caught.value.partial.t[-1] < 0.5
 
 
+@pytest.mark.usefixtures("keyboard")
 def test_interrupt_from_the_keyboard_stops_the_compiled_driver():
     timer = threading.Timer(0.15, _thread.interrupt_main)
     timer.start()
