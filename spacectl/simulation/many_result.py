@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray
 
+from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result_files import read_dataset, write_dataset
@@ -92,15 +93,25 @@ class SimulationBatch:
         write_dataset(self.dataset, self.outcome, path)
 
 
-def load_batch(path: Any) -> SimulationBatch:
-    """Read a batch that `SimulationBatch.save` wrote.
+def load_batch(path: Any, *, group: str | None = None) -> SimulationBatch:
+    """Read a batch that `SimulationBatch.save` wrote, or one of a study's ``result.nc``.
 
     Parameters
     ----------
     path : path
         The netCDF file.
+    group : str, optional
+        Name of the batch in a file that holds several.
+
+    Raises
+    ------
+    ModelError
+        If the file is not one of ours or holds a single simulation.
     """
-    return SimulationBatch(*read_dataset(path))
+    dataset, outcome = read_dataset(path, group)
+    if "run" not in dataset.dims:
+        raise ModelError(f"{path}: it holds a single simulation, not a batch; use load_simulation")
+    return SimulationBatch(dataset, outcome)
 
 
 def build_batch(
