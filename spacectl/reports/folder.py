@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import hashlib
 import json
 import platform
+import zlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -103,7 +105,7 @@ def read_document(folder: Path) -> dict[str, Any]:
         raise ModelError(
             f"'{folder}': no result here ({DOCUMENT} is missing); run `spacectl run NAME --out {folder}`"
         ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
         told = f"{type(error).__name__}: {error}"
         raise ModelError(f"'{folder}': {DOCUMENT} cannot be read ({told}); run the study again") from error
     if not known:
@@ -121,10 +123,15 @@ def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> di
     document = read_document(folder)
     asked = [dataclasses.asdict(item) for item in requirements]
     document["requirements"] += [item for item in asked if item not in document["requirements"]]
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        files = dict(record["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"'{folder}': {RECORD} cannot be read ({type(error).__name__}); run the study again") from error
     write_text(folder / PAGE, render_page(document))
     write_document(folder / DOCUMENT, document)
-    _write_json(folder / RECORD, {**record, "files": file_hashes(folder)})
+    drawn = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGE, DOCUMENT)}
+    _write_json(folder / RECORD, {**record, "files": {**files, **drawn}})  # others keep the hashes they were written with
     return document
 
 
