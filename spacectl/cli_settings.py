@@ -56,7 +56,7 @@ def read_settings(
     return Settings(changes=changes, requirements=tuple(stated), origin=origin)
 
 
-def parse_settings(settings: list[str]) -> dict[str, str]:
+def parse_settings(settings: list[str], *, option: str = "--set") -> dict[str, str]:
     """``["mass=2", "name=a"]`` as a dictionary.
 
     Raises
@@ -69,9 +69,9 @@ def parse_settings(settings: list[str]) -> dict[str, str]:
         key, separator, value = text.partition("=")
         key = key.strip()
         if not separator or not key:
-            raise ModelError(f"--set '{text}': expected name=value, such as --set payload_mass=80")
+            raise ModelError(f"{option} '{text}': expected name=value, such as {option} payload_mass=80")
         if key in found:
-            raise ModelError(f"--set '{text}': '{key}' is given twice; keep one")
+            raise ModelError(f"{option} '{text}': '{key}' is given twice; keep one")
         found[key] = value.strip()
     return found
 
