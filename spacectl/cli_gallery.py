@@ -15,6 +15,7 @@ from spacectl.cli_lookup import LoadedStudy, list_studies, load_study
 from spacectl.cli_run import run_study, show_progress
 from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.core.provenance import versions
 from spacectl.reports.atomic import RECORD, file_hashes
 from spacectl.reports.folder import read_document
@@ -99,7 +100,7 @@ def _is_finished(loaded: LoadedStudy, folder: Path, is_quick: bool) -> bool:
     """Whether the folder holds the result of this very study, in this form, by this version of spacectl, with every file as
     it was written."""
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))
         same = (record["study_sha256"], record["is_quick"], record["changed"]) == (loaded.sha256, is_quick, {})
         if not same or record["versions"] != versions():
             return False

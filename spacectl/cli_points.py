@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from spacectl.core.limits import regular_file
 from spacectl.core.provenance import content_hash
 from spacectl.reports.atomic import JOURNAL
 from spacectl.reports.page import write_text
@@ -70,7 +71,7 @@ class PointJournal:
         """Rows of the same sweep, by the hash of their parameters; half a line at the end is left out."""
         found: dict[str, dict[str, Any]] = {}
         try:
-            first, *lines = self._path.read_text(encoding="utf-8").splitlines()
+            first, *lines = regular_file(self._path).read_text(encoding="utf-8").splitlines()
             if json.loads(first) != {"sweep": self._key}:
                 return {}
             for line in lines:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.core.requirement import Requirement, parse_requirement
 
 __all__ = ["Settings", "parse_settings", "read_settings"]
@@ -78,7 +79,7 @@ def parse_settings(settings: list[str], *, option: str = "--set") -> dict[str, s
 
 def _read(file: Path, study: str) -> tuple[dict[str, Any], dict[str, str]]:
     try:
-        data = file.read_bytes()
+        data = regular_file(file).read_bytes()
         content = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise ModelError(f"parameter file '{file}': cannot be read ({error.strerror}); check the path") from error

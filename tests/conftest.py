@@ -52,6 +52,8 @@ TOY_STUDY = dedent(
             raise SolverError("the step became too small at t = 1.5 s; try a stiff method")
         if parameters.trouble == "bug":
             raise KeyError("nobody expected this")
+        if parameters.trouble == "end":
+            raise EOFError("half a file")
         if parameters.trouble == "interrupt":
             raise KeyboardInterrupt
         if parameters.trouble == "warning":

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import regular_file
 from spacectl.reports.leftovers import is_leftover, process_mark, remove_leftovers
 
 __all__ = ["JOURNAL", "RECORD", "check_replaceable", "complete_folder", "file_hashes"]
@@ -164,7 +165,7 @@ def _move(file: Path, target: Path) -> None:
 
 def _recorded(folder: Path) -> set[str]:
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))
         return set(record["files"]) if record["made_by"] == "spacectl" else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()

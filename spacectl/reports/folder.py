@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome
 from spacectl.core.provenance import content_hash, versions
 from spacectl.core.requirement import Requirement
@@ -99,7 +100,7 @@ def read_document(folder: Path) -> dict[str, Any]:
         If the folder holds no result that this version can draw.
     """
     try:
-        document = json.loads(gzip.decompress((folder / DOCUMENT).read_bytes()))
+        document = json.loads(gzip.decompress(regular_file(folder / DOCUMENT).read_bytes()))
         known = document["format"] == FORMAT
     except FileNotFoundError as error:
         raise ModelError(
@@ -124,7 +125,7 @@ def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> di
     asked = [dataclasses.asdict(item) for item in requirements]
     document["requirements"] += [item for item in asked if item not in document["requirements"]]
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))
         files = dict(record["files"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"'{folder}': {RECORD} cannot be read ({type(error).__name__}); run the study again") from error

@@ -166,6 +166,7 @@ def build_run(
     if driver not in ("auto", "native", "python"):
         raise ModelError(f"driver is {driver!r}, expected 'auto', 'native' or 'python'")
     span = check_arguments.check_span(t_span)
+    watched = check_arguments.check_guards(guards)
     parameters = check_arguments.check_parameters(eom, p)
     bound = bind_law(eom, law, parameters, tier)
     n_memory = len(bound.memory) if bound.period == 0.0 else 0
@@ -179,7 +180,6 @@ def build_run(
     plant = bind_plant(eom, tier, parameters)
     check_arguments.check_rates(eom, plant, span[0], start, parameters)
     jumps = project and rank_jumps(eom, span[0], start, parameters)
-    watched = tuple(guards)
     guard_function, guards_use_u = None, False
     if watched:
         entered = span[0] if entry is None else entry
@@ -205,7 +205,7 @@ def build_run(
         x0=start,
         z0=bound.z0,
         u0=check_arguments.check_inputs(eom, u, bound.u_map),
-        grid=check_arguments.check_grid(grid, span),
+        grid=check_arguments.check_grid(grid, span, columns=eom.n_x + len(bound.memory) + 2 * eom.n_u),
         limits=eom.limits(parameters),
         u_map=bound.u_map,
         y_map=bound.y_map,

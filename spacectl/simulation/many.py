@@ -16,7 +16,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Status
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.simulation.arguments import check_atol, check_span, rounding_floor
+from spacectl.simulation.arguments import check_atol, check_span, require_room, rounding_floor
 from spacectl.simulation.closed_loop import build_run
 from spacectl.simulation.driver import DONE, GUARD, LIMIT, SLICE
 from spacectl.simulation.events import Guard
@@ -116,6 +116,7 @@ def simulate_many(
     runs = [build() for _ in range(max(1, min(threads or os.cpu_count() or 1, n)))]
     run = runs[0]
     _check_native(run, numbers is not None)
+    require_room(run.data.n_grid, run.data.n_x + run.data.n_z + 2 * run.data.n_u, n)
     results = _results(run, n)
     shared = {
         **results,

@@ -19,6 +19,7 @@ import numpy as np
 import xarray
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome, Status
 
 __all__ = ["outcome_attribute", "read_dataset", "write_dataset"]
@@ -113,7 +114,7 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
 
 def _choose_group(path: Any, group: str | None) -> str | None:
     """The group to read; None for a file that holds one simulation without a group."""
-    with h5netcdf.File(Path(path), "r") as file:
+    with h5netcdf.File(regular_file(path), "r") as file:
         groups = sorted(file.groups)
         if group is None and (_OUTCOME in file.attrs or not groups):
             return None

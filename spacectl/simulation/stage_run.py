@@ -108,7 +108,7 @@ def simulate_stages(
         t=span[0],
         x=check_arguments.check_state(eom, x0),
         span=span,
-        grid=check_arguments.check_grid(grid, span),
+        grid=check_arguments.check_grid(grid, span, columns=eom.n_x + 2 * eom.n_u),
         numbers=check_arguments.check_parameters(eom, p),
         gap_tolerance=as_scalar(gap_tolerance, "gap_tolerance"),
         max_transitions=max_transitions,
