@@ -25,6 +25,7 @@ from spacectl.reports.figures import save_figure
 from spacectl.reports.page import render_page, write_text
 from spacectl.reports.record import StudyRecord
 from spacectl.simulation.result_files import outcome_attribute
+from spacectl.simulation.seal import seal_dataset
 
 __all__ = ["DOCUMENT", "PAGE", "plain_parameters", "read_document", "rebuild_report", "write_study_folder"]
 
@@ -171,7 +172,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
         kept = Outcome(status=outcome.status, message=outcome.message, stats=_plain(outcome.stats))
         attributes = {**data.attrs, **outcome_attribute(kept)}
         data.attrs = {key: _attribute(value) for key, value in attributes.items() if value is not None}
-        data.to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
+        seal_dataset(data).to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
 
 
 def _attribute(value: Any) -> Any:
