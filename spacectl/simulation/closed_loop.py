@@ -120,6 +120,9 @@ def simulate(
         If an argument cannot be right.
     SolverError
         If the integration fails (and `check`); its ``partial`` holds the run up to there.
+    Exception
+        Whatever a law or another Python function raises during the run, unchanged, with the run up to there as its
+        ``partial``; with ``check=False`` that is returned instead, as a failed run with the reason.
 
     Examples
     --------
@@ -134,7 +137,13 @@ def simulate(
     )  # fmt: skip
     check_arguments.warn_if_singular(eom, run.data.t, run.data.s[: eom.n_x], run.p)
     kept = law if isinstance(law, ControlLaw) else None  # a plain function may not travel to another process
-    simulation = replace(run.finish(*run.advance(progress)), equations=eom, law=kept)
+    try:
+        ended = run.finish(*run.advance(progress))
+    except Exception as error:  # of a law or another function in Python
+        ended = getattr(error, "partial", None)
+        if check or isinstance(error, ModelError) or not isinstance(ended, Simulation):
+            raise
+    simulation = replace(ended, equations=eom, law=kept)
     if check and not simulation.outcome.is_success:
         raise SolverError(simulation.outcome.message, partial=simulation)
     return simulation
