@@ -140,9 +140,10 @@ def simulate(
     try:
         ended = run.finish(*run.advance(progress))
     except Exception as error:  # of a law or another function in Python
-        ended = getattr(error, "partial", None)
-        if check or isinstance(error, ModelError) or not isinstance(ended, Simulation):
+        partial = getattr(error, "partial", None)
+        if check or isinstance(error, ModelError) or not isinstance(partial, Simulation):
             raise
+        ended = partial
     simulation = replace(ended, equations=eom, law=kept)
     if check and not simulation.outcome.is_success:
         raise SolverError(simulation.outcome.message, partial=simulation)
