@@ -30,6 +30,13 @@ __all__ = ["app", "main", "run_command_line"]
 
 COMMANDS = (cli_studies, cli_gallery, cli_sweep, cli_metrics, cli_new, cli_bench)  #: modules whose commands `app` knows by import
 
+#: What an interrupted command leaves; others leave nothing
+KEPT = {
+    "gallery": "finished studies are kept, run it again to go on",
+    "sweep": "finished points are kept, run it again to go on",
+    "metrics": "finished studies are kept, run it again to go on",
+}
+
 
 @app.callback(invoke_without_command=True)
 def start(
@@ -102,11 +109,13 @@ def run_command_line(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    kept = "finished studies are kept, run it again to go on" if arguments[:1] == ["gallery"] else "nothing was written"
+    kept = KEPT.get(arguments[0] if arguments else "", "nothing was written")
     try:
         code = int(app(args=arguments, standalone_mode=False, prog_name="spacectl") or OK)
         return code if code != INTERRUPTED else _fail(f"interrupted; {kept}", INTERRUPTED)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        if isinstance(stop.__cause__, EOFError):  # the parser takes it for an interrupt
+            return _unexpected(stop.__cause__, "--debug" in arguments)
         return _fail(f"interrupted; {kept}", INTERRUPTED)
     except ModelError as error:
         return _fail(_one_line(error), WRONG, "--debug" in arguments)
@@ -119,10 +128,14 @@ def _run(arguments: list[str]) -> int:
             return _fail(
                 f"'{error.filename}': {error.strerror}; check the path and --out", WRONG, "--debug" in arguments
             )
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(where.filename).name}, line {where.lineno}"
-        text = f"unexpected {type(error).__name__}: {_one_line(error)} ({place}); --debug shows the traceback"
-        return _fail(text, FAILED, "--debug" in arguments)
+        return _unexpected(error, "--debug" in arguments)
+
+
+def _unexpected(error: BaseException, show_traceback: bool) -> int:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(where.filename).name}, line {where.lineno}"
+    text = f"unexpected {type(error).__name__}: {_one_line(error)} ({place}); --debug shows the traceback"
+    return _fail(text, FAILED, show_traceback)
 
 
 def main() -> None:

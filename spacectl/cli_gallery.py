@@ -15,8 +15,9 @@ from spacectl.cli_lookup import LoadedStudy, list_studies, load_study
 from spacectl.cli_run import run_study, show_progress
 from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.core.provenance import versions
-from spacectl.reports.atomic import RECORD
+from spacectl.reports.atomic import RECORD, file_hashes
 from spacectl.reports.folder import read_document
 from spacectl.reports.gallery import INDEX, GalleryEntry, check_index, write_gallery
 
@@ -96,10 +97,13 @@ def _visit(
 
 
 def _is_finished(loaded: LoadedStudy, folder: Path, is_quick: bool) -> bool:
-    """Whether the folder holds the result of this very study, in this form, unchanged, by this version of spacectl."""
+    """Whether the folder holds the result of this very study, in this form, by this version of spacectl, with every file as
+    it was written."""
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))
         same = (record["study_sha256"], record["is_quick"], record["changed"]) == (loaded.sha256, is_quick, {})
-        return same and record["versions"] == versions() and bool(read_document(folder))
+        if not same or record["versions"] != versions():
+            return False
+        return record["files"] == file_hashes(folder) and bool(read_document(folder))
     except (OSError, ValueError, KeyError, TypeError):  # also a document of an older form
         return False

@@ -14,7 +14,7 @@ from pathlib import Path
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.study import Study
 
-__all__ = ["LoadedStudy", "find_study", "list_studies", "load_study", "match_units", "stated_units"]
+__all__ = ["LoadedStudy", "find_study", "list_studies", "load_study", "match_units", "package_hash", "stated_units"]
 
 PACKAGE = Path(__file__).resolve().parent
 FILE = "study.py"
@@ -101,6 +101,12 @@ def load_study(file: Path) -> LoadedStudy:
     sources = sorted(file.parent.glob("*.py")) if file.name == FILE else [file]
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     return LoadedStudy(name=name, file=file, study=study, units=stated_units(file), sha256=digest)
+
+
+def package_hash() -> str:
+    """sha256 of the package's sources, which versions do not distinguish between two commits."""
+    sources = sorted(path for end in ("py", "c", "h") for path in PACKAGE.rglob(f"*.{end}"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
 
 LISTED = r"((?:`[\w*]+`,\s+)*`[\w*]+`)\s+\[([^\]\[\n]+)\]"  # names in a README, and their unit

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from spacectl.cli_app import FAILED, OK, Debug, Json, app, say, say_json
 from spacectl.cli_gallery import chosen_studies
-from spacectl.cli_lookup import PACKAGE, LoadedStudy, load_study
+from spacectl.cli_lookup import LoadedStudy, load_study, package_hash
 from spacectl.cli_run import answer, collect_warnings, show_progress
 from spacectl.core.provenance import versions
 from spacectl.reports.metric_files import FORMS, compare_metrics, read_metrics, write_metrics
@@ -39,7 +39,7 @@ def metrics_command(
         raise typer.BadParameter(f"'{form}' is not one of quick, full, both", param_hint="--form")
     earlier = read_metrics(against) if against else {}
     found = read_metrics(out) if out.exists() else {}
-    package = _package_hash()
+    package = package_hash()
     console = Console(stderr=True)
     files = chosen_studies(only or [])
     for which in forms:
@@ -93,9 +93,3 @@ def _measure(
         return {"error": text, "seconds": round(time.perf_counter() - start, 1)}
     seconds = round(time.perf_counter() - start, 1)
     return {"key": key, "seconds": seconds, "warnings": list(heard), "metrics": dict(result.metrics)}
-
-
-def _package_hash() -> str:
-    """sha256 of the package's sources, which versions do not distinguish between two commits."""
-    sources = sorted(path for end in ("py", "c", "h") for path in PACKAGE.rglob(f"*.{end}"))
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.core.requirement import Requirement, parse_requirement
 
 __all__ = ["Settings", "parse_settings", "read_settings"]
@@ -56,7 +57,7 @@ def read_settings(
     return Settings(changes=changes, requirements=tuple(stated), origin=origin)
 
 
-def parse_settings(settings: list[str]) -> dict[str, str]:
+def parse_settings(settings: list[str], *, option: str = "--set") -> dict[str, str]:
     """``["mass=2", "name=a"]`` as a dictionary.
 
     Raises
@@ -69,16 +70,16 @@ def parse_settings(settings: list[str]) -> dict[str, str]:
         key, separator, value = text.partition("=")
         key = key.strip()
         if not separator or not key:
-            raise ModelError(f"--set '{text}': expected name=value, such as --set payload_mass=80")
+            raise ModelError(f"{option} '{text}': expected name=value, such as {option} payload_mass=80")
         if key in found:
-            raise ModelError(f"--set '{text}': '{key}' is given twice; keep one")
+            raise ModelError(f"{option} '{text}': '{key}' is given twice; keep one")
         found[key] = value.strip()
     return found
 
 
 def _read(file: Path, study: str) -> tuple[dict[str, Any], dict[str, str]]:
     try:
-        data = file.read_bytes()
+        data = regular_file(file).read_bytes()
         content = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise ModelError(f"parameter file '{file}': cannot be read ({error.strerror}); check the path") from error

@@ -1,7 +1,8 @@
 """Turns the terminate signal into the clean-up of Ctrl-C, so that a stopped run leaves nothing behind.
 
 Python drops an exception that is raised while it runs a destructor or the callback of a weak reference, also a
-`KeyboardInterrupt`; a run would then go on as if nobody had asked. Such an interrupt is repeated a moment later.
+`KeyboardInterrupt`; a run would then go on as if nobody had asked. The signal that brought such an interrupt is repeated
+a moment later.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def terminate_as_interrupt() -> Iterator[list[int]]:
         if not issubclass(dropped.exc_type, KeyboardInterrupt):
             told(dropped)
             return
-        timer = threading.Timer(_AGAIN, _interrupt)
+        number = received[-1] if received else signal.SIGINT  # SIGINT alone may be ignored here, as under nohup
+        timer = threading.Timer(_AGAIN, _interrupt, (number,))
         timer.daemon = True
         timer.start()
 
@@ -58,9 +60,9 @@ def terminate_as_interrupt() -> Iterator[list[int]]:
         signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
 
 
-def _interrupt() -> None:
-    """As Ctrl-C: a real signal where there are some, since it also ends a sleep."""
+def _interrupt(number: int) -> None:
+    """Send a real signal where there are some, since it also ends a sleep."""
     if os.name == "posix":
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
     else:
         _thread.interrupt_main()

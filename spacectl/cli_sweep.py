@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,12 +17,13 @@ from rich.console import Console
 from rich.text import Text
 
 from spacectl.cli_app import FAILED, OK, Debug, Json, Quick, app, say, say_json
-from spacectl.cli_lookup import LoadedStudy, find_study, load_study, match_units
-from spacectl.cli_run import answer, prepare_parameters
+from spacectl.cli_lookup import LoadedStudy, find_study, load_study, match_units, package_hash
+from spacectl.cli_points import PointJournal
+from spacectl.cli_run import answer, collect_warnings, prepare_parameters
 from spacectl.cli_settings import parse_settings
 from spacectl.core.errors import ModelError, SpacectlError, unknown_name
 from spacectl.core.figure import Figure, Line, Panel
-from spacectl.core.provenance import versions
+from spacectl.core.provenance import content_hash, versions
 from spacectl.core.study import StudyResult
 from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import PAGE, plain_parameters, write_study_folder
@@ -56,32 +58,35 @@ def sweep_command(
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a study for many parameter values; a value that fails is named, the others go on."""
+    """Run a study for many parameter values; a value that fails is named, the others go on.
+
+    Finished values are kept if the sweep is interrupted or killed; the same command goes on from them.
+    """
     check_replaceable(out)
     loaded = load_study(find_study(name))
-    axes = {key: parse_values(key, text) for key, text in parse_settings(over).items()}
-    fixed = parse_settings(settings or [])
+    axes, fixed = _parse(loaded, over, settings or [])
     points = _points(axes, together)
-    for point in points:
-        prepare_parameters(loaded, {**fixed, **point})  # all of them, before the first run
+    prepared = [prepare_parameters(loaded, {**fixed, **point}) for point in points]  # all of them, before the first run
     start = time.perf_counter()
-    rows = _run_all(loaded, points, fixed, is_quick=quick, console=Console(stderr=True))
-    found = _gather(rows, axes, metrics or [], loaded)
-    record = StudyRecord(
-        name=f"{loaded.name}_sweep",
-        question=f"How do the results of '{loaded.name}' depend on {', '.join(axes)}? {loaded.study.question}",
-        parameters=prepare_parameters(loaded, fixed),
-        defaults=loaded.study.parameters,
-        is_quick=quick,
-        units=loaded.units,
-        provenance={
-            "seconds": round(time.perf_counter() - start, 3),
-            "over": {key: list(values) for key, values in axes.items()},
-            "study_sha256": loaded.sha256,
-            "versions": versions(),
-        },
-    )
-    write_study_folder(found, out, record=record, tables={"sweep.csv": _table(rows)})
+    with PointJournal(out, _key(loaded, prepare_parameters(loaded, fixed), is_quick=quick)) as journal:
+        rows = _run_all(loaded, points, prepared, metrics or [], journal, is_quick=quick, console=Console(stderr=True))
+        found = _gather(rows, axes, metrics or [], loaded)
+        record = StudyRecord(
+            name=f"{loaded.name}_sweep",
+            question=f"How do the results of '{loaded.name}' depend on {', '.join(axes)}? {loaded.study.question}",
+            parameters=prepare_parameters(loaded, fixed),
+            defaults=loaded.study.parameters,
+            is_quick=quick,
+            warnings=tuple(dict.fromkeys(text for row in rows for text in row["warnings"])),
+            units=loaded.units,
+            provenance={
+                "seconds": round(time.perf_counter() - start, 3),
+                "over": {key: list(dict.fromkeys(str(row["parameters"][key]) for row in rows)) for key in axes},
+                "study_sha256": loaded.sha256,
+                "versions": versions(),
+            },
+        )
+        write_study_folder(found, out, record=record, tables={"sweep.csv": _table(rows)})
     failed = [row for row in rows if row["error"]]
     if as_json:
         say_json({"report": str(out / PAGE), "table": str(out / "sweep.csv"), "rows": rows})
@@ -92,80 +97,122 @@ def sweep_command(
     return FAILED if failed else OK
 
 
-def parse_values(key: str, text: str) -> list[Any]:
-    """``"1,2,5"`` or ``"1:5:9"`` (begin, end, count) as values; texts stay texts.
+def _parse(
+    loaded: LoadedStudy, over: list[str], settings: list[str]
+) -> tuple[dict[str, list[Any]], dict[str, str]]:
+    """Values of each axis, and the parameters that all runs share."""
+    fixed, axes = parse_settings(settings), {}
+    for key, text in parse_settings(over, option="--over").items():
+        if key in fixed:
+            raise ModelError(f"'{key}' is given both by --set and by --over; keep one")
+        axes[key] = parse_values(key, text, is_text=isinstance(getattr(loaded.study.parameters, key, None), str))
+    return axes, fixed
+
+
+def _key(loaded: LoadedStudy, parameters: Any, *, is_quick: bool) -> str:
+    """What must be the same for a finished point to be kept."""
+    told = [loaded.name, loaded.sha256, package_hash(), versions(), plain_parameters(parameters), is_quick]
+    return content_hash(told)
+
+
+def parse_values(key: str, text: str, *, is_text: bool = False) -> list[Any]:
+    """``"1,2,5"`` as texts, which get the type of the parameter later, or ``"1:5:9"`` (begin, end, count) as numbers.
+
+    Parameters
+    ----------
+    key, text : str
+        As given.
+    is_text : bool
+        Whether the parameter is a text: then nothing is a range.
 
     Raises
     ------
     ModelError
-        If there are none, or a range has another form.
+        If there are none or too many, or a range has another form.
     """
-    if text.count(":") == 2 and "," not in text:
+    if text.count(":") == 2 and "," not in text and not is_text:
         try:
-            begin, end, count = text.split(":")
-            return [float(value) for value in np.linspace(float(begin), float(end), int(count))]
+            begin, end, count = (kind(part) for kind, part in zip((float, float, int), text.split(":"), strict=True))
         except ValueError as error:
             raise ModelError(f"--over '{key}={text}': expected begin:end:count, such as {key}=1:5:9") from error
+        if not np.isfinite([begin, end]).all() or not 1 <= count <= POINTS:
+            raise ModelError(f"--over '{key}={text}': expected finite numbers, and a count from 1 to {POINTS}")
+        return [float(value) for value in np.linspace(begin, end, count)]
     values = [item.strip() for item in text.split(",") if item.strip()]
     if not values:
         raise ModelError(f"--over '{key}={text}': no values; expected {key}=1,2,5 or {key}=1:5:9")
-    return [_number(item) for item in values]
-
-
-def _number(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return list(values)
 
 
 def _points(axes: Mapping[str, list[Any]], together: bool) -> list[dict[str, Any]]:
     if together and len({len(values) for values in axes.values()}) > 1:
         sizes = ", ".join(f"{key}: {len(values)}" for key, values in axes.items())
         raise ModelError(f"--together: the lists have different lengths ({sizes}); give as many values to each")
+    count = max(map(len, axes.values())) if together else math.prod(map(len, axes.values()))
+    if count > POINTS:
+        raise ModelError(f"sweep: {count} runs; expected up to {POINTS}: take fewer values")
     combined = zip(*axes.values(), strict=True) if together else itertools.product(*axes.values())
-    points = [dict(zip(axes, values, strict=True)) for values in combined]
-    if len(points) > POINTS:
-        raise ModelError(f"sweep: {len(points)} runs; expected up to {POINTS}: take fewer values")
-    return points
+    return [dict(zip(axes, values, strict=True)) for values in combined]
 
 
 def _run_all(
-    loaded: LoadedStudy, points: Sequence[dict[str, Any]], fixed: Mapping[str, str], *, is_quick: bool, console: Console
+    loaded: LoadedStudy,
+    points: Sequence[dict[str, Any]],
+    prepared: Sequence[Any],
+    wanted: Sequence[str],
+    journal: PointJournal,
+    *,
+    is_quick: bool,
+    console: Console,
 ) -> list[dict[str, Any]]:
+    """A row for each point: from the journal, or by a run; whatever a run raises is part of its row."""
     rows = []
-    for i, point in enumerate(points):
+    for i, (point, parameters) in enumerate(zip(points, prepared, strict=True)):
+        shown = {key: plain_parameters(parameters)[key] for key in point}
+        kept = journal.find(shown)
         if console.is_terminal:
-            told = ", ".join(f"{key} = {value}" for key, value in point.items())
-            console.print(Text(f"[{i + 1}/{len(points)}] {told}", style="dim"))
-        row: dict[str, Any] = {"parameters": point, "metrics": {}, "error": ""}
-        try:
-            parameters = prepare_parameters(loaded, {**fixed, **point})
-            row["parameters"] = {key: plain_parameters(parameters)[key] for key in point}
-            row["metrics"] = answer(loaded, parameters, is_quick=is_quick, progress=lambda *_: None).metrics
-        except (SpacectlError, ArithmeticError, ValueError) as error:
-            row["error"] = " ".join(str(error).split())
+            state = " (finished before)" if kept else ""
+            console.print(Text(f"[{i + 1}/{len(points)}] {_point_text(shown)}{state}", style="dim"))
+        row = kept or _run_one(loaded, shown, parameters, is_quick=is_quick)
+        if kept is None:
+            journal.add(row)
         rows.append(row)
-    if all(row["error"] for row in rows):
-        raise ModelError(f"sweep of '{loaded.name}': every run failed; the first one: {rows[0]['error']}")
+        for key in wanted if not row["error"] else ():
+            if key not in row["metrics"]:
+                raise ModelError(f"--metric: {unknown_name('metric', key, row['metrics'])}; finished points are kept")
     return rows
+
+
+def _run_one(loaded: LoadedStudy, shown: dict[str, Any], parameters: Any, *, is_quick: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"parameters": shown, "metrics": {}, "error": "", "warnings": []}
+    try:
+        with collect_warnings() as heard:
+            row["metrics"] = dict(answer(loaded, parameters, is_quick=is_quick, progress=lambda *_: None).metrics)
+        row["warnings"] = list(heard)
+    except Exception as error:  # any: the other points go on
+        kind = "" if isinstance(error, SpacectlError) else f"{type(error).__name__}: "
+        row["error"] = kind + (" ".join(str(error).split()) or "no message")
+    return row
 
 
 def _gather(rows: list[dict[str, Any]], axes: Mapping[str, Any], wanted: list[str], loaded: LoadedStudy) -> StudyResult:
     """The whole sweep as a result: lists of metrics, figures over the first parameter, failures as notes."""
     good = [row for row in rows if not row["error"]]
-    first = good[0]["metrics"]
-    numeric = [key for key, value in first.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    for key in wanted:
-        if key not in first:
-            raise ModelError(unknown_name("metric", key, first))
+    numeric = _numeric(good)
     columns = {key: [row["parameters"][key] for row in good] for key in axes}
-    collected = {key: [row["metrics"].get(key) for row in good] for key in first}
+    names = dict.fromkeys(key for row in good for key in row["metrics"])
+    collected = {key: [row["metrics"].get(key) for row in good] for key in names}
     notes = tuple(f"{_point_text(row['parameters'])}: {row['error']}" for row in rows if row["error"])
     figures = tuple(_draw(good, list(axes), key, loaded) for key in (wanted or numeric[:DRAWN]))
     return StudyResult(
         metrics={**columns, **collected}, figures=tuple(figure for figure in figures if figure), notes=notes
     )
+
+
+def _numeric(good: list[dict[str, Any]]) -> list[str]:
+    """Names of the metrics of the first run that are numbers."""
+    first = good[0]["metrics"] if good else {}
+    return [key for key, value in first.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
 
 
 def _point_text(point: Mapping[str, Any]) -> str:
@@ -201,9 +248,7 @@ def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: Load
 
 def _lines(rows: list[dict[str, Any]], keys: list[str], wanted: list[str]) -> str:
     """Parameters and a few metrics, one run a line, in columns: the wanted ones, or the first numbers."""
-    first = next(row["metrics"] for row in rows if not row["error"])
-    numbers = [key for key, value in first.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    chosen = wanted or numbers[:SHOWN]
+    chosen = wanted or _numeric([row for row in rows if not row["error"]])[:SHOWN]
     table = [[*keys, *chosen]]
     for row in rows:
         values = (
@@ -213,7 +258,7 @@ def _lines(rows: list[dict[str, Any]], keys: list[str], wanted: list[str]) -> st
     whole = [line for line in table if not line[-1].startswith("failed")]
     widths = [max(len(line[i]) for line in whole) for i in range(len(table[0]))]
     return "\n".join(
-        "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=False)).rstrip() for line in table
+        "  ".join(text.rjust(width) for text, width in zip(line, [*widths, 0], strict=False)).rstrip() for line in table
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -50,6 +52,8 @@ TOY_STUDY = dedent(
             raise SolverError("the step became too small at t = 1.5 s; try a stiff method")
         if parameters.trouble == "bug":
             raise KeyError("nobody expected this")
+        if parameters.trouble == "end":
+            raise EOFError("half a file")
         if parameters.trouble == "interrupt":
             raise KeyboardInterrupt
         if parameters.trouble == "warning":
@@ -81,6 +85,14 @@ def toy_study(tmp_path: Path) -> Path:
     (folder / "study.py").write_text(TOY_STUDY, encoding="utf-8")
     (folder / "README.md").write_text("**Metrics.** `ringing_time` [s], `final_angle` [rad].\n", encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def keyboard() -> Iterator[None]:
+    """Ctrl-C raises `KeyboardInterrupt` also where the tests were started with SIGINT ignored (a background job)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 # The same examples in every run, and no time limits: a busy machine is no defect.

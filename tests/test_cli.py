@@ -78,6 +78,9 @@ def test_set_and_quick_change_the_result(toy_study: Path, tmp_path: Path) -> Non
             "unexpected KeyError: 'nobody expected this' (study.py, line",
         ),
         (["run", "TOY", "--out", "OUT", "--set", "trouble=interrupt"], 130, "interrupted"),
+        (["run", "TOY", "--out", "OUT", "--set", "trouble=end"], 1, "unexpected EOFError: half a file (study.py, line"),
+        (["run", "TOY", "--out", "OUT", "--require", "final_angle <= inf"], 2, "the bound is inf, expected a finite number"),
+        (["run", "TOY", "--out", "OUT", "--require", "final_angle <= nan"], 2, "the bound is nan, expected a finite number"),
     ],
 )
 def test_a_failure_is_one_line_and_leaves_nothing(
@@ -207,6 +210,11 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         assert "Usage: spacectl" in capsys.readouterr().out
 
 
+def _listen_to_interrupts() -> None:
+    """A shell starts background jobs with SIGINT ignored, and their children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
     sent: signal.Signals, code: int, tmp_path: Path
@@ -220,7 +228,9 @@ def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
     )
     command = [sys.executable, "-c", "from spacectl.cli import main; main()", "run", "wait.py", "--out", "out"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=_listen_to_interrupts
+    )
     deadline = time.monotonic() + 30.0
     while not (tmp_path / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -232,8 +242,12 @@ def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
     assert not list(tmp_path.glob(".out*"))
 
 
-def test_an_interrupt_inside_a_destructor_is_not_lost(tmp_path: Path) -> None:
-    """Python drops what a destructor raises; without a repetition the run would sleep its full minute."""
+@pytest.mark.parametrize("disposition", [signal.SIG_DFL, signal.SIG_IGN])
+def test_an_interrupt_inside_a_destructor_is_not_lost(disposition: signal.Handlers, tmp_path: Path) -> None:
+    """Python drops what a destructor raises; without a repetition the run would sleep its full minute.
+
+    Where SIGINT is ignored (a background job of a shell), the repetition must not rely on it.
+    """
     study = tmp_path / "wait.py"
     study.write_text(
         "import os, signal, time\nfrom dataclasses import dataclass\nfrom spacectl.core.study import Study\n\n"
@@ -244,6 +258,9 @@ def test_an_interrupt_inside_a_destructor_is_not_lost(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", "from spacectl.cli import main; main()", "run", "wait.py", "--out", "out"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=50, check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, disposition),
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (143, "spacectl: interrupted; nothing was written\n")
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".py"] in ([], ["__pycache__"])

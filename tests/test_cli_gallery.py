@@ -74,6 +74,13 @@ def test_finished_studies_are_kept_until_they_change(studies: Path, capsys: pyte
     Path("all/good/report.json.gz").write_bytes(gzip.compress(b'{"format": 1}'))
     assert run_command_line(command) == 0
     assert json.loads(capsys.readouterr().out)["studies"][0]["state"] == "done", "of an older form: run again"
+    data = bytearray(Path("all/good/result.nc").read_bytes())
+    data[len(data) // 2] ^= 1
+    Path("all/good/result.nc").write_bytes(data)
+    assert run_command_line(command) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["state"] == "done", "a damaged file: run again"
+    assert run_command_line(command) == 0
+    assert json.loads(capsys.readouterr().out)["studies"][0]["state"] == "kept"
 
 
 def test_an_interrupt_leaves_finished_studies_and_a_page_that_says_what_is_missing(

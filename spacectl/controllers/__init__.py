@@ -8,7 +8,7 @@ from spacectl.controllers.linearization_report import LinearizationReport
 from spacectl.controllers.lqg import LqgLaw, design_lqg
 from spacectl.controllers.lqr import LqrLaw, design_lqr
 from spacectl.controllers.lqr_along import LqrTrajectoryLaw, design_lqr_along
-from spacectl.controllers.noise import add_noise
+from spacectl.controllers.noise import add_noise, reseed
 from spacectl.controllers.pd import design_pd
 from spacectl.controllers.profiles import RestToRest, smoothed_bang_bang
 from spacectl.controllers.shaping import Shaper, combine_shapers, design_shaper, shape_modes
@@ -50,6 +50,7 @@ __all__ = [
     "limit_rate",
     "prevent_windup",
     "quantize",
+    "reseed",
     "saturate",
     "shape_command",
     "shape_modes",

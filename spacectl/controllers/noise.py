@@ -7,7 +7,6 @@ of the machine's log and cos).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -18,10 +17,11 @@ from spacectl.controllers.wrappers import require_sampled
 from spacectl.controllers.wrappers_base import Channel, On, free_prefix, numbers_by_signal, require_law, wrap_signals
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
+from spacectl.core.noise_seed import KEY_BITS, check_seed, noise_keys, reseed
 
-__all__ = ["add_noise", "mix_words"]
+__all__ = ["add_noise", "mix_words", "reseed"]
 
-BITS = 26  # of a word: products of two words have 52 bits and are exact in doubles
+BITS = KEY_BITS  # of a word: products of two words have 52 bits and are exact in doubles
 WORD = float(2**BITS)
 HALF = float(2 ** (BITS // 2))
 WEYL = (41_475_557.0, 25_633_303.0)  # odd, no small multiples of each other; added to the keys round by round
@@ -46,7 +46,8 @@ def add_noise(
     deviation : float, sequence or mapping of names to float
         Standard deviation in units of the signal: one for all, one each, or by name (the others stay untouched).
     seed : int
-        Names the noise; equal seeds give equal noise. For a campaign, take the number of the run.
+        Names the noise; equal seeds give equal noise. `reseed` gives the same law with another one; `simulate_many` does so
+        for each run of a batch.
     distribution : {"normal", "uniform"}
         Uniform noise lies within ``sqrt(3)`` deviations.
     on : {"measurements", "states", "inputs"}
@@ -73,8 +74,7 @@ def add_noise(
     """
     require_law(law, "add_noise")
     require_sampled(law, "add_noise", "white noise in continuous time has no finite variance")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise ModelError(f"noise of law '{law.name}': seed is {seed!r}, expected a whole number")
+    seed = check_seed(seed, f"noise of law '{law.name}'")
     if distribution not in ("normal", "uniform"):
         raise ModelError(f"noise of law '{law.name}': distribution is {distribution!r}, expected 'normal' or 'uniform'")
     deviations = numbers_by_signal(law, deviation, on=on, what="noise: deviation", positive=False)
@@ -82,17 +82,17 @@ def add_noise(
 
     def rule(s: Any, z: Mapping[str, Any], p: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         high = ca.floor(z["count"] * (1.0 / WORD))
-        words = mix_words(z["count"] - high * WORD, high, (p["key1"], p["key2"]))
+        words = mix_words(z["count"] - high * WORD, high, (p[f"{on}.key1"], p[f"{on}.key2"]))
         draw = _normal(*words) if distribution == "normal" else _uniform(*words)
         return s + p["deviation"] * draw, {"count": z["count"] + 1.0}
 
     channels = {
         name: Channel(
-            rule=rule, memory={"count": 0.0}, numbers={"deviation": value, **_keys(seed, f"{prefix}.{on}.{name}")}
+            rule=rule, memory={"count": 0.0}, numbers={"deviation": value, **noise_keys(seed, prefix, on, name)}
         )
         for name, value in deviations.items()
     }
-    told = {"deviation": deviations, "seed": int(seed), "distribution": distribution}
+    told = {"deviation": deviations, "seed": seed, "distribution": distribution}
     return wrap_signals(law, channels, on=on, prefix=prefix, title="with noise", notes=told)
 
 
@@ -125,13 +125,3 @@ def _uniform(a: Any, b: Any) -> Any:
 def _normal(a: Any, b: Any) -> Any:
     """Box and Muller: radius from one word, angle from the other."""
     return ca.sqrt(-2.0 * ca.log((b + 0.5) * (1.0 / WORD))) * ca.cos((2.0 * np.pi / WORD) * (a + 0.5))
-
-
-def _keys(seed: int, name: str) -> dict[str, float]:
-    """Two words from the seed and the name of the signal."""
-    digest = hashlib.sha256(f"{int(seed)}/{name}".encode()).digest()
-    mask = 2**BITS - 1
-    return {
-        "key1": float(int.from_bytes(digest[:8], "little") & mask),
-        "key2": float(int.from_bytes(digest[8:16], "little") & mask),
-    }

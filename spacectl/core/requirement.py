@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -60,6 +61,10 @@ class Requirement:
         if self.relation not in _RELATIONS:
             allowed = ", ".join(_RELATIONS)
             raise ModelError(f"requirement on '{self.metric}': relation {self.relation!r}, expected one of {allowed}")
+        if isinstance(self.bound, float) and not math.isfinite(self.bound):
+            raise ModelError(
+                f"requirement on '{self.metric}': the bound is {self.bound}, expected a finite number, true, false or a text"
+            )
         if isinstance(self.bound, (bool, str)) and self.relation not in ("==", "!="):
             raise ModelError(
                 f"requirement on '{self.metric}': {self.bound!r} cannot be compared by {self.relation}; use == or !=, or a number"
@@ -111,12 +116,9 @@ def _bound(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
         return text.strip("'\"")
-    if number != number:
-        raise ModelError(f"requirement bound '{text}': expected a number that compares, true, false or a text")
-    return number
 
 
 def _flat(value: Any) -> list[Any]:

@@ -108,13 +108,24 @@ def override_parameters(parameters: Any, overrides: Mapping[str, Any]) -> Any:
     >>> override_parameters(P(), {"mass": "2.5"})
     P(mass=2.5)
     """
-    fields = {item.name: getattr(parameters, item.name) for item in dataclasses.fields(parameters)}
+    fields = {item.name: item for item in dataclasses.fields(parameters)}
     changes = {}
     for key, value in overrides.items():
         if key not in fields:
             raise ModelError(unknown_name("parameter", key, fields))
-        changes[key] = _convert(key, value, fields[key])
+        default = getattr(parameters, key)
+        changes[key] = _convert(key, value, default)
+        if isinstance(default, tuple) and len(changes[key]) != len(default) and not _may_vary(fields[key].type):
+            raise ModelError(
+                f"parameter '{key}': {value!r} has {len(changes[key])} entries, expected {len(default)} (default {default!r})"
+            )
     return dataclasses.replace(parameters, **changes)
+
+
+def _may_vary(annotation: Any) -> bool:
+    """Whether a field holds tuples of any length: ``tuple[float, ...]``, or no statement about the entries."""
+    text = str(annotation)
+    return "..." in text or "[" not in text
 
 
 def _convert(key: str, value: Any, default: Any) -> Any:
@@ -125,23 +136,39 @@ def _convert(key: str, value: Any, default: Any) -> Any:
             words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
             return value if isinstance(value, bool) else words[str(value).strip().lower()]
         if kind is int:
-            if isinstance(value, bool) or float(value) != int(float(value)):
-                raise ValueError
-            return int(float(value))
+            return _whole(value)
         if kind is float:
             number = float(value)
             if not math.isfinite(number):
                 raise ValueError
             return number
         if kind is tuple:
-            items = value.strip("()[] ").split(",") if isinstance(value, str) else list(value)
-            sample = default[0] if default else 0.0
-            return tuple(_convert(key, item, sample) for item in items if str(item).strip())
+            items = value.strip("()[] ").removesuffix(",").split(",") if isinstance(value, str) else list(value)
+            items = [] if items == [""] else items
+            samples = default if len(default) == len(items) else [default[0] if default else 0.0] * len(items)
+            return tuple(_convert(key, item, sample) for item, sample in zip(items, samples, strict=True))
         if kind is str:
             return str(value)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         pass
     raise ModelError(f"parameter '{key}': cannot read {value!r} as {kind.__name__} (default {default!r})")
+
+
+def _whole(value: Any) -> int:
+    """A whole number, exactly: a text of many digits does not go through a float."""
+    if isinstance(value, bool):
+        raise ValueError
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            pass  # perhaps 1e3
+    number = float(value)
+    if number != int(number):
+        raise ValueError
+    return int(number)
 
 
 def _plain(key: str, value: Any) -> Any:

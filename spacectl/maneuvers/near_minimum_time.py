@@ -15,6 +15,7 @@ import numpy as np
 from spacectl.controllers.lqr import design_lqr
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import require_memory
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.form import form_equations
 from spacectl.linear.linearize import linearize
@@ -216,6 +217,7 @@ def _target(eom: EquationsOfMotion, x_end: np.ndarray) -> OperatingPoint:
 
 
 def _grid(end: float, settle_time: float, count: int) -> np.ndarray:
+    require_memory(8.0 * count, f"records at grid = {count} times", "record fewer times")
     return np.unique(np.append(np.linspace(0.0, end + settle_time, count), end))
 
 

@@ -7,6 +7,8 @@ needed, ``dofs`` (N, 2), ``ids`` (n,), ``triangles`` (k, 3), with the meaning th
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,16 @@ from scipy import sparse
 from scipy.io import mmread
 
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import regular_file
 from spacectl.model.fem_model import FemModel
 
 __all__ = ["load_fem", "read_matrix_market", "save_fem"]
 
 _OPTIONAL = ("dofs", "ids", "triangles")
+#: What a damaged archive, or another file under its name, may raise
+_BAD_ARCHIVE = (
+    OSError, EOFError, ValueError, TypeError, AttributeError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def save_fem(model: FemModel, path: str | Path) -> Path:
@@ -59,9 +66,9 @@ def load_fem(path: str | Path, *, total_mass: float | None = None) -> FemModel:
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
+        with np.load(regular_file(path), allow_pickle=False) as file:
+            arrays = {name: np.asarray(file[name]) for name in file.files}
+    except _BAD_ARCHIVE as error:
         raise ModelError(f"'{path}': cannot be read as .npz ({error})") from error
     if "nodes" not in arrays:
         raise ModelError(f"'{path}': no array 'nodes'; it has {', '.join(sorted(arrays)) or 'none'}")
@@ -93,12 +100,12 @@ def read_matrix_market(
     matrices = {}
     for name, path in (("mass", mass), ("stiffness", stiffness)):
         try:
-            matrices[name] = sparse.csr_array(mmread(str(path)))
+            matrices[name] = sparse.csr_array(mmread(str(regular_file(path))))
         except (OSError, ValueError, TypeError) as error:
             raise ModelError(f"'{path}': cannot be read as Matrix Market ({error})") from error
     if isinstance(nodes, (str, Path)):
         try:
-            text = Path(nodes).read_text(encoding="utf-8").replace(",", " ").splitlines()
+            text = regular_file(nodes).read_text(encoding="utf-8").replace(",", " ").splitlines()
             nodes = np.loadtxt(text, ndmin=2)
         except (OSError, ValueError) as error:
             raise ModelError(f"'{nodes}': cannot be read as three columns of numbers ({error})") from error

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import regular_file
 from spacectl.model.fem_model import FemModel
 
 __all__ = ["read_nastran"]
@@ -86,7 +87,7 @@ def _number(text: str) -> float:
 def _cards(path: Path, wanted: tuple[str, ...]) -> Iterator[list[str]]:
     """Fields of the cards with one of the `wanted` names: small, large and free fields, continuations joined."""
     try:
-        lines = path.read_text(encoding="latin-1").splitlines()
+        lines = regular_file(path).read_text(encoding="latin-1").splitlines()
     except OSError as error:
         raise ModelError(f"'{path}': cannot be read ({error.strerror}); check the path") from error
     card: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import tomli_w
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.model.actuators import ACTUATORS
 from spacectl.model.beam import Beam
 from spacectl.model.distributed import DISTRIBUTED
@@ -88,7 +90,7 @@ def load_system(path: str | Path) -> System:
     if read is None:
         raise ModelError(f"'{path}': expected a file name that ends in .toml or .json")
     try:
-        document = read(path.read_text(encoding="utf-8"))
+        document = read(regular_file(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(f"'{path}': cannot be read ({error.strerror}); check the path") from error
     except (ValueError, RecursionError) as error:
@@ -189,8 +191,8 @@ def _read_array(value: dict[str, Any], place: str, beside: Path | None) -> Array
     if beside is None or Path(name).name != name:
         raise ModelError(f"{place}: array file '{name}' must lie beside the document, without a folder in its name")
     try:
-        array = Array(np.load(beside.with_name(name), allow_pickle=False))
-    except (OSError, ValueError, TypeError, EOFError) as error:
+        array = Array(np.load(regular_file(beside.with_name(name)), allow_pickle=False))
+    except (OSError, ValueError, TypeError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise ModelError(f"{place}: array file '{name}' cannot be read ({error})") from error
     if array.sha256() != value["sha256"]:
         raise ModelError(f"{place}: array file '{name}' has changed (sha256 differs); save the system again")

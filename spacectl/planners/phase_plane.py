@@ -14,6 +14,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.labels import Labels
+from spacectl.core.limits import require_memory
 from spacectl.core.outcome import Outcome
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.equations import require_equations
@@ -185,6 +186,7 @@ def check_arguments(path: Any, begin: float | None, end: float | None, points: i
             )
     if not isinstance(points, int) or points < 10:
         raise ModelError(f"path '{path.name}': points is {points!r}, expected a whole number of 10 or more")
+    require_memory(64.0 * points, f"path '{path.name}': points = {points}", "use fewer points")
     if margin is not None and not 0.0 <= margin < 1.0:
         raise ModelError(f"path '{path.name}': margin is {margin!r}, expected 0 or more and below 1")
 

@@ -19,6 +19,7 @@ from spacectl.core.figure import Figure
 from spacectl.core.provenance import versions
 from spacectl.core.requirement import Requirement
 from spacectl.core.study import StudyResult
+from spacectl.reports.batches import is_batch, run_columns
 from spacectl.reports.figure_data import figure_to_data
 from spacectl.reports.histories import simulation_figures
 from spacectl.reports.model_drawing import draw_model
@@ -154,30 +155,53 @@ def _replays(result: StudyResult) -> list[dict[str, Any]]:
 
 
 def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page."""
+    """Each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page.
+
+    A batch has two: its histories, run by run, and one row a run.
+    """
     sizes = [sum(int(item.size) for item in _tables(simulation)) for simulation in simulations.values()]
     step = max(1, int(np.ceil(sum(sizes) / TABLE_NUMBERS)))
     found = []
     for name, simulation in simulations.items():
         data = simulation.dataset
-        t = np.asarray(data["time"].values, dtype=float)
-        rows = np.unique(np.r_[np.arange(0, t.size, step), max(t.size - 1, 0)]) if t.size else np.arange(0)
-        columns, titles = [t[rows]], ["time [s]"]
-        for letter in ("x", "u", "y"):
-            if letter in data and data[letter].size:
-                values = data[letter].transpose("time", ...)
-                dimension = str(values.dims[1])
-                units = (
-                    data[f"{dimension}_unit"].values if f"{dimension}_unit" in data.coords else [""] * values.shape[1]
-                )
-                titles += [f"{letter}: {key} [{unit}]" for key, unit in zip(data[dimension].values, units, strict=True)]
-                columns += list(values.values[rows].T)
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([_harmless(title) for title in titles])
-        writer.writerows([[f"{value:.9g}" for value in row] for row in np.column_stack(columns)])
-        found.append({"name": name, "csv": text.getvalue(), "rows": len(rows), "all": int(t.size)})
+        size = data["time"].size
+        rows = np.unique(np.r_[np.arange(0, size, step), max(size - 1, 0)]) if size else np.arange(0)
+        n_runs = data.sizes["run"] if is_batch(data) else 1
+        found.append(_table(name, *_history_columns(data, rows), n_runs * size))
+        if is_batch(data):
+            found.append(_table(f"{name}_runs", *run_columns(data), n_runs))
     return found
+
+
+def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
+    """Titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
+    t = np.asarray(data["time"].values, dtype=float)[rows]
+    runs = data["run"].values if is_batch(data) else None
+    titles, columns = ["time [s]"], [t if runs is None else np.tile(t, len(runs))]
+    if runs is not None:
+        titles, columns = ["run", *titles], [np.repeat(runs, len(t)), *columns]
+    for letter in ("x", "u", "y"):
+        if letter not in data or not data[letter].size:
+            continue
+        values = data[letter].isel(time=rows).transpose(*(["run"] if runs is not None else []), "time", ...)
+        dimension, count = str(values.dims[-1]), values.shape[-1]
+        units = data[f"{dimension}_unit"].values if f"{dimension}_unit" in data.coords else [""] * count
+        titles += [f"{letter}: {key} [{unit}]" for key, unit in zip(data[dimension].values, units, strict=True)]
+        columns += list(values.values.reshape(-1, count).T)
+    return titles, columns
+
+
+def _table(name: str, titles: list[str], columns: list[Any], size: int) -> dict[str, Any]:
+    """A table of `size` rows, or of some of them, as text."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_harmless(title) for title in titles])
+    writer.writerows([[_cell(value) for value in row] for row in zip(*columns, strict=True)])
+    return {"name": name, "csv": text.getvalue(), "rows": len(columns[0]), "all": int(size)}
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _tables(simulation: Any) -> list[Any]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import hashlib
 import json
 import platform
+import zlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome
 from spacectl.core.provenance import content_hash, versions
 from spacectl.core.requirement import Requirement
@@ -22,6 +25,7 @@ from spacectl.reports.figures import save_figure
 from spacectl.reports.page import render_page, write_text
 from spacectl.reports.record import StudyRecord
 from spacectl.simulation.result_files import outcome_attribute
+from spacectl.simulation.seal import seal_dataset
 
 __all__ = ["DOCUMENT", "PAGE", "plain_parameters", "read_document", "rebuild_report", "write_study_folder"]
 
@@ -97,13 +101,13 @@ def read_document(folder: Path) -> dict[str, Any]:
         If the folder holds no result that this version can draw.
     """
     try:
-        document = json.loads(gzip.decompress((folder / DOCUMENT).read_bytes()))
+        document = json.loads(gzip.decompress(regular_file(folder / DOCUMENT).read_bytes()))
         known = document["format"] == FORMAT
     except FileNotFoundError as error:
         raise ModelError(
             f"'{folder}': no result here ({DOCUMENT} is missing); run `spacectl run NAME --out {folder}`"
         ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
         told = f"{type(error).__name__}: {error}"
         raise ModelError(f"'{folder}': {DOCUMENT} cannot be read ({told}); run the study again") from error
     if not known:
@@ -121,10 +125,15 @@ def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> di
     document = read_document(folder)
     asked = [dataclasses.asdict(item) for item in requirements]
     document["requirements"] += [item for item in asked if item not in document["requirements"]]
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    try:
+        record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))
+        files = dict(record["files"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"'{folder}': {RECORD} cannot be read ({type(error).__name__}); run the study again") from error
     write_text(folder / PAGE, render_page(document))
     write_document(folder / DOCUMENT, document)
-    _write_json(folder / RECORD, {**record, "files": file_hashes(folder)})
+    drawn = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGE, DOCUMENT)}
+    _write_json(folder / RECORD, {**record, "files": {**files, **drawn}})  # others keep the hashes they were written with
     return document
 
 
@@ -163,7 +172,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
         kept = Outcome(status=outcome.status, message=outcome.message, stats=_plain(outcome.stats))
         attributes = {**data.attrs, **outcome_attribute(kept)}
         data.attrs = {key: _attribute(value) for key, value in attributes.items() if value is not None}
-        data.to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
+        seal_dataset(data).to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
 
 
 def _attribute(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.figure import Figure, Line, Panel
+from spacectl.reports.batches import batch_figures, is_batch
 
 __all__ = ["simulation_figures"]
 
@@ -27,9 +28,11 @@ def simulation_figures(simulation: Any) -> tuple[Figure, ...]:
     Parameters
     ----------
     simulation : Simulation
-        Anything with a ``dataset`` in the form that `simulate` gives.
+        Anything with a ``dataset`` in the form that `simulate` or `simulate_many` gives.
     """
     data = simulation.dataset
+    if is_batch(data):
+        return batch_figures(data)
     figures = (
         _figure(data, "x", "states", "States"),
         _figure(data, "u", "inputs", "Inputs", commanded="u_commanded"),

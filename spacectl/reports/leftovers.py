@@ -13,7 +13,7 @@ import shutil
 import time
 from pathlib import Path
 
-__all__ = ["process_mark", "remove_leftovers"]
+__all__ = ["is_leftover", "process_mark", "remove_leftovers"]
 
 OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old is still being written
 
@@ -23,11 +23,20 @@ def process_mark() -> str:
     return f"{_machine()}-{os.getpid()}"
 
 
-def remove_leftovers(target: Path) -> None:
-    """Remove the leftovers of runs that wrote to `target`; what cannot be removed stays."""
-    shape = re.compile(rf"\.{re.escape(target.name)}\.(?:([0-9a-f]{{8}})-(\d{{1,9}})\.)?[a-z0-9_]{{8}}\.part")
+def is_leftover(name: str, target: str) -> bool:
+    """Whether a folder of this name holds what a run writes that ends in `target`."""
+    return _shape(target).fullmatch(name) is not None
+
+
+def _shape(target: str) -> re.Pattern[str]:
+    return re.compile(rf"\.{re.escape(target)}\.(?:([0-9a-f]{{8}})-(\d{{1,9}})\.)?[a-z0-9_]{{8}}\.part")
+
+
+def remove_leftovers(target: Path, place: Path | None = None) -> None:
+    """Remove the leftovers of runs that wrote to `target` in `place` (default: beside it); what cannot be removed stays."""
+    shape = _shape(target.name)
     try:
-        neighbours = list(target.parent.iterdir())
+        neighbours = list((place or target.parent).iterdir())
     except OSError:
         return  # a folder that may be written but not listed
     for path in neighbours:

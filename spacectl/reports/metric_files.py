@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
+from spacectl.core.limits import regular_file
 from spacectl.reports.units import NOISE, format_value
 
 __all__ = ["FORMS", "MetricChange", "compare_metrics", "read_metrics", "write_metrics"]
@@ -74,7 +75,7 @@ def read_metrics(file: Path) -> dict[str, Any]:
         If the file is missing or something else.
     """
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(regular_file(file).read_text(encoding="utf-8"))
         if data["kind"] != KIND or not all(set(forms) <= set(FORMS) for forms in data["studies"].values()):
             raise ValueError
     except OSError as error:

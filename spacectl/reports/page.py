@@ -1,7 +1,7 @@
 """Writes the report: one HTML file that holds everything it shows and opens without a network.
 
-`write_report` takes a `Simulation` or a `StudyResult`; `folder` puts the page beside the data. All text goes through
-the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
+`write_report` takes a `Simulation`, a `SimulationBatch` or a `StudyResult`; `folder` puts the page beside the data. All text
+goes through the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
 from files cannot inject anything. Without scripts, and on paper, figures are drawings.
 """
 
@@ -37,12 +37,13 @@ LARGE_DRAWING = 600_000  # [byte] beyond this a vector drawing is slower to open
 
 
 def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = None) -> Path:
-    """Write a self-contained page about a simulation or a study's result.
+    """Write a self-contained page about a simulation, a batch of them or a study's result.
 
     Parameters
     ----------
-    target : Simulation or StudyResult
-        What to show. A simulation is drawn by itself: its states, inputs and outputs, grouped by unit.
+    target : Simulation, SimulationBatch or StudyResult
+        What to show. A simulation is drawn by itself: its states, inputs and outputs, grouped by unit; a batch by the range
+        and the median of each signal over its runs.
     path : path
         The ``.html`` file to write; its folder must exist.
     record : StudyRecord, optional
@@ -141,7 +142,7 @@ def _as_result(target: Any) -> StudyResult:
         return target
     if hasattr(target, "dataset"):
         return StudyResult(metrics={}, simulations={"simulation": target})
-    raise ModelError(f"write_report: got a {type(target).__name__}, expected a Simulation or a StudyResult")
+    raise ModelError(f"write_report: got a {type(target).__name__}, expected a Simulation, a SimulationBatch or a StudyResult")
 
 
 def _title_of(target: Any) -> str:

@@ -104,6 +104,8 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
             key: float(f"{value:.3g}") if isinstance(value, float) else value for key, value in stats.items() if value
         }
         settings = {key: data.attrs[key] for key in SETTINGS if data.attrs.get(key)}
+        if "run" in data.dims:
+            settings["runs"] = int(data.sizes["run"])
         rows.append(
             {
                 "name": name,

@@ -12,20 +12,24 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
+from spacectl.core.limits import require_memory
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.undefined import explain_undefined, require_defined
 from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.simulation.bound import BoundFunction
+from spacectl.simulation.events import Guard
 
 __all__ = [
     "check_atol",
     "check_grid",
+    "check_guards",
     "check_inputs",
     "check_parameters",
     "check_span",
     "check_state",
     "check_steps",
     "check_stops",
+    "require_room",
     "rounding_floor",
     "warn_if_singular",
 ]
@@ -41,8 +45,25 @@ def check_span(t_span: Any) -> tuple[float, float]:
     return float(span[0]), float(span[1])
 
 
-def check_grid(grid: Any, span: tuple[float, float]) -> np.ndarray:
-    """Times to record: a number of points, or increasing times inside the span; None means 201 points."""
+def check_guards(guards: Any) -> tuple[Guard, ...]:
+    """Guards as a tuple."""
+    if isinstance(guards, Guard):
+        raise ModelError(f"guards is the single guard '{guards.name}', expected a sequence; write guards=(guard,)")
+    try:
+        watched = tuple(guards)
+    except TypeError as error:
+        raise ModelError(f"guards is a {type(guards).__name__}, expected a sequence of Guard") from error
+    for item in watched:
+        if not isinstance(item, Guard):
+            raise ModelError(f"guards: got a {type(item).__name__}, expected Guard(name=..., expression=lambda s: ...)")
+    return watched
+
+
+def check_grid(grid: Any, span: tuple[float, float], *, columns: int = 1) -> np.ndarray:
+    """Times to record: a number of points, or increasing times inside the span; None means 201 points.
+
+    Records of so many `columns` must fit into the memory of the machine.
+    """
     if grid is None:
         grid = 201
     if isinstance(grid, (bool, np.bool_)):
@@ -50,6 +71,7 @@ def check_grid(grid: Any, span: tuple[float, float]) -> np.ndarray:
     if isinstance(grid, (int, np.integer)):
         if grid < 2:
             raise ModelError(f"grid is {grid}, expected at least 2 points (begin and end)")
+        require_room(int(grid), columns)
         return np.linspace(span[0], span[1], int(grid))
     times = np.asarray(as_array(grid, None, "grid"))
     if times.ndim != 1 or times.size == 0:
@@ -61,6 +83,12 @@ def check_grid(grid: Any, span: tuple[float, float]) -> np.ndarray:
             f"grid runs from {times[0]:g} to {times[-1]:g} s, outside t_span = ({span[0]:g}, {span[1]:g}); widen t_span"
         )
     return times
+
+
+def require_room(rows: int, columns: int, runs: int = 1) -> None:
+    """Raise `ModelError` for records that cannot fit into the memory of this machine."""
+    told = f"records at grid = {rows} times" + (f" in {runs} runs" if runs > 1 else "")
+    require_memory(8.0 * rows * max(columns, 1) * runs, told, "record fewer times")
 
 
 def check_state(eom: EquationsOfMotion, x0: Any) -> np.ndarray:

@@ -120,6 +120,9 @@ def simulate(
         If an argument cannot be right.
     SolverError
         If the integration fails (and `check`); its ``partial`` holds the run up to there.
+    Exception
+        Whatever a law or another Python function raises during the run, unchanged, with the run up to there as its
+        ``partial``; with ``check=False`` that is returned instead, as a failed run with the reason.
 
     Examples
     --------
@@ -134,7 +137,14 @@ def simulate(
     )  # fmt: skip
     check_arguments.warn_if_singular(eom, run.data.t, run.data.s[: eom.n_x], run.p)
     kept = law if isinstance(law, ControlLaw) else None  # a plain function may not travel to another process
-    simulation = replace(run.finish(*run.advance(progress)), equations=eom, law=kept)
+    try:
+        ended = run.finish(*run.advance(progress))
+    except Exception as error:  # of a law or another function in Python
+        partial = getattr(error, "partial", None)
+        if check or isinstance(error, ModelError) or not isinstance(partial, Simulation):
+            raise
+        ended = partial
+    simulation = replace(ended, equations=eom, law=kept)
     if check and not simulation.outcome.is_success:
         raise SolverError(simulation.outcome.message, partial=simulation)
     return simulation
@@ -166,6 +176,7 @@ def build_run(
     if driver not in ("auto", "native", "python"):
         raise ModelError(f"driver is {driver!r}, expected 'auto', 'native' or 'python'")
     span = check_arguments.check_span(t_span)
+    watched = check_arguments.check_guards(guards)
     parameters = check_arguments.check_parameters(eom, p)
     bound = bind_law(eom, law, parameters, tier)
     n_memory = len(bound.memory) if bound.period == 0.0 else 0
@@ -179,7 +190,6 @@ def build_run(
     plant = bind_plant(eom, tier, parameters)
     check_arguments.check_rates(eom, plant, span[0], start, parameters)
     jumps = project and rank_jumps(eom, span[0], start, parameters)
-    watched = tuple(guards)
     guard_function, guards_use_u = None, False
     if watched:
         entered = span[0] if entry is None else entry
@@ -205,7 +215,7 @@ def build_run(
         x0=start,
         z0=bound.z0,
         u0=check_arguments.check_inputs(eom, u, bound.u_map),
-        grid=check_arguments.check_grid(grid, span),
+        grid=check_arguments.check_grid(grid, span, columns=eom.n_x + len(bound.memory) + 2 * eom.n_u),
         limits=eom.limits(parameters),
         u_map=bound.u_map,
         y_map=bound.y_map,

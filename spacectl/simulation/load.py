@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spacectl.core.errors import ModelError
 from spacectl.simulation.result import Simulation
 from spacectl.simulation.result_files import read_dataset
 from spacectl.simulation.stage_result import StagedSimulation
@@ -24,7 +25,9 @@ def load_simulation(path: Any, group: str | None = None) -> Simulation:
     Raises
     ------
     ModelError
-        If the file is not one of ours, or holds several simulations and `group` names none of them.
+        If the file is not one of ours, holds a batch, or holds several simulations and `group` names none of them.
     """
     dataset, outcome = read_dataset(path, group)
+    if "run" in dataset.dims:
+        raise ModelError(f"{path}: it holds a batch of {dataset.sizes['run']} runs, not a single simulation; use load_batch")
     return (StagedSimulation if "stage_name" in dataset else Simulation)(dataset, outcome)

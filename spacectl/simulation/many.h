@@ -6,40 +6,50 @@ typedef void (*sc_prepare)(const double *p, double *w);
 
 typedef struct {
     sc_int n_p;
+    sc_int n_law_p;
     const double *x0;
     const double *z0; /* one row for all */
     const double *u0; /* one row for all */
     const double *p;  /* null: the same for all */
+    const double *law_p; /* the same for the law's own numbers */
+    const double *atol;
     const double *u_low;
     const double *u_high;
     void *prepare_plant;
+    void *prepare_law;
     void *prepare_sensors;
     void *prepare_guards;
     void *prepare_project;
     void *prepare_kinks;
     const sc_int *terminal; /* for each guard, whether it ends a run */
+    const volatile sc_int *stop; /* set from outside: no run goes on */
     double *out_x;
     double *out_z;
     double *out_u;
     double *out_u_commanded;
     double *t_end;    /* where each run ended */
-    sc_int *status;   /* of sc_advance */
-    sc_int *rows;     /* recorded grid times */
+    sc_int *status;   /* of sc_advance; SC_SLICE where a run was stopped from outside */
+    sc_int *rows;     /* recorded grid times; out_x has the state at the end of the run behind them */
     sc_int *counts;   /* steps, rejected steps, right sides, law calls */
 } sc_many;
+
+static const double SC_PATIENCE = 0.05; /* [s] between two looks at `stop` */
 
 static void sc_prepare_with(void *prepare, const double *p, sc_function *f)
 {
     if (prepare) ((sc_prepare)prepare)(p, f->w);
 }
 
-/* Runs first..last-1; `fresh` is the loop before its first step. Returns the number of runs made. */
+/* Runs first..last-1, or as many as there are before `stop` is set; `fresh` is the loop before its first step.
+ * Returns the number of runs that were begun. */
 sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int first, sc_int last)
 {
     for (sc_int run = first; run < last; run++) {
         const sc_int size = (fresh->n_grid + 1) * run;
         int status;
+        if (*m->stop) return run - first;
         *L = *fresh;
+        L->atol = (double *)m->atol + run * L->n_s;
         sc_copy(L->s, m->x0 + run * L->n_x, L->n_x);
         sc_copy(L->z, m->z0, L->n_z);
         if (L->n_s > L->n_x) sc_copy(L->s + L->n_x, m->z0, L->n_z);
@@ -58,13 +68,19 @@ sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int fi
             sc_prepare_with(m->prepare_project, p, &L->project);
             sc_prepare_with(m->prepare_kinks, p, &L->kinks);
         }
+        if (m->law_p) {
+            const double *p = m->law_p + run * m->n_law_p;
+            sc_give(&L->law, 5, p, m->n_law_p);
+            sc_prepare_with(m->prepare_law, p, &L->law);
+        }
         L->out_x = m->out_x + size * L->n_x;
         L->out_z = m->out_z + size * L->n_z;
         L->out_u = m->out_u + size * L->n_u;
         L->out_u_commanded = m->out_u_commanded + size * L->n_u;
         for (;;) {
             int ends = 0;
-            status = sc_advance(L, (sc_int)1 << 60, 1e300);
+            status = sc_advance(L, (sc_int)1 << 60, SC_PATIENCE);
+            if (status == SC_SLICE && !*m->stop) continue;
             if (status != SC_GUARD) break;
             for (sc_int k = 0; k < L->n_guards; k++) ends = ends || (L->fired[k] && m->terminal[k]);
             if (ends) break;
@@ -76,11 +92,8 @@ sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int fi
         m->counts[4 * run + 1] = L->n_rejected;
         m->counts[4 * run + 2] = L->n_right_sides;
         m->counts[4 * run + 3] = L->n_law_calls;
-        /* the place where it stopped, in the row behind the last one */
-        if (status != SC_DONE) {
-            const double *s = status == SC_GUARD ? L->event_s : L->s;
-            if (sc_record(L, L->i_grid, m->t_end[run], s) == SC_GO) m->rows[run]++;
-        }
+        /* the place where it ended, in the row behind the last one */
+        sc_copy(L->out_x + L->i_grid * L->n_x, status == SC_GUARD ? L->event_s : L->s, L->n_x);
     }
     return last - first;
 }

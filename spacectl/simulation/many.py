@@ -1,63 +1,40 @@
 """`simulate_many`: the same closed loop from many starting states and with many parameters, natively in threads.
 
-One loop for each thread is built as for `simulate`; the C driver then goes from run to run without Python.
+One loop for each thread is built as for `simulate`; the C driver then goes from run to run without Python. Arguments are
+checked in `many_arguments`, the threads are in `many_workers`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, ShapeError, SolverError
+from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Status
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.simulation.arguments import check_state
+from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.simulation.arguments import check_atol, check_span, require_room, rounding_floor
 from spacectl.simulation.closed_loop import build_run
-from spacectl.simulation.driver import DONE, GUARD, LIMIT, NativeLoop, load_driver
+from spacectl.simulation.driver import DONE, GUARD, LIMIT, SLICE
 from spacectl.simulation.events import Guard
 from spacectl.simulation.functions import CALLBACK, NONE, Tier
+from spacectl.simulation.many_arguments import (
+    StartChecker,
+    law_numbers,
+    limits_of,
+    parameters_of,
+    repeat_rows,
+    seeds_of,
+    states_of,
+)
 from spacectl.simulation.many_result import SimulationBatch, build_batch
+from spacectl.simulation.many_workers import Worker, run_in_threads
 from spacectl.simulation.run import Run
 
 __all__ = ["simulate_many"]
-
-_CHUNK = 32  # runs between two looks at the keyboard
-
-
-class _Many(ctypes.Structure):
-    """``sc_many`` of many.h."""
-
-    _fields_ = [("n_p", ctypes.c_longlong)] + [
-        (name, ctypes.c_void_p)
-        for name in (
-            "x0",
-            "z0",
-            "u0",
-            "p",
-            "u_low",
-            "u_high",
-            "prepare_plant",
-            "prepare_sensors",
-            "prepare_guards",
-            "prepare_project",
-            "prepare_kinks",
-            "terminal",
-            "out_x",
-            "out_z",
-            "out_u",
-            "out_u_commanded",
-            "t_end",
-            "status",
-            "rows",
-            "counts",
-        )  # fmt: skip
-    ]
 
 
 def simulate_many(
@@ -67,6 +44,7 @@ def simulate_many(
     t_span: Any,
     x0: Any,
     p: Any = None,
+    seed: Any = None,
     grid: Any = None,
     u: Any = None,
     guards: Sequence[Guard] = (),
@@ -90,6 +68,9 @@ def simulate_many(
         Starting states.
     p : array (n, n_p), sequence of mappings of changed numbers, or None
         Run-time parameters of each run.
+    seed : int or sequence of int, optional
+        Seeds of the noise (`add_noise`): one for each run, or one from which they are derived by numpy's `SeedSequence`.
+        Run k equals ``simulate`` with ``reseed(law, batch.seeds[k])``. Without it all runs draw the law's own noise.
     tier : {"native", "data-driven"}
         Native code for this structure, or the sweep that serves every tree (then all runs share one p).
     threads : int, optional
@@ -103,20 +84,27 @@ def simulate_many(
     Raises
     ------
     ModelError, ShapeError
-        If the arguments do not fit, or the law is a Python function.
+        If the arguments do not fit, or the law is a Python function. Each start is checked as by `simulate`, and a wrong one
+        is named by the number of its run.
     SolverError
         If there is no compiler.
+    KeyboardInterrupt
+        On Ctrl-C. Its ``partial`` is the batch so far: finished runs are kept, the others have the status ``interrupted``.
     """
     begin = time.perf_counter()
-    states, numbers = _states(eom, x0), _parameters(eom, p)  # the numbers are checked by the threads
-    n = max(len(states), 1 if numbers is None else len(numbers))
-    states = _rows(states, n, "x0")
-    numbers = None if numbers is None else _rows(numbers, n, "p")
+    require_equations(eom, "simulate_many")
     if tier not in ("native", "data-driven"):
         raise ModelError(
             f"simulate_many: tier is {tier!r}, expected 'native' or 'data-driven'; use simulate for the others"
         )
-    count = max(1, min(threads or os.cpu_count() or 1, n))
+    states, numbers = states_of(eom, x0), parameters_of(eom, p)
+    counts = [len(states), *(len(item) for item in (numbers, seed) if item is not None and np.ndim(item) > 0)]
+    n = max(counts)
+    states = repeat_rows(states, n, "x0")
+    numbers = None if numbers is None else repeat_rows(numbers, n, "p")
+    seeds = seeds_of(law, seed, n)
+    check = StartChecker(eom, tier, check_span(t_span)[0], states, numbers)
+    check(0, 1)  # before anything is built from it
 
     def build() -> Run:
         return build_run(
@@ -125,68 +113,60 @@ def simulate_many(
             driver="native", tier=tier, project=project, begin=begin,
         )  # fmt: skip
 
-    runs = [build() for _ in range(count)]
-    _check_native(runs[0], numbers is not None)
-    results = _results(runs[0], n)
-    low, high = _limits(eom, numbers, n)
-    terminal = np.array([int(guard.is_terminal) for guard in guards], dtype=np.int64)
-    shared = {"x0": states, "u_low": low, "u_high": high, "terminal": terminal, **results}
-    if numbers is not None:
-        shared["p"] = numbers
-    chunks = [(first, min(first + _CHUNK, n)) for first in range(0, n, _CHUNK)]
-    workers = [_Worker(run, shared, 0 if numbers is None else numbers.shape[1]) for run in runs]
-    if count == 1:
-        for chunk in chunks:
-            workers[0](*chunk)
-    else:
-        with ThreadPoolExecutor(count) as pool:
-            idle = list(workers)
+    runs = [build() for _ in range(max(1, min(threads or os.cpu_count() or 1, n)))]
+    run = runs[0]
+    _check_native(run, numbers is not None)
+    require_room(run.data.n_grid, run.data.n_x + run.data.n_z + 2 * run.data.n_u, n)
+    results = _results(run, n)
+    shared = {
+        **results,
+        **_inputs(run, states, numbers, law_numbers(law, seeds)),
+        "atol": _tolerances(run, states, atol, rtol),
+        "stop": np.zeros(1, dtype=np.int64),
+    }
+    workers = [Worker(item, shared) for item in runs]
 
-            def work(chunk: tuple[int, int]) -> None:
-                worker = idle.pop()
-                try:
-                    worker(*chunk)
-                finally:
-                    idle.append(worker)
+    def finish() -> SimulationBatch:
+        return build_batch(run, results, _statuses(results), numbers, seeds, time.perf_counter() - begin)
 
-            try:
-                list(pool.map(work, chunks))
-            except BaseException:  # wrong numbers, or Ctrl-C: what waits is not begun any more
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    _clear_rest(results)
-    codes = {DONE: Status.OK, GUARD: Status.EVENT, LIMIT: Status.LIMIT}
-    status = [codes.get(int(code), Status.FAILED) for code in results["status"]]
-    return build_batch(runs[0], results, status, numbers, time.perf_counter() - begin)
+    try:
+        run_in_threads(workers, n, check, shared["stop"])
+    except KeyboardInterrupt as interrupt:
+        interrupt.partial = finish()  # type: ignore[attr-defined]
+        raise
+    check.warn_of_singular()
+    return finish()
 
 
-class _Worker:
-    """One thread's loop."""
+def _inputs(
+    run: Run, states: np.ndarray, numbers: np.ndarray | None, law_p: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """What differs between the runs, under the names of many.h."""
+    low, high = limits_of(run.eom, numbers, len(states))
+    terminal = np.array([int(guard.is_terminal) for guard in run.guards], dtype=np.int64)
+    varied = {name: item for name, item in (("p", numbers), ("law_p", law_p)) if item is not None}
+    return {"x0": states, "u_low": low, "u_high": high, "terminal": terminal, **varied}
 
-    def __init__(self, run: Run, shared: Mapping[str, np.ndarray], n_p: int):
-        if not isinstance(run.loop, NativeLoop):
-            raise SolverError(
-                "simulate_many needs the compiled driver; install a C compiler or the extra spacectl[compiler]"
-            )
-        self.run, self.loop = run, run.loop
-        self._keep = {**shared, "z0": run.data.z.copy(), "u0": run.data.u_commanded.copy()}
-        addresses = {name: array.ctypes.data for name, array in self._keep.items()}
-        data = run.data
-        prepare = {
-            f"prepare_{name}": getattr(data, name).prepare
-            for name in ("plant", "sensors", "guards", "project", "kinks")
-        }
-        self._many = _Many(n_p=n_p, **addresses, **prepare)
-        self._fresh = self.loop.copy_struct()
-        self._library = load_driver()
 
-    def __call__(self, first: int, last: int) -> None:
-        """Check the numbers of the runs first..last-1 and make the runs."""
-        for row in self._keep["p"][first:last] if "p" in self._keep else ():
-            self.run.eom.check_parameters(row)
-        self._library.sc_run_many(
-            self.loop.address, ctypes.addressof(self._fresh), ctypes.addressof(self._many), first, last
-        )
+def _tolerances(run: Run, states: np.ndarray, atol: Any, rtol: float) -> np.ndarray:
+    """Absolute tolerances of each run, shape (n, n_s): not below the rounding of its own start, as in `simulate`."""
+    n_x = run.data.n_x
+    rows = np.tile(check_atol(atol, rtol, n_x, run.data.n_s - n_x)[0], (len(states), 1))
+    floors = np.array([rounding_floor(run.eom, x) for x in states])
+    rows[:, :n_x] = np.maximum(rows[:, :n_x], floors)
+    return rows
+
+
+def _statuses(results: dict[str, np.ndarray]) -> list[Status]:
+    """How each run ended; takes ``x_end`` from behind the records, and makes NaN of what a run has not reached."""
+    rows = results["rows"]
+    results["x_end"] = results["out_x"][np.arange(rows.size), rows]
+    results["x_end"][np.isnan(results["t_end"])] = np.nan  # never begun
+    rest = np.arange(results["out_x"].shape[1]) >= rows[:, None]
+    for name in ("out_x", "out_z", "out_u", "out_u_commanded"):
+        results[name][rest] = np.nan
+    codes = {DONE: Status.OK, GUARD: Status.EVENT, LIMIT: Status.LIMIT, SLICE: Status.INTERRUPTED}
+    return [codes.get(int(code), Status.FAILED) for code in results["status"]]
 
 
 def _check_native(run: Run, varies: bool) -> None:
@@ -207,54 +187,12 @@ def _check_native(run: Run, varies: bool) -> None:
 
 
 def _results(run: Run, n: int) -> dict[str, np.ndarray]:
+    """Arrays for the results; a run that is never begun stays interrupted, without rows."""
     data = run.data
     rows = data.n_grid + 1
     sizes = {"out_x": data.n_x, "out_z": data.n_z, "out_u": data.n_u, "out_u_commanded": data.n_u}
     arrays: dict[str, np.ndarray] = {name: np.empty((n, rows, size)) for name, size in sizes.items()}
-    arrays["t_end"] = np.zeros(n)
-    arrays["status"], arrays["rows"] = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    arrays["t_end"] = np.full(n, np.nan)
+    arrays["status"], arrays["rows"] = np.full(n, SLICE, dtype=np.int64), np.zeros(n, dtype=np.int64)
     arrays["counts"] = np.zeros((n, 4), dtype=np.int64)
     return arrays
-
-
-def _clear_rest(results: Mapping[str, np.ndarray]) -> None:
-    """Rows that a run has not reached are not numbers."""
-    rest = np.arange(results["out_x"].shape[1]) >= results["rows"][:, None]
-    for name in ("out_x", "out_z", "out_u", "out_u_commanded"):
-        results[name][rest] = np.nan
-
-
-def _states(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
-    if isinstance(x0, Mapping) or (not isinstance(x0, Sequence) and np.ndim(x0) == 1):
-        return check_state(eom, x0)[None, :]
-    return np.array([check_state(eom, row) for row in x0]).reshape(-1, eom.n_x)
-
-
-def _parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
-    if p is None:
-        return None
-    size = len(eom.parameters)
-    if isinstance(p, np.ndarray) and p.ndim == 2 and p.shape[1] == size:
-        return np.ascontiguousarray(p, dtype=float)
-    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in p]
-    return np.array(rows, dtype=float).reshape(-1, size)
-
-
-def _limits(eom: EquationsOfMotion, numbers: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest inputs of each run, shape (n, n_u)."""
-    rows = numbers
-    if numbers is not None:
-        names = [name for name in eom.parameters.names if name.endswith(".limit")]
-        used = [numbers[:, eom.parameters.where(name)] for name in names]
-        rows = numbers if any(np.any(columns != columns[:1]) for columns in used) else numbers[:1]
-    limits = [eom.limits(row) for row in (rows if rows is not None else [None])]
-    low, high = (np.array([pair[k] for pair in limits]).reshape(len(limits), eom.n_u) for k in (0, 1))
-    return _rows(low, n, "limits"), _rows(high, n, "limits")
-
-
-def _rows(array: np.ndarray, n: int, what: str) -> np.ndarray:
-    if len(array) not in (1, n) or n == 0:
-        raise ShapeError(
-            f"simulate_many: {len(array)} rows of {what} for {n} runs; give one row for all or one for each"
-        )
-    return np.ascontiguousarray(np.broadcast_to(array, (n, array.shape[1])))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xarray
 
+from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result_files import read_dataset, write_dataset
@@ -27,7 +28,8 @@ class SimulationBatch:
     ----------
     dataset : xarray.Dataset
         ``x(run, time, state)``, ``u(run, time, input)``, ``u_commanded`` and ``z``; NaN behind the end of a run that
-        stopped early; ``status(run)``, ``t_end(run)``, ``x_end(run, state)``, counts, and ``p(run, parameter)``; of
+        stopped early; ``status(run)``, ``t_end(run)`` (NaN if it never began), ``x_end(run, state)``, counts,
+        ``p(run, parameter)``, and ``seed(run)`` where runs draw their own noise; of
         constrained systems ``residual_end(run)``, the largest constraint residual there; of flexible ones
         ``theory_error(run)``, the largest estimated error of the theory of small deflections.
     outcome : Outcome
@@ -72,6 +74,13 @@ class SimulationBatch:
         """How each run ended."""
         return tuple(Status(str(word)) for word in self.dataset["status"].values)
 
+    @property
+    def seeds(self) -> tuple[int, ...] | None:
+        """Seed of the noise of each run; None if the law's own noise was drawn, or there is none."""
+        if "seed" not in self.dataset:
+            return None
+        return tuple(int(item) for item in self.dataset["seed"].values)
+
     def __getitem__(self, name: str) -> np.ndarray:
         """Histories of a named state or input, shape (n_runs, n_t)."""
         for letter, dimension in (("x", "state"), ("u", "input")):
@@ -84,24 +93,38 @@ class SimulationBatch:
         write_dataset(self.dataset, self.outcome, path)
 
 
-def load_batch(path: Any) -> SimulationBatch:
-    """Read a batch that `SimulationBatch.save` wrote.
+def load_batch(path: Any, *, group: str | None = None) -> SimulationBatch:
+    """Read a batch that `SimulationBatch.save` wrote, or one of a study's ``result.nc``.
 
     Parameters
     ----------
     path : path
         The netCDF file.
+    group : str, optional
+        Name of the batch in a file that holds several.
+
+    Raises
+    ------
+    ModelError
+        If the file is not one of ours or holds a single simulation.
     """
-    return SimulationBatch(*read_dataset(path))
+    dataset, outcome = read_dataset(path, group)
+    if "run" not in dataset.dims:
+        raise ModelError(f"{path}: it holds a single simulation, not a batch; use load_simulation")
+    return SimulationBatch(dataset, outcome)
 
 
 def build_batch(
-    run: Run, results: dict[str, np.ndarray], status: Sequence[Status], p: np.ndarray | None, seconds: float
+    run: Run,
+    results: dict[str, np.ndarray],
+    status: Sequence[Status],
+    p: np.ndarray | None,
+    seeds: np.ndarray | None,
+    seconds: float,
 ) -> SimulationBatch:
     """Label the arrays that the driver has filled."""
     labels, data = run.eom.labels, run.data
     n_runs, n_t = len(status), data.n_grid
-    last = np.maximum(results["rows"] - 1, 0)
     coords: dict[str, Any] = {"run": np.arange(n_runs), "time": ("time", data.grid, {"units": "s"})}
     variables: dict[str, Any] = {
         "status": ("run", np.array([item.value for item in status])),
@@ -118,7 +141,7 @@ def build_batch(
             coords[dimension] = list(names.names)
             coords[f"{dimension}_unit"] = (dimension, list(names.units))
     if len(labels.x):
-        ends = results["out_x"][np.arange(n_runs), last]
+        ends = results["x_end"]
         variables["x_end"] = (("run", "state"), ends)
         if run.eom.constraint_rows:
             variables["residual_end"] = ("run", _residuals(run, results["t_end"], ends, p))
@@ -126,6 +149,8 @@ def build_batch(
         variables[name] = ("run", results["counts"][:, k])
     if p is not None:
         variables["p"] = (("run", "parameter"), p)
+    if seeds is not None:
+        variables["seed"] = ("run", seeds)
     errors = [theory_errors(run.eom, history) for history in results["out_x"][:, :n_t]]
     if any(errors):
         variables["theory_error"] = ("run", np.array([max(item.values(), default=np.nan) for item in errors]))
@@ -134,14 +159,18 @@ def build_batch(
         warn_beyond_theory(run.eom, worst, 4)
     counts = Counter(item.value for item in status)
     message = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
-    is_good = all(item in (Status.OK, Status.EVENT) for item in status)
     totals = {
         name: int(results["counts"][:, k].sum()) for k, name in enumerate(("n_steps", "n_rejected", "n_right_sides"))
     }
-    outcome = Outcome(
-        status=Status.OK if is_good else Status.FAILED, message=message, stats={**totals, "seconds": seconds}
-    )
+    outcome = Outcome(status=_overall(status), message=message, stats={**totals, "seconds": seconds})
     return SimulationBatch(xarray.Dataset(variables, coords, run.attributes), outcome)
+
+
+def _overall(status: Sequence[Status]) -> Status:
+    """The status of a batch: interrupted if some run was, else failed if some run was not a success."""
+    if Status.INTERRUPTED in status:
+        return Status.INTERRUPTED
+    return Status.OK if all(item in (Status.OK, Status.EVENT) for item in status) else Status.FAILED
 
 
 def _residuals(run: Run, t: np.ndarray, x: np.ndarray, p: np.ndarray | None) -> np.ndarray:

@@ -19,7 +19,9 @@ import numpy as np
 import xarray
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome, Status
+from spacectl.simulation.seal import SEAL, dataset_sha256, seal_dataset
 
 __all__ = ["outcome_attribute", "read_dataset", "write_dataset"]
 
@@ -40,7 +42,7 @@ def write_dataset(dataset: xarray.Dataset, outcome: Outcome, path: Any) -> None:
     """
     target = Path(path)
     _remove_stale(target)
-    whole = dataset.assign_attrs(outcome_attribute(outcome))
+    whole = seal_dataset(dataset.assign_attrs(outcome_attribute(outcome)))
     handle, aside = tempfile.mkstemp(prefix=_aside(target), suffix=".part", dir=target.parent)
     os.close(handle)
     try:
@@ -93,16 +95,19 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
     Raises
     ------
     ModelError
-        If the file is not one of ours, has no such group, or has several and none is named.
+        If the file is not one of ours or damaged, has no such group, or has several and none is named.
     """
     try:
         chosen = _choose_group(path, group)
         dataset = xarray.load_dataset(Path(path), engine="h5netcdf", group=chosen)
+        seal = dataset.attrs.pop(SEAL, None)  # files of earlier versions have none
+        if seal is not None and str(seal) != dataset_sha256(dataset):
+            raise ModelError(f"{path}: damaged: its content is not what was written (sha256 differs); run it again")
         told = json.loads(dataset.attrs.pop(_OUTCOME))
         outcome = Outcome(status=Status(told["status"]), message=str(told["message"]), stats=dict(told["stats"]))
     except (FileNotFoundError, ModelError):
         raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # a damaged file makes the libraries below raise nearly anything
         raise ModelError(f"{path}: not a simulation that spacectl saved ({type(error).__name__}: {error})") from error
     attributes = {key: _plain(value) for key, value in dataset.attrs.items()}
     texts = {name: item.astype(str) for name, item in dataset.variables.items() if item.dtype.kind in "OTSU"}
@@ -113,7 +118,7 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
 
 def _choose_group(path: Any, group: str | None) -> str | None:
     """The group to read; None for a file that holds one simulation without a group."""
-    with h5netcdf.File(Path(path), "r") as file:
+    with h5netcdf.File(regular_file(path), "r") as file:
         groups = sorted(file.groups)
         if group is None and (_OUTCOME in file.attrs or not groups):
             return None

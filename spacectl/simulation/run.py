@@ -6,6 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -78,7 +79,7 @@ class Run:
         self.attributes["driver"] = self.loop.kind
 
     def advance(self, progress: Progress | None) -> tuple[Status, str]:
-        """Drive to the end; an interrupt carries the run so far as its ``partial``."""
+        """Drive to the end; whatever is raised on the way carries the run so far as its ``partial``."""
         data = self.data
         try:
             with RunProgress(progress, (data.t_start, data.t_end)) as reporter:
@@ -96,10 +97,26 @@ class Run:
                     if status == CALLBACK_ERROR:
                         self._raise_callback_error()
                     reporter.update(data.t)
-        except KeyboardInterrupt as interrupt:
-            kept = self.finish(Status.INTERRUPTED, f"interrupted at t = {data.t:g} s")
-            interrupt.partial = kept  # type: ignore[attr-defined]
+        except BaseException as error:
+            with suppress(Exception):  # what was raised first is told
+                error.partial = self.finish(*self.reason_of(error))  # type: ignore[attr-defined]
             raise
+
+    def reason_of(self, error: BaseException) -> tuple[Status, str]:
+        """Status and message of a run that ended by an exception: an interrupt, or that of a law or another function."""
+        t = self.data.t
+        if isinstance(error, KeyboardInterrupt):
+            return Status.INTERRUPTED, f"interrupted at t = {t:g} s"
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Status.FAILED, f"{self._raised_by(error)} raised near t = {t:g} s: {told}"
+
+    def _raised_by(self, error: BaseException) -> str:
+        """Name of the Python function that an exception comes from."""
+        names = {"law": f"law '{self.bound.name}'", "sensors": "a sensor", "guards": "a guard", "plant": "the plant"}
+        for name, told in names.items():
+            if getattr(self.data, name).error is error:
+                return told
+        return "a function of the run"
 
     def _note_events(self) -> bool:
         """Record the guards that fired; True if one of them ends the run."""

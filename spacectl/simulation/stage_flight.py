@@ -51,6 +51,7 @@ class Flight:
     last: Run | None = None
     is_over: bool = False
     entered: dict[str, float] = field(default_factory=dict)
+    cut_short: tuple[Status, str] | None = None  #: status and message of a run that an exception ended
 
     def __post_init__(self) -> None:
         if isinstance(self.table, StageProduct):
@@ -68,7 +69,12 @@ class Flight:
                 if self.is_over:
                     return self._ended(run, numbers)
                 continue
-            status, message = run.advance(self._part(progress))
+            try:
+                status, message = run.advance(self._part(progress))
+            except BaseException as error:
+                self.cut_short = run.reason_of(error)
+                self._keep(run, numbers, self.cut_short[0], is_end=True)
+                raise
             ended = status is Status.EVENT
             taken = (
                 next(item for item, hit in zip(self.stage.exits, run.data.fired, strict=False) if hit)

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.core.outcome import Outcome
+from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
@@ -89,6 +89,8 @@ def simulate_stages(
     SolverError
         If a captured constraint is open or contradicts others, if transitions pile up (Zeno), or if the integration fails; with
         ``check=False`` a failed integration returns what there is.
+    Exception
+        Whatever a law raises, and an interrupt, with all stages up to there as its ``partial``.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def simulate_stages(
         t=span[0],
         x=check_arguments.check_state(eom, x0),
         span=span,
-        grid=check_arguments.check_grid(grid, span),
+        grid=check_arguments.check_grid(grid, span, columns=eom.n_x + 2 * eom.n_u),
         numbers=check_arguments.check_parameters(eom, p),
         gap_tolerance=as_scalar(gap_tolerance, "gap_tolerance"),
         max_transitions=max_transitions,
@@ -118,12 +120,24 @@ def simulate_stages(
             "driver": driver, "tier": choose_tier(eom, tier, driver), "begin": begin,
         },
     )  # fmt: skip
-    status, message = flight.follow(progress)
+    try:
+        result = _gather(flight, *flight.follow(progress), begin)
+    except BaseException as error:  # an interrupt, or of a law or another function in Python
+        if flight.cut_short is None:
+            raise
+        result = _gather(flight, *flight.cut_short, begin)
+        error.partial = result  # type: ignore[attr-defined]
+        if check or not isinstance(error, Exception) or isinstance(error, ModelError):
+            raise
+    if check and not result.outcome.is_success:
+        raise SolverError(result.outcome.message, partial=result)
+    return result
+
+
+def _gather(flight: Flight, status: Status, message: str, begin: float) -> StagedSimulation:
+    """The result from the stages that were flown."""
     counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
     stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
-    stats |= judge_theory(eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]), stacklevel=4)
+    stats |= judge_theory(flight.eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]), stacklevel=5)
     outcome = Outcome(status=status, message=message, stats=stats)
-    result = gather(eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)
-    if check and not outcome.is_success:
-        raise SolverError(outcome.message, partial=result)
-    return result
+    return gather(flight.eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)

@@ -37,7 +37,7 @@ class Parameters:
     payload_mass: float = 50.0  # [kg]
     reach: float = 4.0  # [m]
     torque_limit: float = 120.0  # [N m]
-    posture: tuple[float, ...] = (0.0, 0.7, 0.0, -1.2, 0.0, 0.7, 0.0)  # [rad], about which the joints move
+    posture: tuple[float, float, float, float, float, float, float] = (0.0, 0.7, 0.0, -1.2, 0.0, 0.7, 0.0)  # [rad], of the joints
     amplitude: float = 0.4  # [rad]
     frequency: float = 0.6  # [rad/s], of the first joint; each further joint is 10 % quicker
     bandwidth: float = 12.0  # [rad/s], of the PD loops

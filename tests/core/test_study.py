@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,3 +84,35 @@ def test_hashes_follow_the_content() -> None:
     with pytest.raises(TypeError, match="cannot hash set"):
         content_hash({1, 2})
     assert {"python", "numpy", "casadi", "spacectl"} <= set(versions())
+
+
+@dataclass(frozen=True)
+class Sized:
+    count: int = 3
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    pair: tuple[str, int] = ("a", 1)
+    weights: tuple[float, ...] = (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("count", "inf", "cannot read 'inf' as int"),
+        ("count", float("inf"), "cannot read inf as int"),
+        ("count", "1e400", "cannot read '1e400' as int"),
+        ("count", "nan", "cannot read 'nan' as int"),
+        ("axis", "1,2", "'1,2' has 2 entries, expected 3"),
+        ("axis", (1.0, 2.0, 3.0, 4.0), "has 4 entries, expected 3"),
+        ("axis", "1,,2", "cannot read '1,,2' as tuple"),
+        ("pair", "a,b", "cannot read 'a,b' as tuple"),
+    ],
+)
+def test_numbers_and_tuples_that_cannot_be_are_refused(key: str, value: Any, message: str) -> None:
+    with pytest.raises(ModelError, match=f"parameter '{key}': .*{message}"):
+        override_parameters(Sized(), {key: value})
+
+
+def test_whole_numbers_are_exact_and_tuples_keep_their_form() -> None:
+    changed = override_parameters(Sized(), {"count": "9007199254740993", "pair": "b, 2", "weights": "(5,)", "axis": "0,0,1"})
+    assert changed == Sized(count=9007199254740993, pair=("b", 2), weights=(5.0,), axis=(0.0, 0.0, 1.0))
+    assert override_parameters(Sized(), {"count": "1e3"}).count == 1000

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from functools import cache
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -369,3 +371,27 @@ def test_effective_masses_of_a_plate_grow_to_its_mass() -> None:
     few, many = share(2), share(14)
     assert np.all(many >= few - 1e-12) and many[2] > 0.9 and np.all(many <= 1.0 + 1e-9)
     assert few[0] < 1e-12  # transverse modes carry nothing along the plate
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "no zip", "one array", "text inside"])
+def test_a_damaged_archive_is_told(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "model.npz"
+    np.savez_compressed(file, nodes=np.zeros((4, 3)), mass=np.eye(12), stiffness=np.eye(12))
+    data = bytearray(file.read_bytes())
+    if damage == "cut":
+        data = data[: len(data) // 2]
+    elif damage == "flipped":
+        data[60] ^= 0xFF
+    elif damage == "no zip":
+        data = bytearray(b"PK\x03\x04" + bytes(100))
+    elif damage == "one array":
+        with file.open("wb") as target:
+            np.save(target, np.zeros(3))
+        data = bytearray(file.read_bytes())
+    if damage == "text inside":
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("nodes", "no numbers")
+    else:
+        file.write_bytes(data)
+    with pytest.raises(ModelError, match="'.*model.npz': "):
+        load_fem(file)

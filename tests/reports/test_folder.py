@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,7 +22,8 @@ from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.study import StudyResult
 from spacectl.dynamics import form_equations
 from spacectl.model.library import pendulum
-from spacectl.reports.atomic import check_replaceable, complete_folder
+from spacectl.reports import atomic
+from spacectl.reports.atomic import check_replaceable, complete_folder, file_hashes
 from spacectl.reports.folder import rebuild_report, write_study_folder
 from spacectl.reports.leftovers import OLD, process_mark
 from spacectl.reports.page import StudyRecord
@@ -177,3 +179,80 @@ def test_an_interruption_while_a_page_is_drawn_again_leaves_the_old_result(
     with pytest.raises(KeyboardInterrupt):
         rebuild_report(folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def mounted(monkeypatch: pytest.MonkeyPatch, folder: Path, how: str) -> None:
+    """Let a folder behave as a mount point: one that the system tells (``"told"``), or one of the same disk."""
+    rename = Path.rename
+
+    def busy(self: Path, target: Path) -> Path:
+        if self == folder:
+            raise OSError(errno.EBUSY, "Device or resource busy", str(self))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", busy)
+    if how == "told":
+        monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == folder)
+
+
+@pytest.mark.parametrize("how", ["told", "bound"])
+def test_a_mount_point_is_filled_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    out = tmp_path / "disk"
+    out.mkdir()
+    (out / "lost+found").mkdir()
+    mounted(monkeypatch, out, how)
+    write_study_folder(result_of(1.0), out, record=RECORD, tables={"old.csv": "a"})
+    write_study_folder(result_of(2.0), out, record=RECORD)
+    assert json.loads((out / "metrics.json").read_text()) == {"value": 2.0}
+    record = json.loads((out / "provenance.json").read_text())
+    assert record["files"] == file_hashes(out) and "is_complete" not in record
+    assert not (out / "old.csv").exists(), "what the new result does not have is gone"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk"]
+    assert not [path for path in out.iterdir() if path.name.endswith(".part")]
+    (out / "thesis.txt").write_text("years of work")
+    with pytest.raises(ModelError, match="holds 'thesis.txt'"):
+        write_study_folder(result_of(3.0), out, record=RECORD)
+
+
+@pytest.mark.parametrize("files", [0, 1, 3])
+def test_a_mount_point_that_is_filled_by_half_is_known_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
+    out = tmp_path / "disk"
+    out.mkdir()
+    mounted(monkeypatch, out, "told")
+    write_study_folder(result_of(1.0), out, record=RECORD)
+    move, moved = atomic._move, []
+
+    def stop_later(file: Path, target: Path) -> None:
+        if len(moved) > files:
+            raise KeyboardInterrupt
+        moved.append(target)
+        move(file, target)
+
+    monkeypatch.setattr(atomic, "_move", stop_later)
+    with pytest.raises(KeyboardInterrupt):
+        write_study_folder(result_of(2.0), out, record=RECORD)
+    assert json.loads((out / "provenance.json").read_text())["files"] != file_hashes(out), "no complete result"
+    monkeypatch.setattr(atomic, "_move", move)
+    write_study_folder(result_of(3.0), out, record=RECORD)
+    assert json.loads((out / "provenance.json").read_text())["files"] == file_hashes(out)
+
+
+def test_a_page_drawn_again_does_not_bless_other_files_that_have_changed(tmp_path: Path) -> None:
+    folder = write_study_folder(result_of(2.0), tmp_path / "out", record=RECORD)
+    (folder / "metrics.json").write_text("{}")
+    rebuild_report(folder)
+    files, found = json.loads((folder / "provenance.json").read_text())["files"], file_hashes(folder)
+    assert [name for name in files if files[name] != found[name]] == ["metrics.json"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
+def test_a_damaged_document_is_told(tmp_path: Path, damage: str) -> None:
+    folder = write_study_folder(result_of(2.0), tmp_path / "out", record=RECORD)
+    data = bytearray((folder / "report.json.gz").read_bytes())
+    if damage == "flipped":
+        data[len(data) // 2] ^= 1
+    (folder / "report.json.gz").write_bytes({"cut": data[: len(data) // 2], "empty": b""}.get(damage, data))
+    with pytest.raises(ModelError, match=r"report.json.gz cannot be read .*run the study again"):
+        rebuild_report(folder)

@@ -130,7 +130,7 @@ def test_metrics_parameters_and_changes_are_shown(tmp_path: Path) -> None:
 
 
 def test_anything_else_is_refused_with_a_cure(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="got a dict, expected a Simulation or a StudyResult"):
+    with pytest.raises(ModelError, match="got a dict, expected a Simulation, a SimulationBatch or a StudyResult"):
         write_report({}, tmp_path / "r.html")
     with pytest.raises(ModelError, match="cannot be written"):
         write_report(StudyResult(metrics={}), tmp_path / "nowhere" / "r.html")

@@ -7,7 +7,7 @@ import pytest
 
 from spacectl import form_equations, library
 from spacectl.core.errors import ModelError
-from spacectl.simulation import simulate
+from spacectl.simulation import Guard, simulate, simulate_many
 from tests.simulation.stand_in import make_plant, pendulum, tumbling_body
 
 NAN = float("nan")
@@ -23,6 +23,10 @@ NAN = float("nan")
         ({"t_span": "now"}, "t_span: expected numbers"),
         ({"grid": 1}, "at least 2 points"),
         ({"grid": True}, "grid is True"),
+        ({"grid": 10**12}, r"records at grid = 1000000000000 times would take .* GiB.*record fewer times"),
+        ({"guards": Guard(name="stop", expression=lambda s: s.t)}, r"single guard 'stop', .*; write guards=\(guard,\)"),
+        ({"guards": [lambda s: s.t]}, "guards: got a function, expected Guard"),
+        ({"guards": 3}, "guards is a int, expected a sequence of Guard"),
         ({"grid": [0.0, 0.5, 0.5]}, "must increase"),
         ({"grid": [0.0, 2.0]}, r"grid runs from 0 to 2 s, outside t_span = \(0, 1\); widen t_span"),
         ({"grid": [-0.1, 1.0]}, "outside t_span"),
@@ -126,3 +130,12 @@ def test_plant_without_inputs_or_parameters_runs():
     eom = make_plant(lambda s: -s["x"], ("x",))
     sim = simulate(eom, x0=[1.0], t_span=(0.0, 1.0))
     assert sim["x"][-1] == pytest.approx(np.exp(-1.0), abs=1e-9)
+
+
+def test_a_batch_checks_its_guards_and_the_room_for_its_records() -> None:
+    eom = form_equations(library.pendulum())
+    x0 = np.zeros((10**4, 2))
+    with pytest.raises(ModelError, match="records at grid = 1000000 times in 10000 runs"):
+        simulate_many(eom, x0=x0, t_span=(0.0, 1.0), grid=10**6)
+    with pytest.raises(ModelError, match="single guard 'stop'"):
+        simulate_many(eom, x0=x0, t_span=(0.0, 1.0), guards=Guard(name="stop", expression=lambda s: s.t))

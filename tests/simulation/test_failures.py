@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from spacectl.core.control_law import CallableLaw
-from spacectl.core.errors import SolverError
+from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
 from spacectl.simulation import run, simulate
 from spacectl.simulation.progress import RunProgress
@@ -97,6 +97,46 @@ def test_exception_of_a_python_law_comes_out_unchanged(driver, period):
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("period", [0.0, 0.1])
+def test_a_law_that_raises_keeps_the_run_up_to_there(driver, period):
+    def rule(t, x):
+        if t > 0.5:
+            raise ZeroDivisionError("no gain")
+        return [0.0]
+
+    law = CallableLaw(function=rule, period=period, name="shaky")
+    options = {"x0": [0.1, 0.0], "t_span": (0.0, 1.0), "max_step": 0.05, "grid": 101, "driver": driver}
+    with pytest.raises(ZeroDivisionError) as caught:
+        simulate(pendulum(), law, **options)
+    kept = simulate(pendulum(), law, check=False, **options)
+    assert kept.outcome.status is Status.FAILED
+    assert "law 'shaky' raised near t = " in kept.outcome.message and "ZeroDivisionError: no gain" in kept.outcome.message
+    good = simulate(pendulum(), CallableLaw(function=lambda t, x: [0.0], period=period), **options)
+    for part in (kept, caught.value.partial):
+        assert 0.4 < part.t[-1] < 0.6 + 1e-12
+        n = int(np.sum(part.t[:-1] == good.t[: part.t.size - 1]))
+        assert n == part.t.size - 1 > 30
+        np.testing.assert_array_equal(part.x[:n], good.x[:n])
+    assert kept.dataset["x"].shape[0] == kept.t.size
+
+
+def test_a_law_of_the_wrong_shape_raises_also_without_check():
+    with pytest.raises(ModelError, match="returned shape"):
+        simulate(pendulum(), lambda t, x: [0.0, 0.0], t_span=(0.0, 1.0), check=False)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_progress_raises_keeps_the_run_too(error):
+    def report(fraction, message):
+        raise error
+
+    with pytest.raises(error) as caught:
+        simulate(oscillator(), x0=[1.0, 0.0], t_span=(0.0, 1e7), grid=1001, progress=report)
+    assert caught.value.partial.t[-1] > 0.0
+    assert caught.value.partial.outcome.status is (Status.INTERRUPTED if error is KeyboardInterrupt else Status.FAILED)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
 def test_interrupt_inside_a_python_law_keeps_what_was_finished(driver):
     def law(t, x):
         if t > 0.5:
@@ -109,6 +149,7 @@ def test_interrupt_inside_a_python_law_keeps_what_was_finished(driver):
     assert 0.3 < caught.value.partial.t[-1] < 0.5
 
 
+@pytest.mark.usefixtures("keyboard")
 def test_interrupt_from_the_keyboard_stops_the_compiled_driver():
     timer = threading.Timer(0.15, _thread.interrupt_main)
     timer.start()

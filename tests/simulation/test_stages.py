@@ -377,3 +377,22 @@ def test_system_without_constraints_changes_its_law_by_stage():
 def test_bad_input_is_refused(make, words):
     with pytest.raises(ModelError, match=words):
         make()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_is_raised_in_a_later_stage_keeps_all_stages_before(error):
+    def report(fraction, message):
+        raise error("told")
+
+    options = {"x0": {"height": 5.0}, "t_span": (0.0, 2.9), "grid": 30}
+    with pytest.raises(error) as caught:
+        simulate_stages(BALL, [bouncing()], progress=report, **options)
+    part, whole = caught.value.partial, simulate_stages(BALL, [bouncing()], **options)
+    assert part.outcome.status is (Status.INTERRUPTED if error is KeyboardInterrupt else Status.FAILED)
+    assert [item.time for item in part.transitions] == [item.time for item in whole.transitions]
+    n = int(np.sum(part.t < 2.875))
+    assert n == 29
+    np.testing.assert_array_equal(part.x[:n], whole.x[:n])
+    if error is ZeroDivisionError:
+        kept = simulate_stages(BALL, [bouncing()], progress=report, check=False, **options)
+        assert kept.outcome.status is Status.FAILED and "ZeroDivisionError: told" in kept.outcome.message
