@@ -67,8 +67,9 @@ def linearize(
     outputs : iterable of str, optional
         Outputs or error states, by name; default: the outputs of the system, or all error states if it has none.
     sensitivities : iterable of str
-        Parameters by which A is differentiated.
-    p : array, optional
+        Parameters by which A is differentiated: numbers, or fields of the description such as ``"boom.EI"``. By which
+        method stands in ``sensitivity_methods``; for several fields changed in `p`, pass it as a mapping.
+    p : array or mapping, optional
         Run-time parameters.
     stage : Stage or tuple of str, optional
         Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
@@ -142,7 +143,8 @@ def linearize(
         y=y,
         d=pushing,
         point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot), "inputs": eom.inputs},
-        sensitivities=found,
+        sensitivities={name: value for name, (value, _) in found.items()},
+        sensitivity_methods={name: method for name, (_, method) in found.items()},
         basis=basis,
         all_x=every,
     )
@@ -155,7 +157,7 @@ def linear_terms(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: Any, p: An
 
 def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, Any, Any], LinearTerms]:
     """A function (t, q, v, u) -> LinearTerms for fixed numbers p, prepared once for many points."""
-    values = eom.p if p is None else eom.parameters.check(p)
+    values = eom.parameters.of(p)
 
     def by_casadi(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
         W = tangent_map(eom, np.asarray(q, dtype=float))
@@ -266,22 +268,22 @@ def linear_outputs(
 
 def _sensitivities(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, names: tuple[str, ...]
-) -> dict[str, Array]:
-    """dA/dp of named parameters, exactly, through CasADi's second derivatives."""
+) -> dict[str, tuple[Array, str]]:
+    """dA/dp of named parameters, exactly, through CasADi's second derivatives; and how p follows from the name."""
     if not names:
         return {}
     q, v, n = x[: eom.n_q], x[eom.n_q :], eom.n_v
-    values = eom.p if p is None else eom.parameters.check(p)
+    values = eom.parameters.of(p)
     blocks = (("q", slice(0, n), tangent_map(eom, q)), ("v", slice(n, 2 * n), np.eye(n)))
     rates = {letter: _jacobian_rate(eom, letter) for letter, _, _ in blocks}
     result = {}
     for name in names:
-        where = eom.parameters.where(name)
-        stack = np.zeros((2 * n, 2 * n, where.stop - where.start))
-        for k, direction in enumerate(np.eye(values.size)[where]):
+        directions, method = eom.parameters.derivative(name, p)
+        stack = np.zeros((2 * n, 2 * n, directions.shape[1]))
+        for k, direction in enumerate(directions.T):
             for letter, block, turn in blocks:
                 stack[n:, block, k] = np.array(rates[letter](t, q, v, u, values, direction)) @ turn
-        result[name] = Array(stack)
+        result[name] = Array(stack), method
     return result
 
 

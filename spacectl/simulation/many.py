@@ -88,8 +88,8 @@ def simulate_many(
         As for `simulate`.
     x0 : array (n, n_x), sequence of mappings, or one state for all
         Starting states.
-    p : array (n, n_p), sequence of mappings of changed numbers, or None
-        Run-time parameters of each run.
+    p : array (n, n_p), sequence of mappings of changes, mapping of names to values for each run, or None
+        Run-time parameters of each run: ``[{"boom.EI": 1e4}, {"boom.EI": 2e4}]`` or ``{"boom.EI": [1e4, 2e4]}``.
     tier : {"native", "data-driven"}
         Native code for this structure, or the sweep that serves every tree (then all runs share one p).
     threads : int, optional
@@ -236,8 +236,20 @@ def _parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
     size = len(eom.parameters)
     if isinstance(p, np.ndarray) and p.ndim == 2 and p.shape[1] == size:
         return np.ascontiguousarray(p, dtype=float)
-    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in p]
+    rows = [eom.parameters.check(row) for row in (_runs(eom, p) if isinstance(p, Mapping) else p)]
     return np.array(rows, dtype=float).reshape(-1, size)
+
+
+def _runs(eom: EquationsOfMotion, p: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Named changes of each run from names with values for all runs; a single value serves all of them."""
+    known = eom.parameters
+    depths = {name: np.ndim(known.physical.value(name)) if known.is_physical(name) else len(known.shape(name)) for name in p}
+    series = {name: list(value) for name, value in p.items() if np.ndim(value) == depths[name] + 1}
+    n = max((len(values) for values in series.values()), default=1)
+    for name, values in series.items():
+        if len(values) != n:
+            raise ShapeError(f"simulate_many: parameter '{name}' has {len(values)} values, another one {n}; give one a run")
+    return [{name: series[name][k] if name in series else value for name, value in p.items()} for k in range(n)]
 
 
 def _limits(eom: EquationsOfMotion, numbers: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
