@@ -123,9 +123,11 @@ class Parameters:
         given = dict(changes or {})
         fields = {name: given.pop(name) for name in list(given) if self.is_physical(name)}
         if fields:
+            fields |= {name: given.pop(name) for name in self.physical.beside(fields, given)}
             p = self._with_fields(p, fields, given)
         for name, value in given.items():
-            p[self._place(name)] = as_array(value, self.shape(name), f"parameter '{name}'")[...].reshape(-1)
+            where = self._place(name)
+            p[where] = as_array(value, self.shape(name), f"parameter '{name}'")[...].reshape(-1)
         self.check(p)
         return p
 

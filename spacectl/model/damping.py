@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.model.description import set_field
+from spacectl.model.description import Number, set_field
 from spacectl.model.interfaced import Interfaced
 from spacectl.model.modal_integrals import pack_symmetric
 
@@ -32,17 +32,17 @@ class Proportional:
 
 
 class Damped(Interfaced):
-    """What a flexible body knows of its stiffness and damping as functions of its fields.
-
-    Attributes
-    ----------
-    derives_numbers : bool
-        The run-time numbers follow from all fields together. A field is therefore changed by building the body anew, also
-        where a number has the same name: another ``mass`` of a beam changes all its inertia integrals.
-    """
+    """What a flexible body knows of its stiffness and damping as functions of its fields."""
 
     damping: Any
-    derives_numbers: ClassVar[bool] = True
+
+    def derived_numbers(self, key: str) -> tuple[str, ...]:
+        """Run-time numbers that follow from a field: all of them, from all fields together.
+
+        A field is therefore changed by building the body anew, also where a number has the same name: another ``mass`` of a
+        beam changes all its inertia integrals.
+        """
+        return tuple(self.numbers())
 
     def convert_damping(self) -> None:
         """Store a given damping as float or array; what is no number is refused where it is used."""
@@ -94,6 +94,10 @@ class Damped(Interfaced):
                 f"{self._what}: the damping matrix is not symmetric with eigenvalues >= 0, so it would feed energy in"
             )
         return D
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        raise NotImplementedError
 
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
         """Derivatives of the stiffness matrix (m, m) by each number of a field that changes neither shapes nor inertia.

@@ -16,6 +16,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.attachments import find_interfaces
+from spacectl.model.modal_arrays import sizes_of
 from spacectl.model.rebuild import field_names, find_field, flatten, is_number, rebuild_system, unflatten
 from spacectl.model.segments import segment_derivatives
 from spacectl.model.system import System
@@ -24,6 +25,7 @@ __all__ = ["PhysicalNames"]
 
 STEP = 1e-3  #: of central differences, relative to the number; their error is of fourth order in it
 _ROUGH = 1e-3  # relative disagreement of two steps above which differences are no derivative
+_ROUNDING = 1e-12  # of the size of a number: what shapes and quadrature leave where exact integrals are zero
 _KEPT = 64  # systems that are remembered
 
 
@@ -61,7 +63,7 @@ class PhysicalNames:
         except ModelError:
             return False
         holder = getattr(owner, inner) if inner else owner
-        is_plain = name in self._parameters and not getattr(holder, "derives_numbers", False)
+        is_plain = name in self._parameters and not _derived(holder, key)
         return is_number(getattr(holder, key)) and not is_plain
 
     def value(self, name: str) -> Any:
@@ -84,15 +86,21 @@ class PhysicalNames:
         return self._known[key].copy()
 
     def owned(self, names: Any) -> set[str]:
-        """The numbers that depend on what owns the named fields, so that they cannot be chosen beside them."""
+        """The numbers that follow from the named fields, so that they cannot be chosen beside them."""
         found: set[str] = set()
         for name in names:
-            owner, inner, _ = find_field(self.system, name)
-            holder, title = getattr(owner, inner) if inner else owner, name.partition(".")[0]
-            if getattr(holder, "derives_numbers", False):
-                found |= {f"{title}.{key}" for key in holder.numbers()}
-                found |= {other for other in self._parameters.names if other.startswith(f"{title}[")}
+            owner, inner, key = find_field(self.system, name)
+            derived, title = _derived(getattr(owner, inner) if inner else owner, key), name.partition(".")[0]
+            pieces = [other for other in self._parameters.names if derived and other.startswith(f"{title}[")]
+            found |= {*(f"{title}.{number}" for number in derived), *pieces}
         return found & set(self._parameters.names)
+
+    def beside(self, names: Any, others: Any) -> list[str]:
+        """Those of the other names that are fields of the same things: all of a thing is built anew at once."""
+        known = set(field_names(self.system))
+        holders = [find_field(self.system, name)[:2] for name in names]
+        places = {name: find_field(self.system, name)[:2] for name in others if name in known}
+        return [name for name, (owner, inner) in places.items() if any(owner is o and inner == i for o, i in holders)]
 
     def derivative(self, name: str, changes: Mapping[str, Any]) -> tuple[np.ndarray, str]:
         """Derivatives of p by each number of a field, shape (n_p, size), and by which method, at other values of fields."""
@@ -117,13 +125,20 @@ class PhysicalNames:
         for item in numbers.names:
             if numbers.shape(item) != self._parameters.shape(item):
                 raise ModelError(f"parameter {told}: number '{item}' then has another size; {_CURE}")
-            p[self._parameters.where(item)] = numbers.get(item).reshape(-1)
+            self._place(p, item, numbers.get(item).reshape(-1))
         try:
             self._parameters.check(p)
         except ModelError as error:
             raise ModelError(f"parameter {told} changes numbers of the equations: {error}") from error
         self._check_effect(new, p, changes)
         return p
+
+    def _place(self, p: np.ndarray, number: str, value: np.ndarray) -> None:
+        """Put a number into p; where it is structure, rounding (integrals by quadrature, modes) does not count as a change."""
+        where = self._parameters.where(number)
+        small = np.abs(value - p[where]) <= _ROUNDING * sizes_of(number.rsplit(".", 1)[-1], value)
+        fixed = np.array(self._parameters.fixed[where], dtype=bool)
+        p[where] = np.where(fixed & small, p[where], value)
 
     def _check_effect(self, new: System, p: np.ndarray, changes: Mapping[str, Any]) -> None:
         """Refuse a field that no number shows: the equations may depend on it by their form."""
@@ -202,6 +217,11 @@ class PhysicalNames:
 
 
 _CURE = "describe the system with this value and form its equations"
+
+
+def _derived(holder: Any, key: str) -> tuple[str, ...]:
+    """Numbers that follow from a field and are not simply the field."""
+    return holder.derived_numbers(key) if hasattr(holder, "derived_numbers") else ()
 
 
 def _value(system: System, name: str) -> Any:
