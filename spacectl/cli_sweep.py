@@ -22,9 +22,9 @@ from spacectl.cli_settings import parse_settings
 from spacectl.core.errors import ModelError, SpacectlError, unknown_name
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.provenance import versions
-from spacectl.core.study import StudyResult
+from spacectl.core.study import StudyResult, parameter_value
 from spacectl.reports.atomic import check_replaceable
-from spacectl.reports.folder import PAGE, plain_parameters, write_study_folder
+from spacectl.reports.folder import PAGE, plain_value, write_study_folder
 from spacectl.reports.record import StudyRecord
 from spacectl.reports.units import format_value
 
@@ -141,7 +141,7 @@ def _run_all(
         row: dict[str, Any] = {"parameters": point, "metrics": {}, "error": ""}
         try:
             parameters = prepare_parameters(loaded, {**fixed, **point})
-            row["parameters"] = {key: plain_parameters(parameters)[key] for key in point}
+            row["parameters"] = {key: plain_value(parameter_value(parameters, key)) for key in point}
             row["metrics"] = answer(loaded, parameters, is_quick=is_quick, progress=lambda *_: None).metrics
         except (SpacectlError, ArithmeticError, ValueError) as error:
             row["error"] = " ".join(str(error).split())

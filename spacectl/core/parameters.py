@@ -147,8 +147,8 @@ class Parameters:
         wrong = np.flatnonzero(depends & (p != own))
         if wrong.size:
             raise ModelError(
-                f"parameter {told}: the given p has another '{self.name_of(int(wrong[0]))}' than the system, which belongs to the "
-                "same part; give all changes of a part together, by name"
+                f"parameter {told}: the given p has another '{self.name_of(int(wrong[0]))}' than the system, which belongs to "
+                "the same part; give all changes of a part together, by name"
             )
         return np.where(depends, new, p)
 
@@ -167,7 +167,9 @@ class Parameters:
         fields = {key: value for key, value in p.items() if self.is_physical(key)} if isinstance(p, Mapping) else {}
         others = {key: value for key, value in p.items() if key not in fields} if isinstance(p, Mapping) else {}
         base = None if p is None or isinstance(p, Mapping) else self.check(p)
-        self.vector({**others, **fields, name: fields.get(name, self.physical.value(name))}, base)  # raises if p does not fit
+        self.vector(
+            {**others, **fields, name: fields.get(name, self.physical.value(name))}, base
+        )  # raises if p does not fit
         return self.physical.derivative(name, fields)
 
     def check(self, p: Any) -> np.ndarray:

@@ -53,11 +53,11 @@ def stiffness_derivatives(beam: Any, key: str) -> tuple[np.ndarray, ...] | None:
     blocks = []
     for k, number in enumerate(values):
         named = kinds[key] if len(values) == 1 else (kinds[key][k],)
-        dK = np.zeros_like(beam.elasticity)
+        K_by = np.zeros_like(beam.elasticity)
         for kind, own in zip(beam.kinds, beam.kind_slices, strict=True):
             if kind.name in named:
-                dK[own, own] = beam.elasticity[own, own] / number
-        blocks.append(dK)
+                K_by[own, own] = beam.elasticity[own, own] / number
+        blocks.append(K_by)
     return tuple(blocks)
 
 

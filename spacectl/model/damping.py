@@ -111,11 +111,11 @@ class Damped(Interfaced):
         by_damping = self._damping_derivatives() if key == "damping" else None
         if by_damping is not None:
             return {"modal_damping": _columns(by_damping)}
-        dK = self.stiffness_derivatives(key)
-        dD = None if dK is None else [self._damping_by_stiffness(entry) for entry in dK]
-        if dK is None or dD is None or any(entry is None for entry in dD):
+        K_by = self.stiffness_derivatives(key)
+        D_by = None if K_by is None else [self._damping_by_stiffness(entry) for entry in K_by]
+        if K_by is None or D_by is None or any(entry is None for entry in D_by):
             return None
-        return {"stiffness": _columns(dK), "modal_damping": _columns([entry for entry in dD if entry is not None])}
+        return {"stiffness": _columns(K_by), "modal_damping": _columns([entry for entry in D_by if entry is not None])}
 
     def _damping_derivatives(self) -> list[np.ndarray] | None:
         """Derivatives of D by each number of `damping`: it is linear in them."""
@@ -126,20 +126,20 @@ class Damped(Interfaced):
         units = np.eye(self.n_modes) if np.ndim(self.damping) else np.ones((1, self.n_modes))
         return [self._ratio_damping(unit) for unit in units]
 
-    def _damping_by_stiffness(self, dK: np.ndarray) -> np.ndarray | None:
-        """Derivative of D along dK with shapes and inertia unchanged; None where two modes of equal frequency but different
+    def _damping_by_stiffness(self, K_by: np.ndarray) -> np.ndarray | None:
+        """Derivative of D along K_by with shapes and inertia unchanged; None where two modes of equal frequency but different
         damping exchange, so that there is none.
 
         With modes ``K V = M V S``, ``D = M V G V' M``, ``G = 2 zeta sqrt(S)``: ``dD = M V (F * V' dK V) V' M`` with the divided
         differences ``F_ij = (g_i - g_j) / (s_i - s_j)`` (Daleckii and Krein).
         """
         if isinstance(self.damping, Proportional):
-            return self.damping.beta * dK
+            return self.damping.beta * K_by
         if self._is_damping_matrix:
-            return np.zeros_like(dK)
+            return np.zeros_like(K_by)
         ratios, M = self._ratios, self.mode_mass
         squares, vectors = eigh(self.elasticity, M)
-        root, left, P = np.sqrt(squares), M @ vectors, vectors.T @ dK @ vectors
+        root, left, P = np.sqrt(squares), M @ vectors, vectors.T @ K_by @ vectors
         # (g_i - g_j) / (s_i - s_j), with the common part of the ratios divided out exactly
         F = (ratios[:, None] + ratios) / (root[:, None] + root)
         differs = (ratios[:, None] != ratios) & (np.abs(P) > 1e-12 * np.max(np.abs(P), initial=1e-300))

@@ -17,7 +17,7 @@ from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.attachments import find_interfaces
 from spacectl.model.modal_arrays import sizes_of
-from spacectl.model.rebuild import field_names, find_field, flatten, is_number, rebuild_system, unflatten
+from spacectl.model.rebuild import field_names, field_value, find_field, flatten, is_number, rebuild_system, unflatten
 from spacectl.model.segments import segment_derivatives
 from spacectl.model.system import System
 
@@ -68,7 +68,7 @@ class PhysicalNames:
 
     def value(self, name: str) -> Any:
         """The system's own value of a field."""
-        return _value(self.system, name)
+        return field_value(self.system, name)
 
     def vector(self, changes: Mapping[str, Any]) -> np.ndarray:
         """The numbers p of the system with some fields changed, the same as of a system that is written that way.
@@ -90,7 +90,7 @@ class PhysicalNames:
         found: set[str] = set()
         for name in names:
             owner, inner, key = find_field(self.system, name)
-            derived, title = _derived(getattr(owner, inner) if inner else owner, key), name.partition(".")[0]
+            derived, title = _derived(getattr(owner, inner) if inner else owner, key), _title(name)
             pieces = [other for other in self._parameters.names if derived and other.startswith(f"{title}[")]
             found |= {*(f"{title}.{number}" for number in derived), *pieces}
         return found & set(self._parameters.names)
@@ -143,7 +143,7 @@ class PhysicalNames:
     def _check_effect(self, new: System, p: np.ndarray, changes: Mapping[str, Any]) -> None:
         """Refuse a field that no number shows: the equations may depend on it by their form."""
         for name in set(changes) - self._effective:
-            if np.array_equal(flatten(_value(self.system, name)), flatten(_value(new, name))):
+            if np.array_equal(flatten(field_value(self.system, name)), flatten(field_value(new, name))):
                 continue
             if len(changes) > 1:
                 self._rebuild({name: changes[name]})
@@ -162,10 +162,14 @@ class PhysicalNames:
 
     def _closed_form(self, system: System, name: str) -> np.ndarray | None:
         owner, inner, key = find_field(system, name)
-        holder, title = getattr(owner, inner) if inner else owner, name.partition(".")[0]
+        holder, title = getattr(owner, inner) if inner else owner, _title(name)
         if not hasattr(holder, "number_derivatives"):
             return None
-        found = segment_derivatives(holder, key) if getattr(holder, "segments", 1) > 1 else {"": holder.number_derivatives(key)}
+        found = (
+            segment_derivatives(holder, key)
+            if getattr(holder, "segments", 1) > 1
+            else {"": holder.number_derivatives(key)}
+        )
         if found is None or any(item is None for item in found.values()):
             return None
         p = np.zeros((len(self._parameters), flatten(getattr(holder, key)).size))
@@ -189,7 +193,7 @@ class PhysicalNames:
 
     def _differences(self, system: System, name: str, changes: Mapping[str, Any]) -> tuple[np.ndarray, str]:
         """Central differences of fourth order, checked against those of second order."""
-        own = _value(system, name)
+        own = field_value(system, name)
         entries = flatten(own)
         sizes = np.where(entries != 0.0, np.abs(entries), np.max(np.abs(entries), initial=0.0))
         if not np.all(sizes > 0.0):
@@ -208,8 +212,14 @@ class PhysicalNames:
     def _check_smooth(self, rough: np.ndarray, fine: np.ndarray, typical: np.ndarray, name: str) -> None:
         for number in self._parameters.names:
             own = self._parameters.where(number)
+            same = [
+                self._parameters.where(other) for other in self._parameters.names if _title(other) == _title(number)
+            ]
+            floor = _ROUNDING * max(
+                np.max(typical[place], initial=0.0) for place in same
+            )  # numbers that are rounding alone
             scale = max(np.max(np.abs(fine[own]), initial=0.0), np.max(typical[own], initial=0.0))
-            if np.max(np.abs(rough[own] - fine[own]), initial=0.0) > _ROUGH * scale:
+            if np.max(np.abs(rough[own] - fine[own]), initial=0.0) > _ROUGH * scale + floor / STEP:
                 raise SolverError(
                     f"derivative by '{name}': number '{number}' is not smooth there (steps of {STEP:g} and twice that disagree: "
                     "modes exchange, or a shape changes its sign); choose another value"
@@ -219,14 +229,13 @@ class PhysicalNames:
 _CURE = "describe the system with this value and form its equations"
 
 
+def _title(name: str) -> str:
+    return name.partition(".")[0]
+
+
 def _derived(holder: Any, key: str) -> tuple[str, ...]:
     """Numbers that follow from a field and are not simply the field."""
     return holder.derived_numbers(key) if hasattr(holder, "derived_numbers") else ()
-
-
-def _value(system: System, name: str) -> Any:
-    owner, inner, key = find_field(system, name)
-    return getattr(getattr(owner, inner) if inner else owner, key)
 
 
 def _form(system: System) -> str:

@@ -25,7 +25,9 @@ class PlateFields(Damped):
         """The plate with other values of fields; frames with the name of a place move with length and width."""
         if {"length", "width"} & set(changes):
             check_stretchable(self)
-            size = [as_scalar(changes.get(key, getattr(self, key)), f"{self._what}: {key}") for key in ("length", "width")]
+            size = [
+                as_scalar(changes.get(key, getattr(self, key)), f"{self._what}: {key}") for key in ("length", "width")
+            ]
             changes = {"frames": move_frames(self.frames, *size), **changes}
         return replace(self, **changes)  # type: ignore[type-var]
 

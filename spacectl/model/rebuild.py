@@ -18,7 +18,7 @@ from spacectl.core.errors import ModelError, unknown_name
 if TYPE_CHECKING:
     from spacectl.model.system import System
 
-__all__ = ["field_names", "find_field", "flatten", "is_number", "rebuild_system", "unflatten"]
+__all__ = ["field_names", "field_value", "find_field", "flatten", "is_number", "rebuild_system", "unflatten"]
 
 _SERIES = ("parts", "actuators", "sensors", "elements", "constraints")
 _INNER = ("body", "joint")  # descriptions whose numbers their holder lists under its own name
@@ -68,6 +68,12 @@ def find_field(system: System, name: str) -> tuple[Any, str, str]:
     if len(found) > 1:
         raise ModelError(f"parameter '{name}': {len(found)} things called '{title}' have it; rename one of them")
     return found[0]
+
+
+def field_value(system: System, name: str) -> Any:
+    """The value of a field of a system."""
+    owner, inner, key = find_field(system, name)
+    return getattr(_inside(owner, inner), key)
 
 
 def field_names(system: System) -> tuple[str, ...]:

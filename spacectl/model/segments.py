@@ -73,7 +73,7 @@ def cut_beam(beam: Beam) -> tuple[Beam, ...]:
 
 
 def segment_derivatives(beam: Beam, key: str) -> dict[str, dict[str, np.ndarray] | None]:
-    """Derivatives of the numbers of each piece (``"[1]"``, ...) by a field of the whole beam, in closed form; None without one."""
+    """Derivatives of the numbers of each piece (``"[1]"``, ...) by a field of the whole beam; None without closed form."""
     pieces = cut_beam(beam)
     if key != "damping" or isinstance(beam.damping, Proportional):
         found = {piece.name: piece.number_derivatives(key) for piece in pieces}

@@ -23,7 +23,7 @@ from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_constraints import structure_of
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
-from spacectl.model.rebuild import rebuild_system
+from spacectl.model.rebuild import field_names, field_value, rebuild_system
 from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Rotor
 from spacectl.model.sensors import Sensor
@@ -187,6 +187,14 @@ class System:
     def changed(self, changes: Mapping[str, Any]) -> System:
         """The system with other values of fields, by the names of their owners: ``{"boom.EI": 2e3, "hub.mass": 40.0}``."""
         return rebuild_system(self, changes)
+
+    def field_names(self) -> tuple[str, ...]:
+        """Names of the fields with numbers that `changed` takes."""
+        return field_names(self)
+
+    def field_value(self, name: str) -> Any:
+        """The value of a field, by the name of its owner: ``"boom.EI"``."""
+        return field_value(self, name)
 
     def content_hash(self) -> str:
         """sha256 of all data; equal data, equal hash."""

@@ -94,7 +94,9 @@ class LineElement(PointElement):
 
     def changed(self, **changes: Any) -> LineElement:
         """The tether with other values of fields."""
-        return replace(self, **({"shortest": None, **changes} if set(changes) & set(self.derived_numbers("length")) else changes))
+        return replace(
+            self, **({"shortest": None, **changes} if set(changes) & set(self.derived_numbers("length")) else changes)
+        )
 
     def number_derivatives(self, key: str) -> dict[str, np.ndarray] | None:
         """Derivatives of the numbers that follow from a field."""

@@ -243,12 +243,16 @@ def _parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
 def _runs(eom: EquationsOfMotion, p: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Named changes of each run from names with values for all runs; a single value serves all of them."""
     known = eom.parameters
-    depths = {name: np.ndim(known.physical.value(name)) if known.is_physical(name) else len(known.shape(name)) for name in p}
+    depths = {
+        name: np.ndim(known.physical.value(name)) if known.is_physical(name) else len(known.shape(name)) for name in p
+    }
     series = {name: list(value) for name, value in p.items() if np.ndim(value) == depths[name] + 1}
     n = max((len(values) for values in series.values()), default=1)
     for name, values in series.items():
         if len(values) != n:
-            raise ShapeError(f"simulate_many: parameter '{name}' has {len(values)} values, another one {n}; give one a run")
+            raise ShapeError(
+                f"simulate_many: parameter '{name}' has {len(values)} values, another one {n}; give one a run"
+            )
     return [{name: series[name][k] if name in series else value for name, value in p.items()} for k in range(n)]
 
 
