@@ -99,6 +99,21 @@ class Damped(Interfaced):
         """Run-time numbers."""
         raise NotImplementedError
 
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates."""
+        raise NotImplementedError
+
+    @property
+    def modal_mass(self) -> np.ndarray:
+        """Modal mass matrix (m, m)."""
+        raise NotImplementedError
+
+    @property
+    def mode_mass(self) -> np.ndarray:
+        """Mass matrix (m, m) that frequencies and damping ratios refer to."""
+        raise NotImplementedError
+
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
         """Derivatives of the stiffness matrix (m, m) by each number of a field that changes neither shapes nor inertia.
 

@@ -43,7 +43,7 @@ def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
         if isinstance(value, (str, bool)) or value is None or (callable(value) and not is_number(value)):
             raise ModelError(f"parameter '{name}': expected a number (or Profile), got {value!r}")
     new = _new_owners(system, changes)
-    series = {key: tuple(new.get(id(item), item) for item in getattr(system, key)) for key in _SERIES}
+    series: dict[str, Any] = {key: tuple(new.get(id(item), item) for item in getattr(system, key)) for key in _SERIES}
     return replace(system, environment=new.get(id(system.environment), system.environment), **series)
 
 
@@ -143,9 +143,9 @@ def _new_owners(system: System, changes: Mapping[str, Any]) -> dict[int, Any]:
         owner, inner, key = find_field(system, name)
         owners[id(owner)] = owner
         wanted.setdefault(id(owner), {}).setdefault(inner, {})[key] = value
-    for key, groups in wanted.items():
-        within = {inner: _changed(_inside(owners[key], inner), own) for inner, own in groups.items() if inner}
-        owners[key] = _changed(owners[key], {**groups.get("", {}), **within})
+    for old, groups in wanted.items():
+        within = {inner: _changed(_inside(owners[old], inner), own) for inner, own in groups.items() if inner}
+        owners[old] = _changed(owners[old], {**groups.get("", {}), **within})
     return owners
 
 
