@@ -66,12 +66,12 @@ def carried(body: Any, **more: Any) -> System:
 
 
 def beam(**fields: Any) -> System:
-    return carried(Beam(**{**BEAM, "damping": 0.01, "modes": 2, **fields}))
+    return carried(Beam(**{**BEAM, "damping": 0.01, **fields}))
 
 
 def tip_body(**fields: Any) -> System:
     """Own ends and a tip body: modes; gravity and a load along the beam."""
-    body = Beam(**{**BEAM, "tip_mass": 2.0, "tip_inertia": 0.3, "modes": 2, "damping": 0.02, **fields})
+    body = Beam(**{**BEAM, "tip_mass": 2.0, "tip_inertia": 0.3, "damping": 0.02, **fields})
     return System(
         name="tower",
         parts=(Part(body, joint=Fixed()),),
@@ -82,7 +82,7 @@ def tip_body(**fields: Any) -> System:
 
 def closed(**fields: Any) -> System:
     """A loop through the tip of a beam."""
-    body = Beam(**{**BEAM, "damping": 0.01, "modes": 2, "interfaces": (), **fields})
+    body = Beam(**{**BEAM, "damping": 0.01, **fields})
     crank = RigidBody(name="crank", mass=3.0, inertia=(0.1, 2.0, 2.0), com=(1.0, 0.0, 0.0))
     return System(
         name="linkage",
@@ -163,7 +163,7 @@ CASES: dict[str, tuple[Callable[..., System], dict[str, Any], dict[str, Any]]] =
     "ratios": (beam, {**BOTH, "modes": 1, "damping": (0.01, 0.02, 0.03)}, {"EI": (2.5e3, 1.1e3), "length": 7.0}),
     "proportional": (beam, {"damping": Proportional(alpha=0.1, beta=0.01)}, {"damping": Proportional(alpha=0.2, beta=0.02)}),
     "shear": (beam, {"GA": 5e4, "rotary": (0.0, 0.0, 0.02)}, {"EI": 2e3, "GA": 3e4}),
-    "profile": (beam, {"EI": Profile(x=(0, 4, 8), values=(1e3, 2e3, 5e2))}, {"EI": Profile(x=(0, 3, 8), values=(2e3, 1e3, 7e2))}),
+    "profile": (beam, {"modes": 2, "EI": Profile(x=(0, 4, 8), values=(1e3, 2e3, 5e2))}, {"EI": Profile(x=(0, 3, 8), values=(2e3, 1e3, 7e2))}),
     "segments": (beam, {"segments": 2, "modes": 1}, {"length": 9.0, "EI": 1.5e3, "damping": 0.02}),
     "strain": (beam, {"order": "strain", "EA": 1e5, "extension": 1}, {"EA": 2e5, "length": 7.0}),
     "modes": (tip_body, {}, {"length": 6.0, "tip_mass": 4.0, "EI": 2e3, "tip_inertia": 0.5}),
@@ -251,13 +251,13 @@ def test_other_forms_of_equations() -> None:
         assert_alike(eom, names, written)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     length=st.floats(2.0, 20.0),
     EI=st.floats(1e2, 1e5),
     mass=st.floats(0.5, 50.0),
     damping=st.floats(1e-3, 0.2),
-    modes=st.integers(1, 3),
+    modes=st.integers(1, 2),
     is_loaded=st.booleans(),
 )
 def test_any_beam(length: float, EI: float, mass: float, damping: float, modes: int, is_loaded: bool) -> None:

@@ -44,7 +44,7 @@ RUN = {"t_span": (0.0, 0.5), "grid": 5, "rtol": 1e-9}
 
 
 def arm(**fields: Any) -> System:
-    own = {"length": 4.0, "mass": 3.0, "EI": 900.0, "modes": 2, "damping": 0.02, **fields}
+    own = {"length": 4.0, "mass": 3.0, "EI": 900.0, "damping": 0.02, **fields}
     return System(
         name="arm",
         parts=(Part(Beam(name="a1", **own), joint=Revolute(name="hinge", axis="z")), Part(LOAD, on="a1.tip")),
@@ -109,40 +109,31 @@ def test_stages_change_a_part_at_once() -> None:
         stage_numbers(eom, Stage((), {"a1.damping": 0.1}), eom.parameters.vector({"a1.EI": 600.0}))
 
 
-def difference(build: Any, own: dict[str, Any], key: str, k: int | None) -> np.ndarray:
-    """dA of systems written anew, by Richardson's rule on central differences."""
-    value = own[key]
-
-    def at(step: float) -> np.ndarray:
-        if k is None:
-            changed: Any = value * (1.0 + step)
-        else:
-            changed = tuple(item * (1.0 + step * (i == k)) for i, item in enumerate(value))
-        eom = form_equations(build(**{**own, key: changed}))
-        return np.asarray(linearize(eom, eom.state(), check=False).A)
-
-    size = value if k is None else value[k]
-    rough, fine = ((at(h) - at(-h)) / (2.0 * h * size) for h in (4e-3, 2e-3))
-    return (4.0 * fine - rough) / 3.0
+def difference(key: str, value: float) -> np.ndarray:
+    """dA by central differences of systems written anew."""
+    step = 2e-4 * value
+    models = [form_equations(arm(**{key: value + sign * step})) for sign in (1.0, -1.0)]
+    ahead, behind = (np.asarray(linearize(eom, eom.state(), check=False).A) for eom in models)
+    return (ahead - behind) / (2.0 * step)
 
 
 DERIVATIVES = {
-    "EI": (arm, {"EI": 900.0}, "closed form"),
-    "damping": (arm, {"damping": 0.02}, "closed form"),
-    "length": (arm, {"length": 4.0}, "central differences"),
-    "mass": (arm, {"mass": 3.0}, "central differences"),
+    "EI": (900.0, "closed form"),
+    "damping": (0.02, "closed form"),
+    "length": (4.0, "central differences"),
+    "mass": (3.0, "central differences"),
 }
 
 
 @pytest.mark.parametrize("key", DERIVATIVES)
 def test_derivatives_of_the_linear_model(key: str) -> None:
-    build, own, method = DERIVATIVES[key]
+    value, method = DERIVATIVES[key]
     model = linearize(equations(), equations().state(), sensitivities=(f"a1.{key}", "load.mass"))
     assert model.sensitivity_methods[f"a1.{key}"].startswith(method)
     assert model.sensitivity_methods["load.mass"] == "exact"
-    wanted = difference(build, own, key, None)
+    wanted = difference(key, value)
     np.testing.assert_allclose(
-        model.sensitivities[f"a1.{key}"][:, :, 0], wanted, rtol=1e-7, atol=1e-8 * np.max(np.abs(wanted))
+        model.sensitivities[f"a1.{key}"][:, :, 0], wanted, rtol=1e-5, atol=1e-7 * np.max(np.abs(wanted))
     )
 
 
@@ -155,7 +146,7 @@ CLOSED: dict[str, tuple[Any, str]] = {
     "damping ratios": (arm(**BOTH, damping=(0.01, 0.02, 0.03)), "a1.damping"),
     "proportional": (arm(damping=Proportional(alpha=0.1, beta=0.02)), "a1.EI"),
     "alpha and beta": (arm(damping=Proportional(alpha=0.1, beta=0.02)), "a1.damping"),
-    "segments": (arm(**BOTH, segments=2), "a1.EI"),
+    "segments": (arm(segments=2), "a1.EI"),
     "segment damping": (arm(segments=2), "a1.damping"),
     "extension": (arm(EA=1e5, extension=1), "a1.EA"),
     "tether": (System(name="t", parts=(Part(LOAD, on="a1"),), elements=(LINE,)), "a1.length"),
