@@ -39,6 +39,7 @@ from spacectl.dynamics.switching import stage_numbers
 from spacectl.model.rebuild import flatten
 from spacectl.reports.summary import parameter_rows
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*static compliance.*")
 LOAD = RigidBody(name="load", mass=5.0, inertia=(0.4, 0.5, 0.6))
 RUN = {"t_span": (0.0, 0.5), "grid": 5, "rtol": 1e-9}
 
