@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 from spacectl import (
     Beam,
     JointTorque,
+    ModalBody,
     ModelError,
     Part,
     Plate,
@@ -170,6 +171,23 @@ def test_closed_forms(case: str) -> None:
         size = max(np.max(np.abs(known.get(number)), initial=0.0), 1.0)  # some numbers of a plate are rounding alone
         rounding = 1e-9 * size / np.min(flatten(known.physical.value(name)))
         np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=rounding, err_msg=number)
+
+
+def test_damping_of_modes_that_mix() -> None:
+    """Another entry of K turns the modes, whose ratios differ: closed form against bodies with another K."""
+    shapes = np.zeros((2, 3, 2))
+    shapes[:, 1] = ((0.3, 0.1), (1.0, -0.4))
+    own = {"name": "a1", "points": ((1.0, 0.0, 0.0), (2.0, 0.0, 0.0)), "masses": (1.0, 2.0), "shapes": shapes}
+    K = np.array([[40.0, 5.0], [5.0, 90.0]])
+    body = ModalBody(**own, stiffness=K, damping=(0.01, 0.05))
+    found = body.number_derivatives("stiffness")
+    assert found is not None
+    for k in range(4):
+        unit = np.eye(4)[k].reshape(2, 2)
+        step = 1e-3 * (unit + unit.T) / 2.0
+        ahead, behind = (replace(body, stiffness=K + sign * step).damping_matrix for sign in (1.0, -1.0))
+        wanted = (ahead - behind)[np.triu_indices(2)] / 2e-3
+        np.testing.assert_allclose(found["modal_damping"][:, k], wanted, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize(
