@@ -18,9 +18,9 @@ from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress as Report
-from spacectl.core.study import StudyResult, override_parameters
+from spacectl.core.study import StudyResult, override_parameters, parameter_value
 from spacectl.reports.atomic import check_replaceable
-from spacectl.reports.folder import plain_parameters, write_study_folder
+from spacectl.reports.folder import plain_value, write_study_folder
 from spacectl.reports.record import StudyRecord
 
 __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "show_progress"]
@@ -65,7 +65,7 @@ def run_study(
         result = answer(loaded, parameters, is_quick=is_quick, progress=progress)
     provenance = {
         "seconds": round(time.perf_counter() - start, 3),
-        "changed": {key: plain_parameters(parameters)[key] for key in settings.changes},
+        "changed": {key: plain_value(parameter_value(parameters, key)) for key in settings.changes},
         **({"parameter_file": settings.origin} if settings.origin else {}),
         "study_sha256": loaded.sha256,
         "versions": versions(),

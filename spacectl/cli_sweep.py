@@ -24,9 +24,9 @@ from spacectl.cli_settings import parse_settings
 from spacectl.core.errors import ModelError, SpacectlError, unknown_name
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.provenance import content_hash, versions
-from spacectl.core.study import StudyResult
+from spacectl.core.study import StudyResult, parameter_value
 from spacectl.reports.atomic import check_replaceable
-from spacectl.reports.folder import PAGE, plain_parameters, write_study_folder
+from spacectl.reports.folder import PAGE, plain_parameters, plain_value, write_study_folder
 from spacectl.reports.record import StudyRecord
 from spacectl.reports.units import format_value
 
@@ -168,7 +168,7 @@ def _run_all(
     """A row for each point: from the journal, or by a run; whatever a run raises is part of its row."""
     rows = []
     for i, (point, parameters) in enumerate(zip(points, prepared, strict=True)):
-        shown = {key: plain_parameters(parameters)[key] for key in point}
+        shown = {key: plain_value(parameter_value(parameters, key)) for key in point}
         kept = journal.find(shown)
         if console.is_terminal:
             state = " (finished before)" if kept else ""

@@ -91,7 +91,7 @@ class ArtificialConstraintTracking(ControlLaw):
             cure=_CURE,
             p=None,
         )
-        numbers = constrained.p if p is None else constrained.parameters.vector(_named(eom, p))
+        numbers = constrained.parameters.taken_from(eom.parameters, None if p is None else eom.check_parameters(p))
         if frequency < 0.0 or damping < 0.0:
             raise ModelError(f"law '{name}': frequency and damping must be 0 or more")
         free = constrained.inputs
@@ -229,8 +229,3 @@ def _kept(constraints: tuple[AnyConstraint, ...], others: ControlLaw | None, nam
                 "leave it to one of them"
             )
     return tuple(kept)
-
-
-def _named(eom: EquationsOfMotion, p: Any) -> dict[str, Any]:
-    values = eom.check_parameters(p)
-    return {name: eom.parameters.get(name, values) for name in eom.parameters.names}

@@ -1,5 +1,8 @@
 """Run-time parameters `p`: every number of a system, by name, in one vector.
 
+Fields of the description from which numbers follow (`PhysicalNames`: the stiffness EI of a beam, its length) are names too:
+`vector` sets the numbers that follow from them.
+
 Equations are built once for a structure and evaluated for any numbers. An exact zero in a placement, a centre of
 mass or a product of inertia (and an exact 0 or 1 in a rotation or an axis) is *structure*: it keeps expressions
 small, and changing it needs new equations. All other numbers may change at run time.
@@ -8,7 +11,7 @@ small, and changing it needs new equations. All other numbers may change at run 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -35,12 +38,15 @@ class Parameters:
         All values, flattened in row order, one after the other.
     fixed : array of bool, shape (n_p,)
         True where the value is structure.
+    physical : PhysicalNames, optional
+        Fields of the description whose values give some of the numbers.
     """
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     values: Any
     fixed: tuple[bool, ...]
+    physical: Any = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         size = sum(int(np.prod(shape)) for shape in self.shapes)
@@ -78,25 +84,98 @@ class Parameters:
 
     def get(self, name: str, p: Any = None) -> np.ndarray:
         """Value of the named parameter, in its shape."""
-        values = np.asarray(self.values if p is None else p, dtype=float)
+        values = np.asarray(self.values if p is None else self.vector(p) if isinstance(p, Mapping) else p, dtype=float)
         return values[self.where(name)].reshape(self.shape(name))
 
-    def vector(self, changes: Mapping[str, Any] | None = None) -> np.ndarray:
-        """The vector p with some named parameters changed.
+    def is_physical(self, name: str) -> bool:
+        """Whether the name is a field of the description, from which several numbers follow."""
+        return self.physical is not None and name in self.physical
+
+    def of(self, p: Any = None) -> np.ndarray:
+        """The vector p from what a caller gave: nothing (own values), a vector, or named changes."""
+        return np.array(self.values, dtype=float) if p is None else self.check(p)
+
+    def taken_from(self, other: Parameters, p: Any = None) -> np.ndarray:
+        """The vector p with the entries that a vector of other parameters has under the same names."""
+        vector = np.array(self.values, dtype=float)
+        for name in self.names:
+            if name in other:
+                vector[self.where(name)] = other.get(name, p).reshape(-1)
+        return vector
+
+    def vector(self, changes: Mapping[str, Any] | None = None, base: Any = None) -> np.ndarray:
+        """The vector p with some named parameters changed: numbers, or fields of the description such as ``"boom.EI"``.
+
+        Parameters
+        ----------
+        changes : mapping of str to value
+            New values.
+        base : array, optional
+            Vector to change; default: the own values.
 
         Raises
         ------
         ModelError
-            If a name is unknown, or if a change touches structure; the message says how to free it.
+            If a name is unknown, if a change touches structure (the message says how to free it), and if a number is given
+            together with a field of the part whose numbers follow from it, in `changes` or by `base`.
         """
-        p = np.array(self.values, dtype=float)
-        for name, value in (changes or {}).items():
-            p[self.where(name)] = as_array(value, self.shape(name), f"parameter '{name}'")[...].reshape(-1)
+        p = np.array(self.of(base), dtype=float)
+        given = dict(changes or {})
+        fields = {name: given.pop(name) for name in list(given) if self.is_physical(name)}
+        if fields:
+            fields |= {name: given.pop(name) for name in self.physical.beside(fields, given)}
+            p = self._with_fields(p, fields, given)
+        for name, value in given.items():
+            where = self._place(name)
+            p[where] = as_array(value, self.shape(name), f"parameter '{name}'")[...].reshape(-1)
         self.check(p)
         return p
 
+    def _with_fields(self, p: np.ndarray, fields: Mapping[str, Any], others: Mapping[str, Any]) -> np.ndarray:
+        """`p` with the numbers that follow from fields of the description; `others` are numbers given beside them."""
+        own, new = np.asarray(self.values), self.physical.vector(fields)
+        depends = new != own
+        for name in self.physical.owned(fields):
+            depends[self.where(name)] = True
+        told = ", ".join(f"'{name}'" for name in fields)
+        for name in others:
+            if np.any(depends[self._place(name)]):
+                raise ModelError(
+                    f"parameters {told} and '{name}': the number '{name}' follows from the description of its part; give one or "
+                    "the other"
+                )
+        wrong = np.flatnonzero(depends & (p != own))
+        if wrong.size:
+            raise ModelError(
+                f"parameter {told}: the given p has another '{self.name_of(int(wrong[0]))}' than the system, which belongs to "
+                "the same part; give all changes of a part together, by name"
+            )
+        return np.where(depends, new, p)
+
+    def derivative(self, name: str, p: Any = None) -> tuple[np.ndarray, str]:
+        """Derivatives of the vector p by each entry of a named parameter, shape (n_p, size), and by which method.
+
+        Parameters
+        ----------
+        name : str
+            A number, or a field of the description.
+        p : array or mapping, optional
+            Where; for fields of a part whose numbers differ from the system's, as named changes.
+        """
+        if not self.is_physical(name):
+            return np.eye(len(self))[:, self._place(name)], "exact"
+        fields = {key: value for key, value in p.items() if self.is_physical(key)} if isinstance(p, Mapping) else {}
+        others = {key: value for key, value in p.items() if key not in fields} if isinstance(p, Mapping) else {}
+        base = None if p is None or isinstance(p, Mapping) else self.check(p)
+        self.vector(
+            {**others, **fields, name: fields.get(name, self.physical.value(name))}, base
+        )  # raises if p does not fit
+        return self.physical.derivative(name, fields)
+
     def check(self, p: Any) -> np.ndarray:
-        """`p` as a float vector after checking its size and that structural entries are untouched."""
+        """`p` (a vector, or named changes) as a float vector after checking its size and that structure is untouched."""
+        if isinstance(p, Mapping):
+            return self.vector(p)
         vector = np.asarray(as_array(p, (len(self),), "parameters p"))
         wrong = np.flatnonzero(self._is_fixed & (vector != np.asarray(self.values)))
         if wrong.size:
@@ -106,6 +185,12 @@ class Parameters:
                 f"cannot become {vector[wrong[0]]:g} at run time; use form_equations(system, vary=('{name}',))"
             )
         return vector
+
+    def _place(self, name: str) -> slice:
+        """Where a name that a user gave lies in p; unknown names are answered with fields too."""
+        if name not in self and self.physical is not None:
+            raise ModelError(unknown_name("parameter", name, (*self.names, *self.physical.names)))
+        return self.where(name)
 
     def name_of(self, index: int) -> str:
         """Name of the parameter that entry `index` of p belongs to."""

@@ -18,7 +18,7 @@ from spacectl.core.printed import Printed
 from spacectl.core.requirement import Requirement
 from spacectl.core.shape import Shape
 
-__all__ = ["Progress", "Study", "StudyResult", "override_parameters"]
+__all__ = ["Progress", "Study", "StudyResult", "override_parameters", "parameter_value"]
 
 Progress = Callable[[float, str], None]  #: (fraction done, what is being done)
 
@@ -100,6 +100,8 @@ class Study:
 def override_parameters(parameters: Any, overrides: Mapping[str, Any]) -> Any:
     """A copy of the dataclass `parameters` with fields replaced, converted to the type of their default.
 
+    A name with a dot is a field of what a system among the parameters consists of: ``"boom.EI"``.
+
     Examples
     --------
     >>> @dataclass(frozen=True)
@@ -108,18 +110,56 @@ def override_parameters(parameters: Any, overrides: Mapping[str, Any]) -> Any:
     >>> override_parameters(P(), {"mass": "2.5"})
     P(mass=2.5)
     """
-    fields = {item.name: item for item in dataclasses.fields(parameters)}
-    changes = {}
+    fields = {item.name: getattr(parameters, item.name) for item in dataclasses.fields(parameters)}
+    types = {item.name: item.type for item in dataclasses.fields(parameters)}
+    changes: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
     for key, value in overrides.items():
-        if key not in fields:
-            raise ModelError(unknown_name("parameter", key, fields))
-        default = getattr(parameters, key)
-        changes[key] = _convert(key, value, default)
-        if isinstance(default, tuple) and len(changes[key]) != len(default) and not _may_vary(fields[key].type):
-            raise ModelError(
-                f"parameter '{key}': {value!r} has {len(changes[key])} entries, expected {len(default)} (default {default!r})"
-            )
+        holder = _holder(parameters, key)
+        if holder == key:
+            changes[key] = _convert(key, value, fields[key])
+            _check_length(key, value, changes[key], fields[key], types[key])
+        else:
+            inner.setdefault(holder, {})[key] = _numbers(key, value)
+    for holder, own in inner.items():
+        changes[holder] = fields[holder].changed(own)
     return dataclasses.replace(parameters, **changes)
+
+
+def parameter_value(parameters: Any, key: str) -> Any:
+    """The value of a parameter of a study, or of a field within a system among them."""
+    holder = _holder(parameters, key)
+    value = getattr(parameters, holder)
+    return value if holder == key else value.field_value(key)
+
+
+def _holder(parameters: Any, key: str) -> str:
+    """The field that a name belongs to: itself, or the one system that knows it."""
+    fields = {item.name: getattr(parameters, item.name) for item in dataclasses.fields(parameters)}
+    if key in fields:
+        return key
+    inner = {name: value.field_names() for name, value in fields.items() if hasattr(value, "field_names")}
+    found = [name for name, names in inner.items() if key in names]
+    if len(found) != 1:
+        known = [*fields, *(name for names in inner.values() for name in names)]
+        several = f"parameter '{key}': {', '.join(found)} all have it; rename a part in one of them"
+        raise ModelError(several if found else unknown_name("parameter", key, known))
+    return found[0]
+
+
+def _numbers(key: str, value: Any) -> Any:
+    """One number, or several with commas between them."""
+    if not isinstance(value, str):
+        return value
+    numbers = _convert(key, value, (0.0,))
+    return numbers if "," in value else numbers[0]
+
+
+def _check_length(key: str, given: Any, value: Any, default: Any, annotation: Any) -> None:
+    if isinstance(default, tuple) and len(value) != len(default) and not _may_vary(annotation):
+        raise ModelError(
+            f"parameter '{key}': {given!r} has {len(value)} entries, expected {len(default)} (default {default!r})"
+        )
 
 
 def _may_vary(annotation: Any) -> bool:

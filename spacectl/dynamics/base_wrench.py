@@ -116,7 +116,7 @@ def _tree_wrenches(
     v_dot = eom.v_dot(t, q, v, u, p)
     if not eom.constraint_rows:
         return eom.reactions(t, q, v, u, p)
-    values = eom.p if p is None else p
+    values = eom.parameters.of(p)
     lam, function = eom.multipliers(t, q, v, u, p), eom.functions["reactions"]
     inner = {item.name for item in eom.system.constraints if _is_inner(item, bodies, base, eom)}
 

@@ -148,7 +148,7 @@ def _close_aggregates(
     eom: EquationsOfMotion, start: np.ndarray, t: float, hold: tuple[str, ...], tolerance: float, p: Any
 ) -> np.ndarray:
     """The same for embedded equations, loop by loop."""
-    twin = eom.numeric["aggregates"](eom.p if p is None else eom.parameters.check(p))
+    twin = eom.numeric["aggregates"](eom.parameters.of(p))
     x, n_q = start.copy(), eom.n_q
     weight, held = own_weights(twin, t, x[:n_q]), _coordinate_weights(eom, hold)
     held_v = np.array([name not in hold for name in eom.speeds], dtype=float)

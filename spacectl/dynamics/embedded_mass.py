@@ -180,7 +180,7 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     require_equations(eom, "factor_mass")
     if "aggregates" not in eom.numeric:
         raise ModelError(f"factor_mass: equations by {eom.formulation}; form them with formulation='embedded'")
-    twin: EmbeddedTwin = eom.numeric["aggregates"](eom.p if p is None else eom.parameters.check(p))
+    twin: EmbeddedTwin = eom.numeric["aggregates"](eom.parameters.of(p))
     if eom.constraint_inputs:
         raise ModelError(
             f"factor_mass: system '{eom.system.name}' has constraints that actuators keep ({eom.constraint_inputs[0]}), so "

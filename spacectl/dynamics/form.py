@@ -26,6 +26,7 @@ from spacectl.dynamics.orders import is_truncated
 from spacectl.dynamics.rank_condition import explain_rank, find_rank
 from spacectl.model.absolute import as_absolute
 from spacectl.model.constraints import AnyConstraint
+from spacectl.model.physical_names import PhysicalNames
 from spacectl.model.segments import expand_segments
 from spacectl.model.system import System
 
@@ -101,7 +102,7 @@ def form_equations(
     """
     if not isinstance(system, System):
         raise ModelError(f"form_equations: expected a System, got {type(system).__name__}")
-    system = expand_segments(system)
+    written, system = system, expand_segments(system)
     options = Options(
         vary=tuple(vary),
         active=None if active is None else tuple(active),
@@ -127,8 +128,7 @@ def form_equations(
         raise ModelError(
             f"form_equations: independent speeds are chosen with formulation='partitioned', not '{chosen}'"
         )
-    rebuild: tuple[Any, ...] = (_form_again, (system, chosen, options))
-    eom = FORMULATIONS[chosen](system, options=options, rebuild=rebuild)
+    eom = _form(system, chosen, options, written)
     if not acting and coordinates == "joint":
         _check_inertia(eom)
     return replace(eom, stats={**eom.stats, "reason": reason})
@@ -151,9 +151,22 @@ def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options)
     return "articulated", "a tree without constraints: order N, nothing to factorise"
 
 
-def _form_again(system: System, formulation: str, options: Options) -> EquationsOfMotion:
+def _form(system: System, formulation: str, options: Options, written: System) -> EquationsOfMotion:
+    """The equations of a system, with the fields of the description behind it as names of run-time parameters."""
+    rebuild: tuple[Any, ...] = (_form_again, (system, formulation, options, written))
+    eom = FORMULATIONS[formulation](system, options=options, rebuild=rebuild)
+    expand = _as_absolute if options.coordinates == "absolute" else expand_segments
+    names = PhysicalNames(written, expand, eom.parameters, options.vary)
+    return replace(eom, parameters=replace(eom.parameters, physical=names))
+
+
+def _as_absolute(system: System) -> System:
+    return as_absolute(expand_segments(system))
+
+
+def _form_again(system: System, formulation: str, options: Options, written: System) -> EquationsOfMotion:
     """How a worker process forms the same equations from the pickled description."""
-    eom = FORMULATIONS[formulation](system, options=options, rebuild=(_form_again, (system, formulation, options)))
+    eom = _form(system, formulation, options, written)
     return replace(eom, stats={**eom.stats, "reason": "formed again"})
 
 

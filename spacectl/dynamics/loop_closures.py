@@ -53,7 +53,7 @@ class Closure:
 
 def loop_closures(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> Iterator[Closure]:
     """All sets of rows that share joints, at a state."""
-    numbers = np.asarray(eom.p if p is None else p, dtype=float)
+    numbers = eom.parameters.of(p)
     state = np.asarray(x, dtype=float)
     if "aggregates" in eom.numeric:
         yield from _embedded_closures(eom.numeric["aggregates"](numbers), t, state)

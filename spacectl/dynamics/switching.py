@@ -212,7 +212,7 @@ def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None)
             f"system '{eom.system.name}': its equations hold their constraints always; "
             "use form_equations(system, switchable=True)"
         )
-    vector = np.array(eom.p if p is None else p, dtype=float)
+    vector = np.array(eom.parameters.of(p))
     for name in names:
         vector[eom.parameters.where(f"{name}.active")] = 1.0 if name in chosen else 0.0
     return vector
@@ -221,9 +221,7 @@ def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None)
 def stage_numbers(eom: EquationsOfMotion, stage: Any, p: Any = None) -> np.ndarray:
     """The numbers p of a stage: an object with the fields `active` and `p` (changes), or the names of what acts."""
     names, changes = getattr(stage, "active", stage), getattr(stage, "p", {})
-    vector = np.array(eom.p if p is None else p, dtype=float)
-    for name, value in changes.items():
-        vector[eom.parameters.where(name)] = np.asarray(value, dtype=float).reshape(-1)
+    vector = eom.parameters.vector(changes, p)
     if changes:
         eom.check_parameters(vector)
     return active_numbers(eom, names, vector)

@@ -47,7 +47,7 @@ def find_tension(eom: EquationsOfMotion, name: str, t: Any, x: Any, *, u: Any = 
         ]
         return -(np.array(wrenches)[:, 3:6] @ axis)[:, None]
     function = _function(eom, element, lambda points, terms, n: element.tensions(points[0], points[1], terms.t, n))
-    vector = np.asarray(eom.p if p is None else p, dtype=float)
+    vector = eom.parameters.of(p)
     return np.array([np.array(function(time, s, vector)).ravel() for time, s in zip(times, states, strict=True)])
 
 

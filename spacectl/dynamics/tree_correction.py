@@ -81,7 +81,7 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
         raise ModelError(
             f"correct_tree: system '{eom.system.name}' has no constraints, or a tether{line} or a truncated order; use eom.v_dot"
         )
-    x, numbers = np.asarray(x, dtype=float), eom.p if p is None else eom.parameters.check(p)
+    x, numbers = np.asarray(x, dtype=float), eom.parameters.of(p)
     command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
     if x.shape != (eom.n_x,) or command.shape != (eom.n_u,):
         raise ShapeError(
@@ -108,7 +108,7 @@ def _open_tree(
     kept = tuple(a for a in eom.system.actuators if a.input_name not in closing)
     tree = replace(eom.system, actuators=kept, constraints=())
     opened = form_articulated(tree, options=Options(vary=tuple(eom.stats.get("vary", ()))), rebuild=())
-    own = np.concatenate([np.zeros(0), *(eom.parameters.get(name, p).reshape(-1) for name in opened.parameters.names)])
+    own = opened.parameters.taken_from(eom.parameters, p)
     command = [u[eom.inputs.index(a.input_name)] if a.input_name in eom.inputs else 0.0 for a in kept]
     found = opened.v_dot(t, q, v, command, own)
     pushes = [name for name in closing if name in eom.inputs]

@@ -85,8 +85,7 @@ def explain_undefined(eom: Any, t: float, x: Any, p: Any = None) -> str:
         return ""
     moving = eom.call("joint_speeds", t, q, v, p=p)[0] if "joint_speeds" in eom.functions else v
     terms = Terms(eom.system, tuple(eom.stats.get("vary", ())))
-    named = eom.system.parameters(vary=terms.vary).names
-    numbers = np.concatenate([np.zeros(0), *(np.ravel(eom.parameters.get(name, p)) for name in named)])
+    numbers = eom.system.parameters(vary=terms.vary).taken_from(eom.parameters, p)
     found = []
     for name, where, forces in _forces(terms):
         function = ca.Function("forces", [terms.t, terms.q, terms.v, terms.p], [ca.vertcat(*forces)])

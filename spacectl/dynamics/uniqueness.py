@@ -64,7 +64,7 @@ def find_uniqueness(eom: EquationsOfMotion, t: float, x: Any, *, p: Any = None) 
     ``find_uniqueness(eom, 0.0, x).groups``
     """
     require_equations(eom, "find_uniqueness")
-    state, numbers = np.asarray(x, dtype=float), eom.p if p is None else eom.parameters.check(p)
+    state, numbers = np.asarray(x, dtype=float), eom.parameters.of(p)
     N = shared_directions(eom, t, state, numbers)
     joints, wrenches = _effects(eom, t, state, numbers, N)
     return Uniqueness(

@@ -55,7 +55,7 @@ def close_positions(
     given = np.ascontiguousarray(np.atleast_2d(np.asarray(q, dtype=float)))
     if given.ndim != 2 or given.shape[1] != eom.n_q:
         raise ShapeError(f"close_positions: q has shape {given.shape}, expected (n, {eom.n_q})")
-    numbers = eom.p if p is None else eom.parameters.check(p)
+    numbers = eom.parameters.of(p)
     if method != "auto":
         return _close_all(eom, given, method, t, numbers)
     closed = _close_all(eom, given, "closed form" if has_forms else "newton", t, numbers)

@@ -47,7 +47,7 @@ def find_constraint_wrenches(
     _warn_if_shared(eom, t, np.concatenate([q, v]), p)
     lam = eom.multipliers(t, q, v, command, p)
     function = eom.functions["constraint_wrenches"]
-    found = np.asarray(function(t, q, v, command, lam, eom.p if p is None else p).full())
+    found = np.asarray(function(t, q, v, command, lam, eom.parameters.of(p)).full())
     return dict(zip(natural_frames(eom), found, strict=True))
 
 

@@ -112,12 +112,18 @@ class _Numbers:
 
     def __call__(self, params: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if self.seen is None or any(params.get(key) is not value for key, value in self.seen.items()):
-            p = np.array(self.default, dtype=float)
-            for key, value in params.items():
-                p[self.eom.parameters.where(key)] = np.ravel(value)
+            p = self._vector(params)
             self.seen = dict(params)
             self.answer = (self.eom.check_parameters(p), *self.eom.limits(p))
         return self.answer
+
+    def _vector(self, params: Mapping[str, Any]) -> np.ndarray:
+        """p by name; python-control passes all numbers, so that only those which differ count as given."""
+        known, changes = self.eom.parameters, {}
+        for key, value in params.items():
+            if key not in known or not np.array_equal(np.ravel(value), np.ravel(known.get(key, self.default))):
+                changes[key] = value
+        return known.vector(changes, self.default)
 
 
 def _place(eom: EquationsOfMotion, name: str) -> tuple[str, int]:

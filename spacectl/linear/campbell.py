@@ -126,6 +126,8 @@ def _unit(eom: EquationsOfMotion, name: str) -> str:
     for labels in (eom.labels.v, eom.labels.u):
         if name in labels:
             return labels.unit(name)
+    if eom.parameters.is_physical(name):
+        return "1"
     parameter, entry = _entry(name)
     if parameter not in eom.parameters.names:
         known = (*eom.speeds, *eom.inputs, *eom.parameters.names)
@@ -140,11 +142,14 @@ def _settings(
     eom: EquationsOfMotion, name: str, value: float, p: Any, options: dict[str, Any]
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Parameters and arguments of `find_operating_point` at one value."""
-    numbers, fixed = np.array(eom.p if p is None else p, dtype=float), dict(options)
+    numbers, fixed = np.array(eom.parameters.of(p)), dict(options)
     if name in eom.labels.v or name in eom.labels.u:
         letter = "v" if name in eom.labels.v else "u"
         fixed[letter] = {**dict(fixed.get(letter) or {}), name: value}
         return numbers, fixed
+    if eom.parameters.is_physical(name):
+        given = {**p, name: value} if isinstance(p, Mapping) else {name: value}
+        return eom.check_parameters(eom.parameters.vector(given, None if isinstance(p, Mapping) else p)), fixed
     parameter, entry = _entry(name)
     numbers[eom.parameters.where(parameter).start + (entry or 0)] = value
     return eom.check_parameters(numbers), fixed

@@ -36,6 +36,8 @@ class LinearModel:
         Where the model was taken: t, x, u, and the residual of the equations there.
     sensitivities : mapping of str to array
         Derivatives of A by named parameters, shape (n, n, size).
+    sensitivity_methods : mapping of str to str
+        How each follows: ``"exact"`` for numbers, ``"closed form"`` or ``"central differences ..."`` for fields.
     basis : array, shape (2 n_v, n), optional
         For constrained systems: all error states of the equations as ``basis x``, of which x are the independent ones.
     all_x : Labels, optional
@@ -53,6 +55,7 @@ class LinearModel:
     d: Labels = field(default_factory=lambda: Labels(kind="disturbance"))
     point: Mapping[str, Any] = field(default_factory=dict)
     sensitivities: Mapping[str, Array] = field(default_factory=dict)
+    sensitivity_methods: Mapping[str, str] = field(default_factory=dict)
     basis: Any = None
     all_x: Labels | None = None
 
@@ -85,6 +88,7 @@ class LinearModel:
             d=self.d,
             point=self.point,
             sensitivities=self.sensitivities,
+            sensitivity_methods=self.sensitivity_methods,
             basis=self.basis,
             all_x=self.all_x,
         )

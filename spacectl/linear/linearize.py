@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from spacectl.core.array import Array
@@ -25,6 +24,7 @@ from spacectl.dynamics.undefined import require_defined
 from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.manifold import constraint_manifold
+from spacectl.linear.sensitivities import find_sensitivities
 from spacectl.linear.steadiness import model_matrix, warn_if_varying
 from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
 
@@ -67,8 +67,8 @@ def linearize(
     outputs : iterable of str, optional
         Outputs or error states, by name; default: the outputs of the system, or all error states if it has none.
     sensitivities : iterable of str
-        Parameters by which A is differentiated.
-    p : array, optional
+        Parameters by which A is differentiated: numbers or fields (``"boom.EI"``); ``sensitivity_methods`` says how.
+    p : array or mapping, optional
         Run-time parameters.
     stage : Stage or tuple of str, optional
         Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
@@ -121,7 +121,7 @@ def linearize(
     commanded, pushing = choose_inputs(eom, inputs, disturbances)
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
     (C,), (D,), y = linear_outputs(eom, [t], [state], [command], p, outputs)
-    found = _sensitivities(eom, t, state, command, p, tuple(sensitivities))
+    found = find_sensitivities(eom, t, state, command, p, tuple(sensitivities))
     basis, every = None, None
     if eom.constraint_rows:
         on = constraint_manifold(eom, t, q, v, p, labels.indices(independent))
@@ -142,7 +142,8 @@ def linearize(
         y=y,
         d=pushing,
         point={"t": t, "x": Array(state), "u": Array(command), "v_dot": Array(terms.v_dot), "inputs": eom.inputs},
-        sensitivities=found,
+        sensitivities={name: value for name, (value, _) in found.items()},
+        sensitivity_methods={name: method for name, (_, method) in found.items()},
         basis=basis,
         all_x=every,
     )
@@ -155,7 +156,7 @@ def linear_terms(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: Any, p: An
 
 def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, Any, Any], LinearTerms]:
     """A function (t, q, v, u) -> LinearTerms for fixed numbers p, prepared once for many points."""
-    values = eom.p if p is None else eom.parameters.check(p)
+    values = eom.parameters.of(p)
 
     def by_casadi(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
         W = tangent_map(eom, np.asarray(q, dtype=float))
@@ -262,37 +263,6 @@ def linear_outputs(
         C[:, rows, : eom.n_v] = by_x[:, :, : eom.n_q] @ tangent_map(eom, np.asarray(x)[:, : eom.n_q])
         C[:, rows, eom.n_v :] = by_x[:, :, eom.n_q :]
     return C, D, Labels(names, tuple(units), "output")
-
-
-def _sensitivities(
-    eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, names: tuple[str, ...]
-) -> dict[str, Array]:
-    """dA/dp of named parameters, exactly, through CasADi's second derivatives."""
-    if not names:
-        return {}
-    q, v, n = x[: eom.n_q], x[eom.n_q :], eom.n_v
-    values = eom.p if p is None else eom.parameters.check(p)
-    blocks = (("q", slice(0, n), tangent_map(eom, q)), ("v", slice(n, 2 * n), np.eye(n)))
-    rates = {letter: _jacobian_rate(eom, letter) for letter, _, _ in blocks}
-    result = {}
-    for name in names:
-        where = eom.parameters.where(name)
-        stack = np.zeros((2 * n, 2 * n, where.stop - where.start))
-        for k, direction in enumerate(np.eye(values.size)[where]):
-            for letter, block, turn in blocks:
-                stack[n:, block, k] = np.array(rates[letter](t, q, v, u, values, direction)) @ turn
-        result[name] = Array(stack)
-    return result
-
-
-def _jacobian_rate(eom: EquationsOfMotion, letter: str) -> ca.Function:
-    """(t, q, v, u, p, dp) -> derivative of d v_dot / d letter along dp."""
-    f = eom.functions["v_dot_implicit" if "v_dot_implicit" in eom.functions else "v_dot"]
-    symbols = {name: ca.MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())}
-    jacobian = ca.jacobian(f(*symbols.values()), symbols[letter])
-    direction = ca.MX.sym("dp", len(eom.parameters))
-    rate = ca.reshape(ca.jtimes(ca.vec(jacobian), symbols["p"], direction), *jacobian.shape)
-    return ca.Function("rate", [*symbols.values(), direction], [ca.densify(rate)])
 
 
 def _per_second(unit: str) -> str:

@@ -127,7 +127,7 @@ def scale_stiffness(eom: EquationsOfMotion, factor: float, p: Any = None) -> np.
     """Run-time parameters with the stiffness of every flexible body times `factor`: frequencies change by its root."""
     if not factor > 0.0:
         raise ModelError(f"scale_stiffness: factor is {factor:g}, expected a positive number")
-    vector = np.array(eom.p if p is None else eom.parameters.check(p), dtype=float)
+    vector = np.array(eom.parameters.of(p), dtype=float)
     for body in flexible_bodies(eom):
         name = f"{body}.stiffness"
         if name in eom.parameters.names:

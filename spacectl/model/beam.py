@@ -7,7 +7,7 @@ strings as special cases (003 section 2.2.2, Table 2.1). Shapes come from `beam_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.beam_checks import check_beam, check_segments, with_tip
-from spacectl.model.beam_energy import stiffness_matrix, strain_tensors
+from spacectl.model.beam_checks import check_beam, check_segments, check_stretchable, with_tip
+from spacectl.model.beam_energy import stiffness_derivatives, stiffness_matrix, strain_tensors
 from spacectl.model.beam_fields import BeamFields, Strand, integrate_fields, panels, quadrature
 from spacectl.model.beam_interfaces import BeamInterfaces
 from spacectl.model.description import check_name, members, set_field
@@ -139,8 +139,7 @@ class Beam(BeamInterfaces, FlexibleBody):
         check_segments(self)
         set_field(self, "frames", with_tip(members(self.frames, Frame, self._what, "frames"), self.length, self._what))
         self.check_interfaces()
-        if not isinstance(self.damping, (int, float)) and np.ndim(self.damping):
-            set_field(self, "damping", as_array(self.damping, None, f"{self._what}: damping"))
+        self.convert_damping()
         self.check_flexible()
 
     @property
@@ -218,6 +217,19 @@ class Beam(BeamInterfaces, FlexibleBody):
     def elasticity(self) -> np.ndarray:
         """Stiffness matrix (m, m)."""
         return stiffness_matrix(self, *quadrature(self._edges), self._fields[0].first)
+
+    def changed(self, **changes: Any) -> Beam:
+        """The beam with other values of fields; its tip, and a frame of that name, moves with its length."""
+        if "length" in changes:
+            check_stretchable(self)
+            end = as_scalar(changes["length"], f"{self._what}: length")
+            moved = (replace(f, at=(end, *np.asarray(f.at)[1:])) if f.name == "tip" else f for f in self.frames)
+            changes = {"frames": tuple(moved), **changes}
+        return replace(self, **changes)
+
+    def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
+        """By EI without shear and tension, GJ without warping, EA: constant along the beam, shapes do not depend on them."""
+        return stiffness_derivatives(self, key)
 
     def load_weights(self, density: Any) -> np.ndarray:
         """A load per length, integrated over the quadrature points."""

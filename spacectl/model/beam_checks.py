@@ -86,6 +86,17 @@ def check_segments(beam: Any) -> None:
         )
 
 
+def check_stretchable(beam: Any) -> None:
+    """Raise `ModelError` if its length cannot change because of functions of x, which are known over the old one only."""
+    for key in ("shapes", "mass", "EI", "EA", "GJ", "GA", "warping"):
+        value = getattr(beam, key)
+        if any(isinstance(item, Curve) for item in (value if isinstance(value, tuple) else (value,))):
+            raise ModelError(
+                f"Beam '{beam.name}': {key} is a function of x, fitted over its {beam.length:g} m; describe a beam of another "
+                "length anew and form its equations"
+            )
+
+
 def with_tip(frames: tuple[Frame, ...], length: float, what: str) -> tuple[Frame, ...]:
     """The frames and, if it is not among them, ``"tip"`` at the end of the beam."""
     for frame in frames:

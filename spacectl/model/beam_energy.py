@@ -10,7 +10,7 @@ from spacectl.model.beam_fields import Strand
 from spacectl.model.modal_integrals import pack_symmetric
 from spacectl.model.profile import as_function
 
-__all__ = ["stiffness_matrix", "strain_tensors"]
+__all__ = ["stiffness_derivatives", "stiffness_matrix", "strain_tensors"]
 
 
 def stiffness_matrix(beam: Any, x: np.ndarray, weights: np.ndarray, first: Strand) -> np.ndarray:
@@ -32,6 +32,33 @@ def stiffness_matrix(beam: Any, x: np.ndarray, weights: np.ndarray, first: Stran
         if stiffness is not None:
             K += np.einsum("n,nj,nk->jk", weights * stiffness(x), field, field)
     return K
+
+
+def stiffness_derivatives(beam: Any, key: str) -> tuple[np.ndarray, ...] | None:
+    """Derivatives of the stiffness matrix by each number of EI, GJ or EA, where shapes do not depend on them, else None.
+
+    Shapes of a uniform beam depend on the ratio of two stiffnesses of the same deformation only: of bending to shear or
+    tension, of torsion to warping.
+    """
+    kinds = {"EI": ("bending y", "bending z"), "GJ": ("torsion",), "EA": ("extension",)}
+    has_ratio = {
+        "EI": beam.GA is not None or beam.tension != 0.0,
+        "GJ": beam.warping is not None,
+        "EA": beam.order == "strain",  # nonlinear strain energy has numbers of its own
+    }
+    value = getattr(beam, key) if key in kinds else None
+    values = value if isinstance(value, tuple) else (value,)
+    if has_ratio.get(key, True) or not all(isinstance(item, float) and item > 0.0 for item in values):
+        return None
+    blocks = []
+    for k, number in enumerate(values):
+        named = kinds[key] if len(values) == 1 else (kinds[key][k],)
+        K_by = np.zeros_like(beam.elasticity)
+        for kind, own in zip(beam.kinds, beam.kind_slices, strict=True):
+            if kind.name in named:
+                K_by[own, own] = beam.elasticity[own, own] / number
+        blocks.append(K_by)
+    return tuple(blocks)
 
 
 def strain_tensors(beam: Any, x: np.ndarray, weights: np.ndarray, first: Strand) -> tuple[np.ndarray, np.ndarray]:

@@ -6,18 +6,18 @@ run-time numbers. `ModalBody` takes them as data, `Beam` computes them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
 
-from spacectl.core.array import Array, as_array, as_scalar
-from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.array import Array
+from spacectl.core.errors import ModelError
+from spacectl.model.damping import Damped, Proportional
 from spacectl.model.description import Number, always, placement_number, unless_trivial
 from spacectl.model.frame_shapes import FrameShapes
-from spacectl.model.interfaced import Interfaced
 from spacectl.model.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.modal_integrals import (
     ModalPoints,
@@ -40,19 +40,7 @@ THIRD_ORDER = 1.8  #: relative error of second-order equations over the square o
 ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proportional:
-    """Proportional damping ``D = alpha M + beta K`` [1/s, s]."""
-
-    alpha: float = 0.0
-    beta: float = 0.0
-
-    def __post_init__(self) -> None:
-        for key in ("alpha", "beta"):
-            object.__setattr__(self, key, as_scalar(getattr(self, key), f"Proportional: {key}"))
-
-
-class FlexibleBody(Interfaced):
+class FlexibleBody(Damped):
     """What the equations ask of a flexible body. Subclasses provide `_own_material`, `elasticity` and `_own_shapes`.
 
     Attributes
@@ -118,37 +106,6 @@ class FlexibleBody(Interfaced):
     def frequencies(self) -> np.ndarray:
         """Natural frequencies of the body as its joint holds it [rad/s], ascending."""
         return np.sqrt(eigh(self.elasticity, self.mode_mass, eigvals_only=True))
-
-    @cached_property
-    def damping_matrix(self) -> np.ndarray:
-        """Damping matrix (m, m)."""
-        K, M = self.elasticity, self.modal_mass
-        if isinstance(self.damping, Proportional):
-            return self._dissipative(self.damping.alpha * M + self.damping.beta * K)
-        given = as_array(self.damping, None, f"{self._what}: damping")
-        if given.shape == (self.n_modes, self.n_modes):
-            return self._dissipative(np.asarray(given))
-        if given.shape not in ((), (self.n_modes,)):
-            raise ShapeError(
-                f"{self._what}: damping has shape {given.shape}, expected one ratio, {self.n_modes} ratios, a matrix "
-                f"({self.n_modes}, {self.n_modes}) or Proportional(alpha=, beta=)"
-            )
-        ratios = np.broadcast_to(np.asarray(given, dtype=float), (self.n_modes,))
-        if np.any(ratios < 0.0):
-            raise ModelError(f"{self._what}: damping ratio {ratios.min():g} is negative; ratios are 0 or more")
-        M = self.mode_mass
-        squares, vectors = eigh(K, M)
-        left = M @ vectors
-        return left @ np.diag(2.0 * ratios * np.sqrt(squares)) @ left.T
-
-    def _dissipative(self, D: np.ndarray) -> np.ndarray:
-        """The damping matrix, if it is symmetric and takes energy out."""
-        size = max(float(np.max(np.abs(D))), 1e-300)
-        if np.max(np.abs(D - D.T)) > 1e-9 * size or np.min(np.linalg.eigvalsh(D)) < -1e-9 * size:
-            raise ModelError(
-                f"{self._what}: the damping matrix is not symmetric with eigenvalues >= 0, so it would feed energy in"
-            )
-        return D
 
     def _inertia(self) -> dict[str, Array]:
         """The integrals; for the consistent order as a few equivalent points, and integrals of the slices' own inertia.

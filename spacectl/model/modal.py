@@ -113,8 +113,7 @@ class ModalBody(ModalSources, FlexibleBody):
                 )
         set_field(self, "rotary", self._rotary(n))
         set_field(self, "stiffness", self._stiffness(m))
-        if np.ndim(self.damping) and not isinstance(self.damping, str):
-            set_field(self, "damping", as_array(self.damping, None, f"{what}: damping"))
+        self.convert_damping()
         set_field(self, "frames", members(self.frames, Frame, what, "frames"))
         if self.triangles is not None:
             set_field(self, "triangles", self._triangles(n))
@@ -161,6 +160,11 @@ class ModalBody(ModalSources, FlexibleBody):
     def elasticity(self) -> np.ndarray:
         """Stiffness matrix (m, m)."""
         return np.asarray(self.stiffness)
+
+    def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
+        """By the entries of the stiffness matrix, each together with its mirror image."""
+        units = np.eye(self.n_modes**2).reshape(-1, self.n_modes, self.n_modes)
+        return tuple(0.5 * (unit + unit.T) for unit in units) if key == "stiffness" else None
 
     def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at the material point at `position` (within 1e-9 of the body's size)."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.array import Array
-from spacectl.model.modal_integrals import pack_symmetric
+from spacectl.model.modal_integrals import pack_symmetric, unpack_symmetric
 from spacectl.spatial.backend import vector
 
-__all__ = ["clean", "clean_symmetric", "packed_pairs", "packed_product", "unit_diagonal"]
+__all__ = ["clean", "clean_symmetric", "packed_pairs", "packed_product", "sizes_of", "unit_diagonal"]
 
 _NEGLIGIBLE = 1e-13  # of the largest entry: rounding of a sum over points, taken as an exact zero
 
@@ -39,6 +39,15 @@ def clean_symmetric(A: np.ndarray) -> Array:
     """Packed upper triangle without its rounding, judged mode by mode: a soft mode next to a stiff one stays."""
     scale = np.sqrt(np.abs(np.diag(A)))
     return Array(pack_symmetric(np.where(np.abs(A) < _NEGLIGIBLE * np.outer(scale, scale), 0.0, A)))
+
+
+def sizes_of(key: str, value: np.ndarray) -> np.ndarray:
+    """What rounding of each entry of a number counts against: the largest, or for symmetric matrices mode by mode."""
+    if key not in ("stiffness", "modal_damping", "modal_mass"):
+        return np.full(value.shape, np.max(np.abs(value), initial=0.0))
+    m = int(np.sqrt(2 * value.size))
+    scale = np.sqrt(np.abs(np.diag(unpack_symmetric(value, m))))
+    return pack_symmetric(np.outer(scale, scale))
 
 
 def unit_diagonal(M: np.ndarray) -> np.ndarray:

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.array import as_array, as_scalar
+from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import check_name, set_field
 from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_shapes import FrameShapes
 from spacectl.model.modal_integrals import ModalPoints
 from spacectl.model.plate_checks import check_plate, plate_frames
+from spacectl.model.plate_fields import PlateFields
 from spacectl.model.plate_interfaces import PlateInterfaces
 from spacectl.model.plate_shapes import Flat, beam_functions, line_shortening, lowest_products
 from spacectl.model.rigid import Frame
@@ -36,7 +37,7 @@ _CANTILEVER = ("clamped", "free", "free", "free")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plate(PlateInterfaces, FlexibleBody):
+class Plate(PlateFields, PlateInterfaces, FlexibleBody):
     """A rectangular plate: x from 0 to length, y from -width / 2 to width / 2, z normal to it.
 
     The body's frame is the middle of the edge x = 0, which is clamped unless `edges` say otherwise.
@@ -121,8 +122,7 @@ class Plate(PlateInterfaces, FlexibleBody):
             set_field(self, "shapes", tuple(self._user_shape(item, k) for k, item in enumerate(given)))
         set_field(self, "frames", plate_frames(self))
         self.check_interfaces()
-        if not isinstance(self.damping, (int, float)) and np.ndim(self.damping):
-            set_field(self, "damping", as_array(self.damping, None, f"{self._what}: damping"))
+        self.convert_damping()
         self.check_flexible()
 
     def _user_shape(self, item: Any, k: int) -> SurfaceFunction:

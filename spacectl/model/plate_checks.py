@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from spacectl.model.description import members, set_field
 from spacectl.model.rigid import Frame
 from spacectl.model.surface_ritz import EDGES
 
-__all__ = ["check_plate", "plate_frames"]
+__all__ = ["check_plate", "check_stretchable", "move_frames", "plate_frames"]
 
 
 def check_plate(plate: Any) -> None:
@@ -81,16 +82,35 @@ def _is_count(n: Any) -> bool:
     return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
+def check_stretchable(plate: Any) -> None:
+    """Raise `ModelError` if its size cannot change because of functions that are known over the old one only."""
+    if isinstance(plate.shapes, tuple):
+        raise ModelError(
+            f"Plate '{plate.name}': its shapes are functions, fitted over {plate.length:g} x {plate.width:g} m; describe a plate "
+            "of another size anew and form its equations"
+        )
+
+
+def move_frames(frames: tuple[Frame, ...], length: float, width: float) -> tuple[Frame, ...]:
+    """Frames of a plate of another size: those with the name of a place are there, others stay."""
+    places = _places(length, width)
+    return tuple(replace(item, at=places[item.name]) if item.name in places else item for item in frames)
+
+
+def _places(length: float, width: float) -> dict[str, tuple[float, float, float]]:
+    half = 0.5 * width
+    return {
+        "tip": (length, 0.0, 0.0),
+        "left": (0.5 * length, half, 0.0),
+        "right": (0.5 * length, -half, 0.0),
+        "corner_left": (length, half, 0.0),
+        "corner_right": (length, -half, 0.0),
+    }
+
+
 def plate_frames(plate: Any) -> tuple[Frame, ...]:
     """Frames with named places resolved, and ``"tip"`` in the middle of the edge x = length."""
-    what, half = f"Plate '{plate.name}'", 0.5 * plate.width
-    places = {
-        "tip": (plate.length, 0.0, 0.0),
-        "left": (0.5 * plate.length, half, 0.0),
-        "right": (0.5 * plate.length, -half, 0.0),
-        "corner_left": (plate.length, half, 0.0),
-        "corner_right": (plate.length, -half, 0.0),
-    }
+    what, places = f"Plate '{plate.name}'", _places(plate.length, plate.width)
     given = []
     for item in (plate.frames,) if isinstance(plate.frames, (str, Frame)) else plate.frames:
         if isinstance(item, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import Legendre
@@ -32,6 +32,7 @@ class Profile:
 
     x: Any
     values: Any
+    varies: ClassVar[tuple[str, ...]] = ("values",)  #: fields that derivatives refer to
 
     def __post_init__(self) -> None:
         set_field(self, "x", as_array(self.x, None, "profile: x"))
@@ -57,6 +58,7 @@ class Curve:
 
     length: float
     coefficients: Any
+    varies: ClassVar[tuple[str, ...]] = ("coefficients",)  #: fields that derivatives refer to
 
     def __post_init__(self) -> None:
         set_field(self, "length", as_scalar(self.length, "curve: length"))

@@ -19,11 +19,12 @@ from spacectl.model.distributed import DistributedForce
 from spacectl.model.flexible import Proportional
 from spacectl.model.interfaces import DIRECTIONS, ROOT_INTERFACE, join_interfaces
 from spacectl.model.joints import Fixed
+from spacectl.model.modal_integrals import pack_symmetric
 from spacectl.model.profile import cut_property
 from spacectl.model.rigid import Frame
 from spacectl.model.system import Part, System
 
-__all__ = ["cut_beam", "expand_segments"]
+__all__ = ["cut_beam", "expand_segments", "segment_derivatives"]
 
 _END = "tip"  # name of the frame that carries the next segment
 _PROPERTIES = ("EI", "EA", "GJ", "GA", "warping")
@@ -69,6 +70,29 @@ def cut_beam(beam: Beam) -> tuple[Beam, ...]:
     edges = np.linspace(0.0, beam.length, beam.segments + 1)
     spans = list(zip(edges[:-1], edges[1:], strict=True))
     return tuple(_piece(beam, k, float(a), float(b)) for k, (a, b) in enumerate(spans))
+
+
+def segment_derivatives(beam: Beam, key: str) -> dict[str, dict[str, np.ndarray] | None]:
+    """Derivatives of the numbers of each piece (``"[1]"``, ...) by a field of the whole beam; None without closed form."""
+    pieces = cut_beam(beam)
+    if key != "damping" or isinstance(beam.damping, Proportional):
+        found = {piece.name: piece.number_derivatives(key) for piece in pieces}
+        if not isinstance(beam.damping, Proportional):  # D ~ K / omega_1 ~ sqrt(K): half of what K alone would cause
+            for piece in pieces:
+                found[piece.name] = _with_damping(piece, found[piece.name])
+    else:  # D is linear in the ratio
+        unit = cut_beam(replace(beam, damping=1.0))
+        found = {piece.name: {"modal_damping": pack_symmetric(piece.damping_matrix)[:, None]} for piece in unit}
+    return {name.removeprefix(beam.name): columns for name, columns in found.items()}
+
+
+def _with_damping(piece: Beam, columns: dict[str, np.ndarray] | None) -> dict[str, np.ndarray] | None:
+    """The derivatives with that of ``D = 2 zeta / omega_1 K`` of each kind, where omega_1 of the beam grows like sqrt(K)."""
+    if columns is None:
+        return None
+    K, D = (pack_symmetric(item) for item in (piece.elasticity, piece.damping_matrix))
+    ratio = np.divide(D, K, out=np.zeros_like(D), where=K != 0.0)
+    return {**columns, "modal_damping": 0.5 * ratio[:, None] * columns["stiffness"]}
 
 
 def _piece(beam: Beam, k: int, a: float, b: float) -> Beam:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
@@ -21,6 +23,7 @@ from spacectl.model.flexible import FlexibleBody
 from spacectl.model.frame_constraints import structure_of
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
+from spacectl.model.rebuild import field_names, field_value, rebuild_system
 from spacectl.model.redundant import QuaternionFree
 from spacectl.model.rigid import Rotor
 from spacectl.model.sensors import Sensor
@@ -181,6 +184,18 @@ class System:
             parameters.where(name)
         return parameters
 
+    def changed(self, changes: Mapping[str, Any]) -> System:
+        """The system with other values of fields, by the names of their owners: ``{"boom.EI": 2e3, "hub.mass": 40.0}``."""
+        return rebuild_system(self, changes)
+
+    def field_names(self) -> tuple[str, ...]:
+        """Names of the fields with numbers that `changed` takes."""
+        return field_names(self)
+
+    def field_value(self, name: str) -> Any:
+        """The value of a field, by the name of its owner: ``"boom.EI"``."""
+        return field_value(self, name)
+
     def content_hash(self) -> str:
         """sha256 of all data; equal data, equal hash."""
         return self._content_hash
@@ -193,6 +208,10 @@ class System:
         """sha256 of what decides the form of the equations: topology, joint kinds, what is exactly zero."""
         p = self.parameters(vary=vary)
         structural = [value for value, flag in zip(p.values, p.fixed, strict=True) if flag]
+        return content_hash([*self.topology(), p.names, p.shapes, list(p.fixed), structural])
+
+    def topology(self) -> list[Any]:
+        """What decides the form of the equations apart from the run-time numbers: bodies, joints, frames, elements, ..."""
         parts = [
             (
                 part.name,
@@ -217,21 +236,8 @@ class System:
         ]
         sensors = [(class_key(type(s)), s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
         elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
-        return content_hash(
-            [
-                parts,
-                elements,
-                [structure_of(constraint) for constraint in self.constraints],
-                frames,
-                actuators,
-                sensors,
-                class_key(type(self.environment)),
-                p.names,
-                p.shapes,
-                list(p.fixed),
-                structural,
-            ]
-        )
+        constraints = [structure_of(constraint) for constraint in self.constraints]
+        return [parts, elements, constraints, frames, actuators, sensors, class_key(type(self.environment))]
 
 
 _SERIES = (

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
@@ -24,6 +25,7 @@ from spacectl.spatial.backend import dot
 __all__ = ["LineElement", "Tether"]
 
 ROOTS = ("world", "orbit")
+_SHORTEST = 1e-3  # default of `shortest`, of the length at the beginning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,7 @@ class LineElement(PointElement):
         set_field(self, "density", as_scalar(self.density, f"{self._what}: density"))
         if self.density < 0.0:
             raise ModelError(f"{self._what}: density is {self.density:g} kg/m, expected 0 or more")
-        least = 1e-3 * self.start if self.shortest is None else as_scalar(self.shortest, f"{self._what}: shortest")
+        least = _SHORTEST * self.start if self.shortest is None else as_scalar(self.shortest, f"{self._what}: shortest")
         if not 0.0 < least < self.start:
             raise ModelError(
                 f"{self._what}: shortest is {least:g} m, expected a positive length below the {self.start:g} m at the beginning"
@@ -84,6 +86,22 @@ class LineElement(PointElement):
                 f"{self._what}: its length changes and it has mass, so the line on the drum counts; give spool, the length "
                 "of all the line [m]"
             )
+
+    def derived_numbers(self, key: str) -> tuple[str, ...]:
+        """Numbers that follow from a field: from the length also the shortest one, unless that was given."""
+        is_default = key == "length" and not self.changes and self.shortest == _SHORTEST * self.start
+        return ("length", "shortest") if is_default else ()
+
+    def changed(self, **changes: Any) -> LineElement:
+        """The tether with other values of fields."""
+        return replace(
+            self, **({"shortest": None, **changes} if set(changes) & set(self.derived_numbers("length")) else changes)
+        )
+
+    def number_derivatives(self, key: str) -> dict[str, np.ndarray] | None:
+        """Derivatives of the numbers that follow from a field."""
+        columns = {"length": np.ones((1, 1)), "shortest": np.full((1, 1), _SHORTEST)}
+        return columns if self.derived_numbers(key) else None
 
     @property
     def only_pushes(self) -> bool:

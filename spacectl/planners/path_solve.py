@@ -124,7 +124,7 @@ def solve_path(eom: Any, path: Path, p: Any = None) -> SolvedPath:
     ----------
     003 Eqs 8.12-8.16.
     """
-    values = eom.p if p is None else eom.parameters.check(p)
+    values = eom.parameters.of(p)
     base = np.array(np.asarray(eom.x_rest)[: eom.n_q])
     for name, value in path.at.items():
         base[eom.labels.q.index(name)] = value

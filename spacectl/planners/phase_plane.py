@@ -134,7 +134,7 @@ def plan_phase_plane(
     """
     require_equations(eom, "plan_phase_plane")
     check_arguments(path, begin_speed, end_speed, points, margin)
-    values = eom.p if p is None else eom.parameters.check(p)
+    values = eom.parameters.of(p)
     rows = form_rows(PathDynamics(eom, solve_path(eom, path, values), values), as_limits(limits))
     ends = (begin_speed, end_speed)
     law, plane, kept, excess = _solve_within(rows, path, points, ends, margin)

@@ -234,8 +234,4 @@ def _cost(rule: Callable[[Any], Any] | None, what: str) -> NamedExpression | Non
 
 
 def _parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray:
-    if p is None:
-        return eom.p
-    if isinstance(p, Mapping):
-        return eom.check_parameters(eom.parameters.vector(p))
-    return eom.check_parameters(p)
+    return eom.p if p is None else eom.check_parameters(p)

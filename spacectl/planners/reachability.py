@@ -75,7 +75,7 @@ def plan_reachability(
     """
     require_equations(eom, "plan_reachability")
     check_arguments(path, begin_speed, end_speed, points, None)
-    values = eom.p if p is None else eom.parameters.check(p)
+    values = eom.parameters.of(p)
     rows = form_rows(PathDynamics(eom, solve_path(eom, path, values), values), as_limits(limits))
     s, piece, middle, nodes = _grid(rows, points)
     low, high = _backward(rows, path, s, middle, nodes, end_speed)

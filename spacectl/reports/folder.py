@@ -27,7 +27,7 @@ from spacectl.reports.record import StudyRecord
 from spacectl.simulation.result_files import outcome_attribute
 from spacectl.simulation.seal import seal_dataset
 
-__all__ = ["DOCUMENT", "PAGE", "plain_parameters", "read_document", "rebuild_report", "write_study_folder"]
+__all__ = ["DOCUMENT", "PAGE", "plain_parameters", "plain_value", "read_document", "rebuild_report", "write_study_folder"]
 
 PAGE, DOCUMENT = "report.html", "report.json.gz"
 
@@ -141,18 +141,19 @@ def plain_parameters(parameters: Any) -> dict[str, Any]:
     """The fields of a dataclass as JSON data."""
     if parameters is None:
         return {}
-    return {item.name: _plain(getattr(parameters, item.name)) for item in dataclasses.fields(parameters)}
+    return {item.name: plain_value(getattr(parameters, item.name)) for item in dataclasses.fields(parameters)}
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value of a parameter as JSON data."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain_parameters(value)
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
@@ -169,7 +170,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
             )
         data = simulation.dataset.copy()
         outcome = getattr(simulation, "outcome", None) or Outcome()
-        kept = Outcome(status=outcome.status, message=outcome.message, stats=_plain(outcome.stats))
+        kept = Outcome(status=outcome.status, message=outcome.message, stats=plain_value(outcome.stats))
         attributes = {**data.attrs, **outcome_attribute(kept)}
         data.attrs = {key: _attribute(value) for key, value in attributes.items() if value is not None}
         seal_dataset(data).to_netcdf(path, mode="a" if i else "w", group=name, engine="h5netcdf")
@@ -180,4 +181,4 @@ def _attribute(value: Any) -> Any:
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, str) or (items and all(type(item) in (int, float) for item in items)):
         return value
-    return json.dumps(_plain(value), ensure_ascii=False)
+    return json.dumps(plain_value(value), ensure_ascii=False)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spacectl.core.requirement import Verdict
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
 
@@ -84,11 +86,26 @@ def parameter_rows(parameters: Any, defaults: Any, units: Mapping[str, str]) -> 
     for item in dataclasses.fields(parameters):
         value = getattr(parameters, item.name)
         original = getattr(defaults, item.name, value)
+        if hasattr(value, "field_names"):  # a system: its name, and the fields that differ
+            rows += [Row(item.name.replace("_", " "), value.name, "", "", item.name), *_field_rows(value, original)]
+            continue
         remark = "" if value == original else f"changed from {format_value(original)}"
         is_number = isinstance(value, (int, float, tuple)) and not isinstance(value, bool)
         unit = pretty_unit(units.get(item.name) or metric_unit(item.name)) if is_number else ""
         rows.append(Row(item.name.replace("_", " "), format_value(value), unit, remark, item.name))
     return rows
+
+
+def _field_rows(system: Any, original: Any) -> list[Row]:
+    names = set(original.field_names()) if hasattr(original, "field_names") else set()
+    pairs = [
+        (name, system.field_value(name), original.field_value(name)) for name in system.field_names() if name in names
+    ]
+    return [
+        Row(name, format_value(value), "", f"changed from {format_value(own)}", name)
+        for name, value, own in pairs
+        if not np.array_equal(value, own)
+    ]
 
 
 def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -135,7 +135,7 @@ def check_parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray:
     """Run-time parameters: a vector, named changes, or None for the system's own."""
     if p is None:
         return np.array(eom.p)
-    return np.array(eom.check_parameters(eom.parameters.vector(p) if isinstance(p, Mapping) else p))
+    return np.array(eom.check_parameters(p))
 
 
 def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.ndarray) -> None:

@@ -66,8 +66,8 @@ def simulate_many(
         As for `simulate`.
     x0 : array (n, n_x), sequence of mappings, or one state for all
         Starting states.
-    p : array (n, n_p), sequence of mappings of changed numbers, or None
-        Run-time parameters of each run.
+    p : array (n, n_p), sequence of mappings of changes, mapping of names to values for each run, or None
+        Run-time parameters of each run: ``[{"boom.EI": 1e4}, {"boom.EI": 2e4}]`` or ``{"boom.EI": [1e4, 2e4]}``.
     seed : int or sequence of int, optional
         Seeds of the noise (`add_noise`): one for each run, or one from which they are derived by numpy's `SeedSequence`.
         Run k equals ``simulate`` with ``reseed(law, batch.seeds[k])``. Without it all runs draw the law's own noise.

@@ -40,10 +40,25 @@ def parameters_of(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
     size = len(eom.parameters)
     if isinstance(p, np.ndarray) and p.ndim == 2 and p.shape[1] == size:
         return np.ascontiguousarray(p, dtype=float)
-    if isinstance(p, Mapping):
-        p = [p]
-    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in p]
+    changes = _changes(eom, p) if isinstance(p, Mapping) else p
+    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in changes]
     return np.array(rows, dtype=float).reshape(-1, size)
+
+
+def _changes(eom: EquationsOfMotion, p: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Named changes of each run from names with values for all runs; a single value serves all of them."""
+    known = eom.parameters
+    depths = {
+        name: np.ndim(known.physical.value(name)) if known.is_physical(name) else len(known.shape(name)) for name in p
+    }
+    series = {name: list(value) for name, value in p.items() if np.ndim(value) == depths[name] + 1}
+    n = max((len(values) for values in series.values()), default=1)
+    for name, values in series.items():
+        if len(values) != n:
+            raise ShapeError(
+                f"simulate_many: parameter '{name}' has {len(values)} values, another one {n}; give one a run"
+            )
+    return [{name: series[name][k] if name in series else value for name, value in p.items()} for k in range(n)]
 
 
 def seeds_of(law: Any, seed: Any, n: int) -> np.ndarray | None:

@@ -78,7 +78,7 @@ class CompiledEquations:
     """
 
     def __init__(self, eom: Any, p: Any = None, *, kind: Kind = "auto"):
-        values = eom.p if p is None else eom.parameters.check(p)
+        values = eom.parameters.of(p)
         self.kind, self.function = native_plant(eom, values, kind)
         self.n_q, self.n_x, self.n_u = eom.n_q, eom.n_x, eom.n_u
         self.t, self.x, self.u, self.rate = (

@@ -71,7 +71,7 @@ class Samples:
     """
 
     def __init__(self, eom: Any, p: Any = None, around: Around | None = None):
-        self.eom, self.p = eom, np.asarray(eom.p if p is None else p, dtype=float)
+        self.eom, self.p = eom, np.asarray(eom.parameters.of(p))
         t, x = (0.0, eom.state()) if around is None or _defined(eom, self.p.tobytes()) else around
         self.t, self.x = float(t), np.array(x, dtype=float)
         self._key = (eom, self.p.tobytes(), self.t, self.x.tobytes())

@@ -1,0 +1,243 @@
+"""Fields of a description as run-time parameters: ``"boom.EI"``, ``"boom.length"``, ``"wheel.inertia"``.
+
+The numbers that the equations take (integrals, stiffness matrices, shapes at frames) follow from the fields as the user
+wrote them. `PhysicalNames` builds the system anew with other values and reads its numbers; equations and compiled code stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.parameters import Parameters
+from spacectl.core.provenance import content_hash
+from spacectl.model.attachments import find_interfaces
+from spacectl.model.modal_arrays import sizes_of
+from spacectl.model.rebuild import field_names, field_value, find_field, flatten, is_number, rebuild_system, unflatten
+from spacectl.model.segments import segment_derivatives
+from spacectl.model.system import System
+
+__all__ = ["PhysicalNames"]
+
+STEP = 1e-3  #: of central differences, relative to the number; their error is of fourth order in it
+_ROUGH = 1e-3  # relative disagreement of two steps above which differences are no derivative
+_ROUNDING = 1e-12  # of the size of a number: what shapes and quadrature leave where exact integrals are zero
+_KEPT = 64  # systems that are remembered
+
+
+class PhysicalNames:
+    """Values of the run-time numbers for other values of the fields of a system.
+
+    Parameters
+    ----------
+    system : System
+        As the user wrote it.
+    expand : function of a System
+        What the equations make of it: beams cut into segments, joints as constraints.
+    parameters : Parameters
+        The numbers of the equations.
+    vary : tuple of str
+        Numbers that are freed from structure.
+    """
+
+    def __init__(
+        self, system: System, expand: Callable[[System], System], parameters: Parameters, vary: tuple[str, ...]
+    ):
+        self.system, self._expand, self._parameters, self._vary = system, expand, parameters, vary
+        self._known: dict[str, np.ndarray] = {}
+        self._effective: set[str] = set()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names that are served by building the system anew."""
+        return tuple(name for name in field_names(self.system) if name in self)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a name is a field, and not just the number of the same name."""
+        try:
+            owner, inner, key = find_field(self.system, name)
+        except ModelError:
+            return False
+        holder = getattr(owner, inner) if inner else owner
+        is_plain = name in self._parameters and not _derived(holder, key)
+        return is_number(getattr(holder, key)) and not is_plain
+
+    def value(self, name: str) -> Any:
+        """The system's own value of a field."""
+        return field_value(self.system, name)
+
+    def vector(self, changes: Mapping[str, Any]) -> np.ndarray:
+        """The numbers p of the system with some fields changed, the same as of a system that is written that way.
+
+        Raises
+        ------
+        ModelError
+            If the change is not one of numbers alone: other shapes, interfaces or frames, or entries that are exactly zero.
+        """
+        key = content_hash(sorted(changes.items()))
+        if key not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[key] = self._rebuild(changes)
+        return self._known[key].copy()
+
+    def owned(self, names: Any) -> set[str]:
+        """The numbers that follow from the named fields, so that they cannot be chosen beside them."""
+        found: set[str] = set()
+        for name in names:
+            owner, inner, key = find_field(self.system, name)
+            derived, title = _derived(getattr(owner, inner) if inner else owner, key), _title(name)
+            pieces = [other for other in self._parameters.names if derived and other.startswith(f"{title}[")]
+            found |= {*(f"{title}.{number}" for number in derived), *pieces}
+        return found & set(self._parameters.names)
+
+    def beside(self, names: Any, others: Any) -> list[str]:
+        """Those of the other names that are fields of the same things: all of a thing is built anew at once."""
+        known = set(field_names(self.system))
+        holders = [find_field(self.system, name)[:2] for name in names]
+        places = {name: find_field(self.system, name)[:2] for name in others if name in known}
+        return [name for name, (owner, inner) in places.items() if any(owner is o and inner == i for o, i in holders)]
+
+    def derivative(self, name: str, changes: Mapping[str, Any]) -> tuple[np.ndarray, str]:
+        """Derivatives of p by each number of a field, shape (n_p, size), and by which method, at other values of fields."""
+        system = rebuild_system(self.system, changes) if changes else self.system
+        closed = self._closed_form(system, name)
+        if closed is None:
+            return self._differences(system, name, changes)
+        return self._without_structure(closed, name), "closed form"
+
+    def _rebuild(self, changes: Mapping[str, Any]) -> np.ndarray:
+        told = ", ".join(f"'{name}'" for name in changes)
+        new = rebuild_system(self.system, changes)
+        if find_interfaces(new) != self._interfaces:
+            raise ModelError(
+                f"parameter {told}: flexible bodies then carry loads along other directions and choose other shapes; {_CURE}"
+            )
+        expanded = self._expand(new)
+        numbers = expanded.parameters(vary=self._vary)
+        if (numbers.names, _form(expanded)) != self._form:
+            raise ModelError(f"parameter {told}: the equations then have another form, not only other numbers; {_CURE}")
+        p = np.array(self._parameters.values, dtype=float)
+        for item in numbers.names:
+            if numbers.shape(item) != self._parameters.shape(item):
+                raise ModelError(f"parameter {told}: number '{item}' then has another size; {_CURE}")
+            self._place(p, item, numbers.get(item).reshape(-1))
+        try:
+            self._parameters.check(p)
+        except ModelError as error:
+            raise ModelError(f"parameter {told} changes numbers of the equations: {error}") from error
+        self._check_effect(new, p, changes)
+        return p
+
+    def _place(self, p: np.ndarray, number: str, value: np.ndarray) -> None:
+        """Put a number into p; where it is structure, rounding (integrals by quadrature, modes) does not count as a change."""
+        where = self._parameters.where(number)
+        small = np.abs(value - p[where]) <= _ROUNDING * sizes_of(number.rsplit(".", 1)[-1], value)
+        fixed = np.array(self._parameters.fixed[where], dtype=bool)
+        p[where] = np.where(fixed & small, p[where], value)
+
+    def _check_effect(self, new: System, p: np.ndarray, changes: Mapping[str, Any]) -> None:
+        """Refuse a field that no number shows: the equations may depend on it by their form."""
+        for name in set(changes) - self._effective:
+            if np.array_equal(flatten(field_value(self.system, name)), flatten(field_value(new, name))):
+                continue
+            if len(changes) > 1:
+                self._rebuild({name: changes[name]})
+            elif np.array_equal(p, np.asarray(self._parameters.values)):
+                raise ModelError(f"parameter '{name}': no run-time number depends on it; {_CURE}")
+            self._effective.add(name)
+
+    @cached_property
+    def _interfaces(self) -> dict[str, tuple[str, ...]]:
+        return find_interfaces(self.system)
+
+    @cached_property
+    def _form(self) -> tuple[tuple[str, ...], str]:
+        own = self._expand(self.system)
+        return own.parameters(vary=self._vary).names, _form(own)
+
+    def _closed_form(self, system: System, name: str) -> np.ndarray | None:
+        owner, inner, key = find_field(system, name)
+        holder, title = getattr(owner, inner) if inner else owner, _title(name)
+        if not hasattr(holder, "number_derivatives"):
+            return None
+        found = (
+            segment_derivatives(holder, key)
+            if getattr(holder, "segments", 1) > 1
+            else {"": holder.number_derivatives(key)}
+        )
+        if found is None or any(item is None for item in found.values()):
+            return None
+        p = np.zeros((len(self._parameters), flatten(getattr(holder, key)).size))
+        for piece, columns in found.items():
+            for number, value in (columns or {}).items():
+                p[self._parameters.where(f"{title}{piece}.{number}")] = value
+        return p
+
+    def _without_structure(self, columns: np.ndarray, name: str) -> np.ndarray:
+        """The derivatives with rounding removed from numbers that are structure; raise `ModelError` if it is more than that."""
+        fixed = np.array(self._parameters.fixed, dtype=bool)
+        for number in self._parameters.names:
+            own = columns[self._parameters.where(number)]
+            held = np.abs(own[fixed[self._parameters.where(number)]])
+            if np.any(held > 1e-10 * np.max(np.abs(own), axis=0, initial=0.0)):
+                raise ModelError(
+                    f"derivative by '{name}': entries of '{number}' that are exactly zero are part of the structure; use "
+                    f"form_equations(system, vary=('{number}',))"
+                )
+        return np.where(fixed[:, None], 0.0, columns)
+
+    def _differences(self, system: System, name: str, changes: Mapping[str, Any]) -> tuple[np.ndarray, str]:
+        """Central differences of fourth order, checked against those of second order."""
+        own = field_value(system, name)
+        entries = flatten(own)
+        sizes = np.where(entries != 0.0, np.abs(entries), np.max(np.abs(entries), initial=0.0))
+        if not np.all(sizes > 0.0):
+            raise ModelError(f"derivative by '{name}': it is zero, which gives no step for differences")
+        columns = []
+        for k, h in enumerate(STEP * sizes):
+            far2, far, near, near2 = (
+                self._rebuild({**changes, name: unflatten(own, entries + shift * h * np.eye(entries.size)[k])})
+                for shift in (-2.0, -1.0, 1.0, 2.0)
+            )
+            rough, fine = (near - far) / (2.0 * h), (8.0 * (near - far) - (near2 - far2)) / (12.0 * h)
+            self._check_smooth(rough, fine, np.abs(near) / sizes[k], name)
+            columns.append(fine)
+        return np.stack(columns, axis=-1), f"central differences of fourth order, step {STEP:g} of the number"
+
+    def _check_smooth(self, rough: np.ndarray, fine: np.ndarray, typical: np.ndarray, name: str) -> None:
+        for number in self._parameters.names:
+            own = self._parameters.where(number)
+            same = [
+                self._parameters.where(other) for other in self._parameters.names if _title(other) == _title(number)
+            ]
+            floor = _ROUNDING * max(
+                np.max(typical[place], initial=0.0) for place in same
+            )  # numbers that are rounding alone
+            scale = max(np.max(np.abs(fine[own]), initial=0.0), np.max(typical[own], initial=0.0))
+            if np.max(np.abs(rough[own] - fine[own]), initial=0.0) > _ROUGH * scale + floor / STEP:
+                raise SolverError(
+                    f"derivative by '{name}': number '{number}' is not smooth there (steps of {STEP:g} and twice that disagree: "
+                    "modes exchange, or a shape changes its sign); choose another value"
+                )
+
+
+_CURE = "describe the system with this value and form its equations"
+
+
+def _title(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _derived(holder: Any, key: str) -> tuple[str, ...]:
+    """Numbers that follow from a field and are not simply the field."""
+    return holder.derived_numbers(key) if hasattr(holder, "derived_numbers") else ()
+
+
+def _form(system: System) -> str:
+    """What has to stay for the same equations: topology, aliases and the reference position."""
+    return content_hash([system.topology(), system.aliases, [part.joint.rest().tolist() for part in system.tree]])
