@@ -28,7 +28,14 @@ from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
 
-COMMANDS = (cli_studies, cli_gallery, cli_sweep, cli_metrics, cli_new, cli_bench)  #: modules whose commands `app` knows by import
+COMMANDS = (
+    cli_studies,
+    cli_gallery,
+    cli_sweep,
+    cli_metrics,
+    cli_new,
+    cli_bench,
+)  #: modules whose commands `app` knows by import
 
 #: What an interrupted command leaves; others leave nothing
 KEPT = {

@@ -45,7 +45,9 @@ class PointJournal:
         self._file = self._path.open("a", encoding="utf-8")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._file.close()
         if not self._rows:  # nothing to keep
             self._path.unlink(missing_ok=True)

@@ -97,9 +97,7 @@ def sweep_command(
     return FAILED if failed else OK
 
 
-def _parse(
-    loaded: LoadedStudy, over: list[str], settings: list[str]
-) -> tuple[dict[str, list[Any]], dict[str, str]]:
+def _parse(loaded: LoadedStudy, over: list[str], settings: list[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """Values of each axis, and the parameters that all runs share."""
     fixed, axes = parse_settings(settings), {}
     for key, text in parse_settings(over, option="--over").items():

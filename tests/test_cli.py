@@ -79,8 +79,16 @@ def test_set_and_quick_change_the_result(toy_study: Path, tmp_path: Path) -> Non
         ),
         (["run", "TOY", "--out", "OUT", "--set", "trouble=interrupt"], 130, "interrupted"),
         (["run", "TOY", "--out", "OUT", "--set", "trouble=end"], 1, "unexpected EOFError: half a file (study.py, line"),
-        (["run", "TOY", "--out", "OUT", "--require", "final_angle <= inf"], 2, "the bound is inf, expected a finite number"),
-        (["run", "TOY", "--out", "OUT", "--require", "final_angle <= nan"], 2, "the bound is nan, expected a finite number"),
+        (
+            ["run", "TOY", "--out", "OUT", "--require", "final_angle <= inf"],
+            2,
+            "the bound is inf, expected a finite number",
+        ),
+        (
+            ["run", "TOY", "--out", "OUT", "--require", "final_angle <= nan"],
+            2,
+            "the bound is nan, expected a finite number",
+        ),
     ],
 )
 def test_a_failure_is_one_line_and_leaves_nothing(

@@ -122,7 +122,9 @@ def test_texts_stay_texts(words: list[str], tmp_path: Path, capsys: pytest.Captu
     assert not (tmp_path / "out" / "points.jsonl").exists(), "a complete sweep needs no journal"
 
 
-@pytest.mark.parametrize(("trouble", "told"), [("eof", "EOFError: told"), ("type", "TypeError"), ("memory", "MemoryError")])
+@pytest.mark.parametrize(
+    ("trouble", "told"), [("eof", "EOFError: told"), ("type", "TypeError"), ("memory", "MemoryError")]
+)
 def test_any_exception_of_a_point_leaves_the_others(
     words: list[str], tmp_path: Path, trouble: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

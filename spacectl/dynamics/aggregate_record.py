@@ -249,7 +249,9 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
         joint, body = link.node.part.joint, link.node.part.body
         own = (place.get(link.parent, ROOT), link.frame if link.parent in place else "", link.kind, len(link.members))
         kind = (class_key(type(joint)), joint.normal if isinstance(joint, Planar) else "", str(joint.motion))
-        links.append([own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))])
+        links.append(
+            [own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))]
+        )
     constraints = [(structure_of(item), _owners(frames, item)) for item in aggregate.constraints]
     elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
     keys = ("on", "axes", "joint", "component")

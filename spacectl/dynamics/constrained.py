@@ -36,7 +36,9 @@ __all__ = [
 RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
 SPARSE_FROM = 100  #: unknowns of the augmented system from which it is factorised as a sparse matrix
 NOTHING = 1e-13  #: rows this small against the largest are rounding of rows that hold nothing
-SMALL = 1e-4  #: rows smaller than this, of the largest, are scaled as if they had that size: rounding has more part in them
+SMALL = (
+    1e-4  #: rows smaller than this, of the largest, are scaled as if they had that size: rounding has more part in them
+)
 CONTRADICTION = 1e-3  #: part of a dependent row that may stay open: drift leaves far less, a contradiction all of it
 SINGULAR = 1e-13  #: of a pivot to the rows' largest entries: a few hundred roundings
 

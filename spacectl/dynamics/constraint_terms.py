@@ -224,7 +224,9 @@ class ConstraintTerms:
                 return terms.q[labels.coordinates.index(name)]
             return terms.v[labels.speeds.index(name)]
         if kind in ("input", "input_rate", "output", "energy"):
-            raise ModelError(f"constraint '{constraint.name}': its rule asks for the {kind} '{name}', which only planners offer")
+            raise ModelError(
+                f"constraint '{constraint.name}': its rule asks for the {kind} '{name}', which only planners offer"
+            )
         X, twist = self.frame(name)
         found = {"position": X.p, "velocity": twist[3:], "angular_velocity": twist[:3], "rotation": ca.vec(X.R.T)}
         return found[kind]

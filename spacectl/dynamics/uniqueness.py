@@ -105,7 +105,9 @@ def constraints_behind(eom: EquationsOfMotion, rows: Any) -> list[str]:
     return list(dict.fromkeys(owners[k].name for k in rows))
 
 
-def _effects(eom: EquationsOfMotion, t: float, x: np.ndarray, p: np.ndarray, N: np.ndarray) -> tuple[list[bool], list[bool]]:
+def _effects(
+    eom: EquationsOfMotion, t: float, x: np.ndarray, p: np.ndarray, N: np.ndarray
+) -> tuple[list[bool], list[bool]]:
     """Whether the wrenches of joints, and those of constraints between frames, stay as they are along all null vectors."""
     joints, wrenches = np.ones(len(eom.system.tree), dtype=bool), np.ones(len(natural_frames(eom)), dtype=bool)
     q, v, u, v_dot = x[: eom.n_q], x[eom.n_q :], np.zeros(eom.n_u), np.zeros(eom.n_v)
@@ -113,7 +115,8 @@ def _effects(eom: EquationsOfMotion, t: float, x: np.ndarray, p: np.ndarray, N: 
         through, own = (
             np.asarray(found.full())
             for found in (
-                eom.functions["reactions"](t, q, v, u, v_dot, p, column) - eom.functions["reactions"](t, q, v, u, v_dot, p, 0.0),
+                eom.functions["reactions"](t, q, v, u, v_dot, p, column)
+                - eom.functions["reactions"](t, q, v, u, v_dot, p, 0.0),
                 eom.functions["constraint_wrenches"](t, q, v, u, column, p)
                 - eom.functions["constraint_wrenches"](t, q, v, u, 0.0, p),
             )

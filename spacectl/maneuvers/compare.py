@@ -11,7 +11,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.maneuvers.measure import Flight, measure_flight, scale_stiffness
-from spacectl.maneuvers.near_minimum_time import Maneuver, Strategy, fly_plan, plan_near_minimum_time
+from spacectl.maneuvers.near_minimum_time import STRATEGIES, Maneuver, Strategy, fly_plan, plan_near_minimum_time
 from spacectl.planners.path import Path
 from spacectl.planners.plan import Plan
 from spacectl.simulation.closed_loop import simulate
@@ -114,7 +114,7 @@ def compare_near_minimum_time(
     path: Path,
     *,
     plans: Sequence[Plan] = (),
-    strategies: Sequence[Strategy] = ("after", "during", "shaped"),
+    strategies: Sequence[Strategy] | None = None,
     fraction: float = 0.8,
     limits: Any = (),
     Q: Any = None,
@@ -132,8 +132,8 @@ def compare_near_minimum_time(
         What its rigid counterpart follows.
     plans : sequence of Plan
         Further plans, such as the flexible optimum of `plan_collocation`; flown with LQR after their end.
-    strategies : sequence of {"after", "during", "shaped"}
-        Along the path.
+    strategies : sequence of {"after", "during", "shaped", "bang_bang"}, optional
+        Default all of them; ``"bang_bang"``, which leaves the path, only where no further limits are given.
     fraction : float
         Part of the limits for the plan of ``"during"``.
     limits, Q, R, settle_time : as in `plan_near_minimum_time`
@@ -141,12 +141,13 @@ def compare_near_minimum_time(
     frequency_error : float
         As in `compare_maneuvers`.
     """
+    chosen = [item for item in STRATEGIES if item != "bang_bang" or not limits] if strategies is None else strategies
     options: dict[str, Any] = {"Q": Q, "R": R, "settle_time": settle_time}
     flown = [
         plan_near_minimum_time(
             eom, path, strategy=item, fraction=fraction if item == "during" else None, limits=limits, **options
         )
-        for item in strategies
+        for item in chosen
     ]
     flown += [fly_plan(eom, plan, name=plan.name, **options) for plan in plans]
     return compare_maneuvers(eom, flown, frequency_error=frequency_error)

@@ -26,16 +26,19 @@ from spacectl.maneuvers.settling_along import settle_along
 from spacectl.maneuvers.shaped import shape_plan
 from spacectl.maneuvers.weights import energy_weights, input_weights
 from spacectl.model.counterpart import rigid_counterpart
+from spacectl.planners.bang_bang import plan_bang_bang
 from spacectl.planners.limits import TorqueLimits
 from spacectl.planners.path import Path
 from spacectl.planners.phase_plane import plan_phase_plane
 from spacectl.planners.plan import Plan
+from spacectl.planners.problem import Problem
 from spacectl.simulation.closed_loop import simulate
 from spacectl.simulation.result import Simulation
 
-__all__ = ["Maneuver", "fly_plan", "plan_near_minimum_time"]
+__all__ = ["STRATEGIES", "Maneuver", "fly_plan", "plan_near_minimum_time"]
 
-Strategy = Literal["after", "during", "shaped"]
+Strategy = Literal["after", "during", "shaped", "bang_bang"]
+STRATEGIES: tuple[Strategy, ...] = ("after", "during", "shaped", "bang_bang")
 Feedback = Literal["after", "during"]
 
 
@@ -99,7 +102,8 @@ def plan_near_minimum_time(
     ``"during"`` plans with a fraction alpha of the limits and flies with a time-varying LQR (section 8.2.3.1, with a terminal
     weight and restarts at the switches) about the motion that the plan gives a plant of well damped modes, then settles.
     ``"shaped"`` convolves the timing s(t) with an input shaper for the modes at the target, such that the shaped torques
-    stay within the limits, and settles as ``"after"``.
+    stay within the limits, and settles as ``"after"``. ``"bang_bang"`` leaves the path and takes its ends only: the minimum
+    time of the flexible plant itself between them (`plan_bang_bang`), which arrives without vibration, then settles likewise.
 
     Parameters
     ----------
@@ -107,12 +111,12 @@ def plan_near_minimum_time(
         The flexible plant.
     path : Path
         What its rigid counterpart follows.
-    strategy : {"after", "during", "shaped"}
+    strategy : {"after", "during", "shaped", "bang_bang"}
         As above.
     fraction : float, optional
         Part alpha of the limits that the plan uses; default 1, for ``"during"`` 0.8.
     limits : sequence of Limit
-        Further limits of the plan (speeds, accelerations, loads).
+        Further limits of the plan (speeds, accelerations, loads); not for ``"bang_bang"``.
     Q, R : as in `design_lqr`, optional
         Weights of the error states and inputs; by default Q is the energy of the error (kinetic, strain, and of a spring that
         would take half the plan for a period) over a hundredth of the plan's largest kinetic energy, R that of inputs over
@@ -134,11 +138,13 @@ def plan_near_minimum_time(
     ----------
     003 section 8.2; Bobrow, Dubowsky and Gibson, Int. J. Robotics Research 4 (1985) 3.
     """
-    if strategy not in ("after", "during", "shaped"):
-        raise ModelError(f"plan_near_minimum_time: strategy is {strategy!r}, expected 'after', 'during' or 'shaped'")
+    if strategy not in STRATEGIES:
+        raise ModelError(f"plan_near_minimum_time: strategy is {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     rigid = form_equations(rigid_counterpart(eom.system))
-    alpha = fraction if fraction is not None else {"after": 1.0, "during": 0.8, "shaped": 1.0}[strategy]
-    if strategy == "shaped":
+    alpha = fraction if fraction is not None else 0.8 if strategy == "during" else 1.0
+    if strategy == "bang_bang":
+        plan = _plan_ends(eom, rigid, path, alpha, limits)
+    elif strategy == "shaped":
         plan = shape_plan(eom, rigid, path, shaper, limits=tuple(limits), fraction=alpha)
     else:
         plan = plan_phase_plane(rigid, path, limits=(TorqueLimits(fraction=alpha), *limits))
@@ -146,6 +152,21 @@ def plan_near_minimum_time(
     return fly_plan(
         eom, plan, feedback=feedback, Q=Q, R=R, settle_time=settle_time, grid=grid, name=name or strategy
     )  # fmt: skip
+
+
+def _plan_ends(eom: EquationsOfMotion, rigid: EquationsOfMotion, path: Path, fraction: float, limits: Any) -> Plan:
+    """Minimum time of the plant between the ends of a path, at rest there."""
+    if limits:
+        raise ModelError(
+            "plan_near_minimum_time: strategy 'bang_bang' leaves the path, so limits along it cannot hold; leave them out, or "
+            "give a Problem with bounds to plan_bang_bang"
+        )
+    along = plan_phase_plane(rigid, path, limits=(TorqueLimits(fraction=fraction),))
+    start, end = (plan_states(eom, along, np.array([time]))[0] for time in (0.0, along.final_time))
+    low, high = eom.limits()
+    part = {name: (fraction * low[k], fraction * high[k]) for k, name in enumerate(eom.inputs)}
+    problem = Problem(eom=eom, start=start, end=np.asarray(_target(eom, end).x), limits=part, name="bang_bang")
+    return plan_bang_bang(problem, guess=along)
 
 
 def fly_plan(

@@ -6,6 +6,7 @@ import numpy as np
 
 from spacectl.core.trajectory import Trajectory
 from spacectl.planners.bang_motion import Motion
+from spacectl.planners.collocation_arcs import find_stretches
 from spacectl.planners.plan import Arc
 
 __all__ = ["arcs_of", "trajectories", "what_fails"]
@@ -46,33 +47,33 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
 
 
 def arcs_of(motion: Motion) -> tuple[Arc, ...]:
-    """Stretches with the same limits, in words."""
-    edges = np.append(np.cumsum(motion.h), 0.0)
+    """Stretches with the same limits, in words; a switch inside a cell is one switch, where its integral is kept."""
+    flow, goal, T = motion.cells.flow, motion.cells.goal, motion.T
+    mesh = np.append(0.0, np.cumsum(motion.h)) / T
+    mesh[-1] = 1.0
+    level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
+    side = np.where(level > 1.0 - 2.0 * _NEAR, 1, np.where(level < 2.0 * _NEAR - 1.0, -1, 0))
+    rows = [find_stretches(mesh, level[:, i], side[:, i]) for i in range(level.shape[1])]
+    active = np.minimum(*(item.value for item in motion.sides)) > -_AT_BOUND
+    changes = mesh[1:-1][np.any(active[1:] != active[:-1], axis=1)]
+    cuts = np.unique(np.concatenate([[0.0, 1.0], changes, *([item.begin for item in row] for row in rows)]))
     arcs: list[Arc] = []
-    for k, words in enumerate(_words(motion)):
-        begin, end = float(edges[k - 1]), float(edges[k])
-        if arcs and arcs[-1].limit == words:
-            arcs[-1] = Arc(begin=arcs[-1].begin, end=end, limit=words)
-        else:
-            arcs.append(Arc(begin=begin, end=end, limit=words))
-    arcs[-1] = Arc(begin=arcs[-1].begin, end=motion.T, limit=arcs[-1].limit)
-    return tuple(arcs)
-
-
-def _words(motion: Motion) -> list[str]:
-    """What is at a limit in each cell."""
-    flow, goal = motion.cells.flow, motion.cells.goal
-    span = flow.high - flow.low
-    high, low = motion.w >= flow.high - _NEAR * span, motion.w <= flow.low + _NEAR * span
-    active = np.minimum(*(side.value for side in motion.sides)) > -_AT_BOUND
-    out = []
-    for k in range(len(motion.w)):
-        found = [f"{name} at its {'upper' if high[k, i] else 'lower'} limit"
-                 for i, name in enumerate(flow.controls) if high[k, i] or low[k, i]]  # fmt: skip
+    for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+        middle = 0.5 * (begin + end)
+        found = [
+            f"{name} at its {'upper' if held > 0 else 'lower'} limit"
+            for name, row in zip(flow.controls, rows, strict=True)
+            if (held := next(item.side for item in row if item.begin <= middle <= item.end))
+        ]
+        cell = min(int(np.searchsorted(mesh, middle, side="right")) - 1, len(active) - 1)
         found += [f"{flow.rows[goal.rows[r]].name} at its {'upper' if goal.sign[r] > 0 else 'lower'} limit"
-                  for r in np.flatnonzero(active[k])]  # fmt: skip
-        out.append(", ".join(found) or "no limit")
-    return out
+                  for r in np.flatnonzero(active[cell])]  # fmt: skip
+        words = ", ".join(found) or "no limit"
+        if arcs and arcs[-1].limit == words:
+            arcs[-1] = Arc(begin=arcs[-1].begin, end=float(end * T), limit=words)
+        else:
+            arcs.append(Arc(begin=float(begin * T), end=float(end * T), limit=words))
+    return tuple(arcs)
 
 
 def what_fails(motion: Motion) -> str:

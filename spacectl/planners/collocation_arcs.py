@@ -18,6 +18,7 @@ __all__ = [
     "active_rows",
     "control_levels",
     "control_stretches",
+    "find_stretches",
     "pinned_states",
     "switching_functions",
     "without_middle",
@@ -70,7 +71,7 @@ def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[
         strength = np.abs(switching[:, :, i]).max(axis=1)
         side = np.where(level > 1.0 - 2.0 * _AT, 1, np.where(level < 2.0 * _AT - 1.0, -1, 0))
         side = np.where(strength < _WEAK * strength.max(initial=0.0), 0, side) if strength.any() else side
-        out.append(_stretches(block.mesh, level, side))
+        out.append(find_stretches(block.mesh, level, side))
     return out
 
 
@@ -80,8 +81,11 @@ def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
     return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
-def _stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray) -> list[Stretch]:
-    """Passing intervals become one switch (or two, at a dip) where the integral of the input is kept."""
+def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray) -> list[Stretch]:
+    """What a control does over a mesh, from its level (-1 to 1) and side (-1, 0, 1) in each interval.
+
+    Passing intervals become one switch (or two, at a dip) where the integral of the input is kept.
+    """
     runs = _runs(side)
     out: list[Stretch] = []
     for k, (first, last, sign) in enumerate(runs):

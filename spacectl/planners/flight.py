@@ -163,7 +163,7 @@ def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, 
         q = problem.eom.n_q
         x = x + nudge * np.concatenate([np.zeros(q), size[q:]])  # speeds: positions may be bound by a quaternion
     values[0] = x
-    t = _looks(np.asarray(plan.x.t), begin, end)
+    t = _looks(np.asarray(plan.x.t), begin, part.final_time)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a doubtful flight says is told by its figures
         moved = replace(part, x=replace(part.x, values=values))

@@ -35,7 +35,9 @@ class Scheme:
     def __post_init__(self) -> None:
         if isinstance(self.intervals, bool) or int(self.intervals) != self.intervals or self.intervals < 1:
             raise ModelError(f"{type(self).__name__}: intervals is {self.intervals!r}, expected a whole number from 1")
-        require_memory(64.0 * self.intervals, f"{type(self).__name__}: intervals = {self.intervals}", "use fewer intervals")
+        require_memory(
+            64.0 * self.intervals, f"{type(self).__name__}: intervals = {self.intervals}", "use fewer intervals"
+        )
 
     @property
     def order(self) -> int:

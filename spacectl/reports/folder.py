@@ -27,7 +27,15 @@ from spacectl.reports.record import StudyRecord
 from spacectl.simulation.result_files import outcome_attribute
 from spacectl.simulation.seal import seal_dataset
 
-__all__ = ["DOCUMENT", "PAGE", "plain_parameters", "plain_value", "read_document", "rebuild_report", "write_study_folder"]
+__all__ = [
+    "DOCUMENT",
+    "PAGE",
+    "plain_parameters",
+    "plain_value",
+    "read_document",
+    "rebuild_report",
+    "write_study_folder",
+]
 
 PAGE, DOCUMENT = "report.html", "report.json.gz"
 
@@ -129,11 +137,15 @@ def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> di
         record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))
         files = dict(record["files"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"'{folder}': {RECORD} cannot be read ({type(error).__name__}); run the study again") from error
+        raise ModelError(
+            f"'{folder}': {RECORD} cannot be read ({type(error).__name__}); run the study again"
+        ) from error
     write_text(folder / PAGE, render_page(document))
     write_document(folder / DOCUMENT, document)
     drawn = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGE, DOCUMENT)}
-    _write_json(folder / RECORD, {**record, "files": {**files, **drawn}})  # others keep the hashes they were written with
+    _write_json(
+        folder / RECORD, {**record, "files": {**files, **drawn}}
+    )  # others keep the hashes they were written with
     return document
 
 

@@ -71,7 +71,9 @@ def find_arrows(motion: Motion) -> list[Arrow]:
             kind = "force" if actuator.unit == "N" else "torque"
             origin, direction = where
             found.append(Arrow(name, kind, actuator.unit, origin, direction * motion.u[name][:, None]))
-    largest = {kind: max((arrow.peak for arrow in found if arrow.kind == kind), default=0.0) for kind in ("force", "torque")}
+    largest = {
+        kind: max((arrow.peak for arrow in found if arrow.kind == kind), default=0.0) for kind in ("force", "torque")
+    }
     return [arrow for arrow in found if arrow.peak > FAINT * largest[arrow.kind]]
 
 

@@ -142,7 +142,9 @@ def _as_result(target: Any) -> StudyResult:
         return target
     if hasattr(target, "dataset"):
         return StudyResult(metrics={}, simulations={"simulation": target})
-    raise ModelError(f"write_report: got a {type(target).__name__}, expected a Simulation, a SimulationBatch or a StudyResult")
+    raise ModelError(
+        f"write_report: got a {type(target).__name__}, expected a Simulation, a SimulationBatch or a StudyResult"
+    )
 
 
 def _title_of(target: Any) -> str:

@@ -29,5 +29,7 @@ def load_simulation(path: Any, group: str | None = None) -> Simulation:
     """
     dataset, outcome = read_dataset(path, group)
     if "run" in dataset.dims:
-        raise ModelError(f"{path}: it holds a batch of {dataset.sizes['run']} runs, not a single simulation; use load_batch")
+        raise ModelError(
+            f"{path}: it holds a batch of {dataset.sizes['run']} runs, not a single simulation; use load_batch"
+        )
     return (StagedSimulation if "stage_name" in dataset else Simulation)(dataset, outcome)

@@ -76,11 +76,15 @@ def seeds_of(law: Any, seed: Any, n: int) -> np.ndarray | None:
             )
         return None
     if not noisy:
-        raise ModelError("simulate_many: seed is given, but the law has no noise; wrap it by add_noise, or leave seed out")
+        raise ModelError(
+            "simulate_many: seed is given, but the law has no noise; wrap it by add_noise, or leave seed out"
+        )
     if np.ndim(seed) == 0:
         check_seed(seed, "simulate_many")
         if seed < 0:
-            raise ModelError(f"simulate_many: seed is {seed}, expected 0 or a positive whole number, or one for each run")
+            raise ModelError(
+                f"simulate_many: seed is {seed}, expected 0 or a positive whole number, or one for each run"
+            )
         return np.random.SeedSequence(int(seed)).generate_state(n, np.uint64).astype(np.int64) & np.int64(2**63 - 1)
     seeds = [check_seed(item, f"simulate_many: run {k}") for k, item in enumerate(seed)]
     if len(seeds) != n:

@@ -76,7 +76,9 @@ def test_two_arms_that_hold_one_bar_are_controlled_by_one_of_them():
     sim = simulate(eom, law, x0=x0, t_span=(0.0, 4.0), **TIGHT)
     start = float(x0[eom.states.index("left_elbow")])
     assert np.max(np.abs(sim["left_elbow"] - start - 0.05 - decay(sim.t, -0.05, 0.0, 1.0, 0.7))) < 1e-6
-    moved = make_consistent(eom, x0 + 0.01 * np.cos(np.arange(eom.n_x))).x  # away from rest, where something is asked for
+    moved = make_consistent(
+        eom, x0 + 0.01 * np.cos(np.arange(eom.n_x))
+    ).x  # away from rest, where something is asked for
     assert law.report(moved).missed < 1e-9  # base and the other arm move as they must, and are not controlled
 
 

@@ -113,6 +113,8 @@ def test_numbers_and_tuples_that_cannot_be_are_refused(key: str, value: Any, mes
 
 
 def test_whole_numbers_are_exact_and_tuples_keep_their_form() -> None:
-    changed = override_parameters(Sized(), {"count": "9007199254740993", "pair": "b, 2", "weights": "(5,)", "axis": "0,0,1"})
+    changed = override_parameters(
+        Sized(), {"count": "9007199254740993", "pair": "b, 2", "weights": "(5,)", "axis": "0,0,1"}
+    )
     assert changed == Sized(count=9007199254740993, pair=("b", 2), weights=(5.0,), axis=(0.0, 0.0, 1.0))
     assert override_parameters(Sized(), {"count": "1e3"}).count == 1000

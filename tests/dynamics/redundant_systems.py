@@ -62,7 +62,10 @@ def clamped_arm(compliance=None):
     parts = (
         Part(RigidBody(name="upper", mass=2.0, **link), joint=Revolute(name="shoulder", axis="z")),
         Part(
-            RigidBody(name="lower", mass=1.0, **link), on="upper", at=(1.0, 0, 0), joint=Revolute(name="elbow", axis="z")
+            RigidBody(name="lower", mass=1.0, **link),
+            on="upper",
+            at=(1.0, 0, 0),
+            joint=Revolute(name="elbow", axis="z"),
         ),
     )
     pins = [

@@ -161,9 +161,7 @@ def test_reactions_without_redundancy_are_those_of_the_solver_to_the_last_bit() 
 def sliding_part(first, second) -> System:
     """A part on a rail in two clamps."""
     part = Part(RigidBody(name="part", mass=2.0, inertia=(1.0, 1.0, 1.0)), joint=Prismatic(name="slide", axis="x"))
-    clamps = [
-        PointOnPlane(name=name, b="part", normal="x", compliance=c) for name, c in (("a", first), ("b", second))
-    ]
+    clamps = [PointOnPlane(name=name, b="part", normal="x", compliance=c) for name, c in (("a", first), ("b", second))]
     pull = JointForce(name="pull", joint="slide")
     return System(name="rail", environment=FreeSpace(), parts=(part,), actuators=(pull,), constraints=tuple(clamps))
 
@@ -255,7 +253,9 @@ def test_wrenches_of_constraints_warn_if_they_depend_on_the_split() -> None:
 def test_base_wrench_warns_if_it_depends_on_the_split() -> None:
     """The second link's pins hold it to the world, which the first link does not carry."""
     eom, x = form_equations(clamped_arm()), BENT
-    with pytest.warns(UserWarning, match="find_base_wrench.*'upper' depends on how constraints first, second.*compliance"):
+    with pytest.warns(
+        UserWarning, match="find_base_wrench.*'upper' depends on how constraints first, second.*compliance"
+    ):
         find_base_wrench(eom, 0.0, x, [30.0], base="upper")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -37,7 +37,7 @@ def problems():
 @pytest.mark.parametrize("scheme", [Radau(3, degree=2), HermiteSimpson(3)], ids=["radau", "hermite"])
 @pytest.mark.parametrize("problem", list(problems()), ids=["links", "body", "rail"])
 def test_derivatives_are_those_of_differences(problem, scheme):
-    nlp = transcribe([problem], scheme, [np.array([0.0, 0.2, 0.6, 1.0])], damping=0.1)
+    nlp = transcribe([problem], scheme, [np.array([0.0, 0.2, 0.6, 1.0])], weights=[np.full(problem.eom.n_u, 0.1)])
     x = guess_unknowns(nlp.blocks, None)
     scale_programme(nlp, x)
     rng = np.random.default_rng(3)

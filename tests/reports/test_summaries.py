@@ -71,5 +71,7 @@ def test_a_plan_with_a_phase_plane_brings_its_own_figure() -> None:
     phase, _ = plan_figures("plan1", "turn", plan)
     assert phase.name == "plan1_phase_plane"
     assert phase.panels[0].regions, "what no motion may enter is shaded"
-    assert all("PhasePlane" not in text and "SwitchPoint" not in text for _, text in plan_summary("turn", plan)["notes"])
+    assert all(
+        "PhasePlane" not in text and "SwitchPoint" not in text for _, text in plan_summary("turn", plan)["notes"]
+    )
     json.dumps([plan_summary("turn", plan), figure_to_data(phase)], allow_nan=False)

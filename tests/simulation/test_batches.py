@@ -176,7 +176,12 @@ def test_one_seed_gives_one_to_each_run_whatever_their_number(noisy) -> None:
 def test_wrong_seeds_and_shared_noise_are_told(noisy) -> None:
     eom, law = noisy
     plain = design_pd(eom, kp=20.0, kd=3.0, period=0.05)
-    for seed, message in ((1.5, "1.5"), (-1, "0 or a positive"), ([1, 2, 3], "3 seeds for 2 runs|2 rows"), ([1, "a"], "run 1")):
+    for seed, message in (
+        (1.5, "1.5"),
+        (-1, "0 or a positive"),
+        ([1, 2, 3], "3 seeds for 2 runs|2 rows"),
+        ([1, "a"], "run 1"),
+    ):
         with pytest.raises(ModelError, match=message):
             simulate_many(eom, law, x0=np.zeros((2, 4)), seed=seed, **SPAN)
     with pytest.raises(ModelError, match="no noise"):

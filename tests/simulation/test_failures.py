@@ -110,7 +110,9 @@ def test_a_law_that_raises_keeps_the_run_up_to_there(driver, period):
         simulate(pendulum(), law, **options)
     kept = simulate(pendulum(), law, check=False, **options)
     assert kept.outcome.status is Status.FAILED
-    assert "law 'shaky' raised near t = " in kept.outcome.message and "ZeroDivisionError: no gain" in kept.outcome.message
+    assert (
+        "law 'shaky' raised near t = " in kept.outcome.message and "ZeroDivisionError: no gain" in kept.outcome.message
+    )
     good = simulate(pendulum(), CallableLaw(function=lambda t, x: [0.0], period=period), **options)
     for part in (kept, caught.value.partial):
         assert 0.4 < part.t[-1] < 0.6 + 1e-12

@@ -77,7 +77,9 @@ def test_release_of_a_spinning_pair_does_not_depend_on_the_tolerance(clamp, tier
     eom = PAIR
     start = make_consistent(eom, eom.state(**{"b.x": 1.0, "a.wx": 0.3, "a.wz": 0.4})).x
     times = [
-        release(eom, lambda s: 250.0**2 - s.reaction(f"{clamp}.x") ** 2, x0=start, rtol=rtol, atol=rtol, tier=tier, grid=3)
+        release(
+            eom, lambda s: 250.0**2 - s.reaction(f"{clamp}.x") ** 2, x0=start, rtol=rtol, atol=rtol, tier=tier, grid=3
+        )
         .transitions[0]
         .time
         for rtol in (1e-5, 1e-10)
@@ -144,7 +146,9 @@ def eom_names(eom):
 
 
 def test_guard_on_a_shared_reaction_warns_with_names_and_cure() -> None:
-    message = "guard 'overload' depends on reactions that are not unique.*'left', 'right'.*compliance=.*guard a sum.*remove"
+    message = (
+        "guard 'overload' depends on reactions that are not unique.*'left', 'right'.*compliance=.*guard a sum.*remove"
+    )
     with pytest.warns(UserWarning, match=message):
         release(EQUATIONS["kane"], at_500("left"), grid=3)
     loads = [Guard(name="load", expression=lambda s: s.reaction("left.x") + 500.0, is_terminal=False)]

@@ -89,4 +89,6 @@ def test_the_checksum_says_what_the_data_say(sim) -> None:
     assert dataset_sha256(other) == dataset_sha256(sim.dataset)
     assert dataset_sha256(other.assign_attrs(method="rk45")) != dataset_sha256(sim.dataset)
     assert dataset_sha256(other.rename(u="v")) != dataset_sha256(sim.dataset)
-    assert dataset_sha256(other.assign_coords(state=list(reversed(other["state"].values)))) != dataset_sha256(sim.dataset)
+    assert dataset_sha256(other.assign_coords(state=list(reversed(other["state"].values)))) != dataset_sha256(
+        sim.dataset
+    )
