@@ -44,7 +44,8 @@ _CELLS = 600  # of the linear programmes that improve a rigid plan
 _COARSE = 1e-3  # error of a mesh on which the switching structure is read
 _AGAIN = 3  # plans made again after a flight
 _NEAR = 1e-2  # departure of a flight from its plan below which it says by how much to draw bounds in
-_FINE = 1e-5  # departure that asks for a finer mesh
+_FINE = 3e-5  # departure that asks for a finer mesh
+_KEPT = 1e-6  # of its size: what a bound may be exceeded by
 
 
 def plan_collocation(
@@ -250,13 +251,13 @@ def _flown(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Pla
         run.say(0.9, "flight")
         plan, flight = with_flight(problem, plan)
         missed = find_violations(flight) if flight is not None else []
-        if flight is None or not left or max(item.worst for item in missed) <= 0.0:
+        if flight is None or not left or max(item.worst for item in missed) <= _KEPT:
             break
         if flight.departure < _NEAR:
             drawn = keep_back(drawn, missed)
         if flight.departure > _FINE:
             run.refine = replace(run.refine, tolerance=0.1 * run.refine.tolerance)
-        elif not any(max(pair) for item in missed for pair in (*item.path, *item.bounds.values())):
+        elif max(item.worst_bound for item in missed) <= _KEPT:
             break
         again = _plan(drawn, replace(run, stats=dict(run.stats)), plan, polish, Challenge(0))
         if not again.outcome.is_success:

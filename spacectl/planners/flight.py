@@ -94,6 +94,8 @@ class Violations:
 
     Parameters
     ----------
+    names : tuple of str
+        Of the path conditions.
     path : tuple of (float, float)
         Below and above, in the order of the problem's path conditions, in their own units; of equations both are zero.
     bounds : mapping of state names to (float, float)
@@ -103,6 +105,7 @@ class Violations:
         ``"end of <state>"``.
     """
 
+    names: tuple[str, ...]
     path: tuple[tuple[float, float], ...]
     bounds: dict[str, tuple[float, float]]
     relative: dict[str, float]
@@ -111,6 +114,12 @@ class Violations:
     def worst(self) -> float:
         """Largest relative violation."""
         return max(self.relative.values(), default=0.0)
+
+    @property
+    def worst_bound(self) -> float:
+        """Largest relative violation of what can be drawn in: bounds of states, path conditions that are ranges."""
+        held = [item for item, (low, high) in zip(self.names, self.path, strict=True) if max(low, high) > 0.0]
+        return max((self.relative.get(name, 0.0) for name in (*held, *self.bounds)), default=0.0)
 
 
 def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
@@ -214,14 +223,15 @@ def _measure(flight: PhaseFlight) -> Violations:
         k = names.index(name)
         off = max(low - flight.x[-1, k], flight.x[-1, k] - high, 0.0)
         relative[f"end of {name}"] = float(off / sizes[k])
-    last = replace_last(flight)
+    last = _last_of(flight)
     for item, value, size in zip(problem.conditions_end, *_values(problem, problem.conditions_end, last), strict=True):
         off = max(float(np.max(item.low - value)), float(np.max(value - item.high)), 0.0)
         relative[f"end of {item.name}"] = off / (float(size.max(initial=0.0)) or 1.0)
-    return Violations(tuple(path), bounds, {name: off for name, off in relative.items() if off > _KEPT})
+    names_of_path = tuple(item.name for item in problem.path)
+    return Violations(names_of_path, tuple(path), bounds, {name: off for name, off in relative.items() if off > _KEPT})
 
 
-def replace_last(flight: PhaseFlight) -> PhaseFlight:
+def _last_of(flight: PhaseFlight) -> PhaseFlight:
     """The flight's last instant alone."""
     keys = ("t", "x", "planned", "u", "u_dot")
     return replace(flight, **{key: getattr(flight, key)[-1:] for key in keys})
