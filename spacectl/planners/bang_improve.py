@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
 from spacectl.planners.bang_guess import first_motion
 from spacectl.planners.bang_motion import Motion
-from spacectl.planners.bang_plan import arcs_of, trajectories, what_fails
+from spacectl.planners.bang_plan import arcs_of, stretches_of, trajectories, what_fails
 from spacectl.planners.bang_search import Found, search
 from spacectl.planners.collocation_bounds import check_start, start_pairs
 from spacectl.planners.plan import Plan
@@ -113,6 +113,6 @@ def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Pla
         name=problem.name, x=x, u=u, arcs=arcs, outcome=Outcome(status=status, message=message, stats=stats),
         notes={
             "switching": found.step.switching, "controls": cells.flow.controls, "cell_ends": np.cumsum(motion.h),
-            "goal": goal,
+            "goal": goal, "stretches": stretches_of(motion),
         },
     )  # fmt: skip

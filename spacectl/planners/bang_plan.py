@@ -6,13 +6,14 @@ import numpy as np
 
 from spacectl.core.trajectory import Trajectory
 from spacectl.planners.bang_motion import Motion
-from spacectl.planners.collocation_arcs import find_stretches
+from spacectl.planners.collocation_arcs import Stretch, find_stretches
 from spacectl.planners.plan import Arc
 
-__all__ = ["arcs_of", "trajectories", "what_fails"]
+__all__ = ["arcs_of", "stretches_of", "trajectories", "what_fails"]
 
 _SAMPLE = 0.1  # fastest rate times the distance of knots: a cubic between them is then right to 3e-7 of the vibration
 _NEAR = 1e-6  # part of its range by which a control that is at its limit may be away from it
+_PASSING = 0.025  # of the duration: where nothing else is active, shorter times between limits are a switch
 _AT_BOUND = 1e-3  # as far a bound may be away, in its unit, while it is said to be active
 
 
@@ -46,15 +47,34 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
     )
 
 
+def _mesh(motion: Motion) -> np.ndarray:
+    """Ends of the cells as fractions of the duration."""
+    mesh = np.append(0.0, np.cumsum(motion.h)) / motion.T
+    mesh[-1] = 1.0
+    return mesh
+
+
+def _active(motion: Motion) -> np.ndarray:
+    """Bounds that are active in each cell."""
+    return np.asarray(np.minimum(*(item.value for item in motion.sides)) > -_AT_BOUND)
+
+
+def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
+    """What each control does, by name; cells in which it passes from one limit to the other are one switch."""
+    flow = motion.cells.flow
+    passing = max(1, int(_PASSING * len(motion.w))) if not _active(motion).any() else 1
+    level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
+    side = np.where(level > 1.0 - 2.0 * _NEAR, 1, np.where(level < 2.0 * _NEAR - 1.0, -1, 0))
+    return {
+        name: find_stretches(_mesh(motion), level[:, i], side[:, i], passing) for i, name in enumerate(flow.controls)
+    }
+
+
 def arcs_of(motion: Motion) -> tuple[Arc, ...]:
     """Stretches with the same limits, in words; a switch inside a cell is one switch, where its integral is kept."""
     flow, goal, T = motion.cells.flow, motion.cells.goal, motion.T
-    mesh = np.append(0.0, np.cumsum(motion.h)) / T
-    mesh[-1] = 1.0
-    level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
-    side = np.where(level > 1.0 - 2.0 * _NEAR, 1, np.where(level < 2.0 * _NEAR - 1.0, -1, 0))
-    rows = [find_stretches(mesh, level[:, i], side[:, i]) for i in range(level.shape[1])]
-    active = np.minimum(*(item.value for item in motion.sides)) > -_AT_BOUND
+    mesh, rows = _mesh(motion), list(stretches_of(motion).values())
+    active = _active(motion)
     changes = mesh[1:-1][np.any(active[1:] != active[:-1], axis=1)]
     cuts = np.unique(np.concatenate([[0.0, 1.0], changes, *([item.begin for item in row] for row in rows)]))
     arcs: list[Arc] = []

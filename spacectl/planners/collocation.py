@@ -25,13 +25,15 @@ from spacectl.planners.collocation_guess import guess_unknowns
 from spacectl.planners.collocation_nlp import Nlp
 from spacectl.planners.collocation_plan import give_plan
 from spacectl.planners.collocation_restarts import Challenge
+from spacectl.planners.collocation_result import phase_solutions
 from spacectl.planners.collocation_solver import NlpSolution
 from spacectl.planners.collocation_start import first_solution
-from spacectl.planners.collocation_steps import Run, polish_switches, refine_solution
+from spacectl.planners.collocation_steps import Run, polish_arcs, polish_switches, refine_solution
 from spacectl.planners.flight import find_violations
 from spacectl.planners.flown import judged, with_flight
 from spacectl.planners.mesh import Refinement
 from spacectl.planners.plan import Plan
+from spacectl.planners.polish import arcs_from
 from spacectl.planners.problem import Phases, Problem
 from spacectl.planners.replay import refly
 from spacectl.planners.rigid_problem import is_flexible, rigid_problem
@@ -151,7 +153,7 @@ def _whole(restarts: Any) -> int:
 def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool, settings: Challenge) -> Plan:
     """The best plan that the first mesh leads to; the second best too, where refining takes the gain away again."""
     start = guess if guess is not None else _from_rigid(problem, run, settings)
-    if start is not None and start.arcs and guess is None:
+    if guess is None and start is not None and "stretches" in start.notes:
         sharp = _polished(problem, run, start)
         if sharp is not None:
             return sharp
@@ -216,18 +218,13 @@ def _by_programmes(problem: Problem, rigid: Plan, run: Run) -> Plan | None:
 
 
 def _polished(problem: Problem | Phases, run: Run, start: Plan) -> Plan | None:
-    """The plan with the switches of a bang-bang start, polished at once; None if that does not lead to a better one."""
+    """The plan with the switches of linear programmes, polished at once; None if that does not lead to a better one."""
     item = problem.phases[0]
-    cuts = np.unique(np.concatenate([[0.0], np.asarray(start.switch_times) / start.final_time, [1.0]]))
-    steps = np.maximum(np.ceil(np.diff(cuts) * run.scheme.intervals), 1).astype(int)
-    mesh = np.unique(
-        np.concatenate([np.linspace(a, b, n + 1) for a, b, n in zip(cuts[:-1], cuts[1:], steps, strict=True)])
-    )
-    nlp = run.transcribe((item,), [mesh])
-    x = guess_unknowns(nlp.blocks, start)
-    zeros = (np.zeros(nlp.m), np.zeros(nlp.n))
-    near = NlpSolution(x, *zeros, cost=start.final_time * item.time_weight, status="", iterations=0, is_success=True)
-    sharp = polish_switches((item,), run, nlp, near)
+    nlp = run.transcribe((item,), [np.linspace(0.0, 1.0, run.scheme.intervals + 1)])
+    solutions = phase_solutions(nlp.blocks, guess_unknowns(nlp.blocks, start))
+    arcs = arcs_from(solutions[0], start.notes["stretches"])
+    run.say(0.5, f"switch times of {len(arcs)} arcs")
+    sharp = polish_arcs(arcs, run, solutions, start.final_time * item.time_weight)
     return None if sharp is None else give_plan(problem, run, sharp[0], sharp[1].x, sharp[1], sources=sharp[2])
 
 

@@ -81,17 +81,17 @@ def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
     return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
-def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray) -> list[Stretch]:
+def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray, passing: int = _PASSING) -> list[Stretch]:
     """What a control does over a mesh, from its level (-1 to 1) and side (-1, 0, 1) in each interval.
 
-    Passing intervals become one switch (or two, at a dip) where the integral of the input is kept.
+    Up to `passing` intervals between limits become one switch (or two, at a dip) where the integral of the input is kept.
     """
     runs = _runs(side)
     out: list[Stretch] = []
     for k, (first, last, sign) in enumerate(runs):
         before = runs[k - 1][2] if k else 0
         after = runs[k + 1][2] if k + 1 < len(runs) else 0
-        if sign or last - first > _PASSING or (not before and not after):
+        if sign or last - first > passing or (not before and not after):
             out.append(Stretch(float(mesh[first]), float(mesh[last]), sign))
             continue
         out += _passing(mesh, level, first, last, before, after)

@@ -21,7 +21,7 @@ from spacectl.planners.polish import ArcPhase, arc_phases, arcs_programme
 from spacectl.planners.problem import Problem
 from spacectl.planners.schemes import Radau, Scheme
 
-__all__ = ["WARM", "Run", "as_guess", "mesh_errors", "polish_switches", "prepare", "refine_solution"]
+__all__ = ["WARM", "Run", "as_guess", "mesh_errors", "polish_arcs", "polish_switches", "prepare", "refine_solution"]
 
 WARM = {"mu_strategy": "monotone", "bound_push": 1e-5, "bound_frac": 1e-5}
 _BARRIER = (
@@ -130,15 +130,16 @@ def polish_switches(
     for arcs in tries:
         run.say(0.8, f"switch times of {len(arcs)} arcs")
         if any(arc.held for arc in arcs):
-            done = _polish(arcs, run, solutions, found.cost)
+            done = polish_arcs(arcs, run, solutions, found.cost)
             if done is not None:
                 return done
     return None
 
 
-def _polish(
+def polish_arcs(
     arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
+    """The programme of some arcs, solved; None if that fails or costs more than `cost`."""
     scheme = Radau(2, max(5, getattr(run.scheme, "degree", 0)))
     guess = replace(as_guess(solutions), notes={"phase_times": [arcs[0].begin, *(arc.end for arc in arcs)]})
     goal = 0.1 * run.refine.tolerance

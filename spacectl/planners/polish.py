@@ -6,7 +6,7 @@ by its error estimate make the plan re-fly to the accuracy of the integration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from spacectl.planners.collocation_result import PhaseSolution
 from spacectl.planners.problem import Problem
 from spacectl.planners.schemes import Scheme
 
-__all__ = ["ArcPhase", "arc_phases", "arcs_programme"]
+__all__ = ["ArcPhase", "arc_phases", "arcs_from", "arcs_programme"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,11 @@ def arc_phases(
     out: list[ArcPhase] = []
     for number, solution in enumerate(solutions):
         out += _of_phase(solution, multipliers, number, shortest, bang)
+    return _chained(out)
+
+
+def _chained(out: list[ArcPhase]) -> list[ArcPhase]:
+    """Arcs whose problems follow each other: ends belong to the first and the last of a phase."""
     last = len(out) - 1
     chained = []
     for k, arc in enumerate(out):
@@ -72,11 +77,22 @@ def _part(problem: Problem, *, is_begin: bool, is_end: bool, is_first: bool) -> 
 def _of_phase(
     solution: PhaseSolution, multipliers: np.ndarray, number: int, shortest: float, bang: bool
 ) -> list[ArcPhase]:
+    stretches = control_stretches(solution, multipliers)
+    return _cut(solution, _all_at_limits(solution, stretches) if bang else stretches, number, shortest)
+
+
+def arcs_from(
+    solution: PhaseSolution, stretches: Mapping[str, list[Stretch]], *, shortest: float = 1e-4
+) -> list[ArcPhase]:
+    """Arcs of a single phase from what each input does, by name; inputs that are not named are at no limit."""
+    names = [solution.block.model.names[column] for column in solution.block.controls]
+    free = [Stretch(0.0, 1.0, 0)]
+    return _chained(_cut(solution, [stretches.get(name.removeprefix("input "), free) for name in names], 0, shortest))
+
+
+def _cut(solution: PhaseSolution, stretches: list[list[Stretch]], number: int, shortest: float) -> list[ArcPhase]:
     block = solution.block
     problem = block.problem
-    stretches = control_stretches(solution, multipliers)
-    if bang:
-        stretches = _all_at_limits(solution, stretches)
     cuts = np.unique(np.concatenate([[item.begin for item in row] for row in stretches] + [[0.0, 1.0]]))
     kept = [0.0]
     for cut in cuts[1:-1]:

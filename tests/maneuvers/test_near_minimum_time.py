@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 
 from spacectl import (
+    Beam,
+    FreeSpace,
+    JointPath,
+    JointTorque,
     ModelError,
+    Part,
+    Revolute,
+    RigidBody,
+    SpeedLimits,
+    System,
     compare_maneuvers,
+    compare_near_minimum_time,
     design_lqr,
     find_operating_point,
     fly_plan,
@@ -160,8 +170,25 @@ def test_a_damped_system_keeps_its_names_and_frequencies() -> None:
     assert np.diag(two.damping_matrix)[0] == pytest.approx(50.0 * np.diag(one.damping_matrix)[0])
 
 
+def test_a_comparison_includes_the_minimum_time_of_the_plant_itself() -> None:
+    """Hub and boom: the bang-bang plan arrives at rest with its plan; a path with further limits cannot have it."""
+    hub = RigidBody(name="hub", mass=50.0, inertia=(8.0, 8.0, 8.0))
+    boom = Beam(name="boom", length=2.0, mass=2.0, EI=40.0, bending=("y",), modes=1, damping=0.005)
+    parts = (Part(hub, on="world", joint=Revolute(name="turn", axis="z")), Part(boom, on="hub"))
+    torque = (JointTorque(joint="turn", limit=10.0),)
+    plant = form_equations(System(name="hub and boom", environment=FreeSpace(), parts=parts, actuators=torque))
+    turn = JointPath(name="turn", curve=LineCurve(start=(0.0,), end=(1.0,)), coordinates=("turn",))
+    table = compare_near_minimum_time(plant, turn, settle_time=4.0)
+    assert [row.name for row in table.rows] == ["after", "during", "shaped", "bang_bang"]
+    best = table["bang_bang"].nominal
+    assert best.residual_energy < 1e-6 * table["after"].nominal.residual_energy
+    assert best.plan_time < table["shaped"].nominal.plan_time
+    with pytest.raises(ModelError, match="leaves the path"):
+        plan_near_minimum_time(plant, turn, strategy="bang_bang", limits=(SpeedLimits(limits={"turn": 1.0}),))
+
+
 def test_wrong_arguments_are_named(eom, path, flown) -> None:
-    with pytest.raises(ModelError, match="'after', 'during' or 'shaped'"):
+    with pytest.raises(ModelError, match="after, during, shaped, bang_bang"):
         plan_near_minimum_time(eom, path, strategy="later")
     other = form_equations(replace(FLEXIBLE, actuators=FLEXIBLE.actuators[:2]))
     with pytest.raises(ModelError, match="wrist"):

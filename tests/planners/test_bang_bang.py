@@ -61,6 +61,13 @@ def test_double_integrator(rail):
     assert plan.outcome.stats["end_error"] < 1e-9
 
 
+def test_a_switch_inside_a_cell_is_one_switch(rail):
+    """The cell in which a control passes from one limit to the other used to be an arc of its own: two switch times for one."""
+    plan = plan_bang_bang(way(rail, duration=(0.0, 5.0)), cells=101, restarts=0)
+    assert [arc.limit for arc in plan.arcs] == ["x at its upper limit", "x at its lower limit"]
+    assert plan.switch_times == pytest.approx([1.0], abs=1e-6)
+
+
 def test_speed_bound_is_kept_and_named(rail):
     """Of a unit mass, unit force and v <= 1/2: T = d / v + v / a = 2.5."""
     plan = plan_bang_bang(way(rail, bounds={"x_dot": (-1.0, 0.5)}), cells=300)
@@ -126,7 +133,7 @@ def retrieval():
     end = dict.fromkeys(eom.states, 0.0) | last
     held = Condition(name="attitude", rule=lambda s: s.output("attitude.s3"))
     problem = Problem(eom=eom, start=begin, end=end, path=(held,), duration=(5.0, 100.0), name="retrieval")
-    return problem, plan_bang_bang(problem, guess=guess, cells=800)
+    return problem, plan_bang_bang(problem, guess=guess, cells=800, restarts=0)
 
 
 def test_retrieval_arrives_at_rest_within_all_limits(retrieval):
@@ -145,7 +152,7 @@ def test_retrieval_arrives_at_rest_within_all_limits(retrieval):
 def test_retrieval_is_warm_started_by_its_neighbour(retrieval):
     problem, plan = retrieval
     eom = form_equations(library.retrieval_arm(flexible=True, payload_mass=4010.0))
-    near = plan_bang_bang(replace(problem, eom=eom, p=None), guess=plan, cells=800)
+    near = plan_bang_bang(replace(problem, eom=eom, p=None), guess=plan, cells=800, restarts=0)
     assert near.outcome.stats["rounds"] <= plan.outcome.stats["rounds"]
     assert 0.0 < near.final_time - plan.final_time < 0.1
 
@@ -154,7 +161,7 @@ def test_retrieval_keeps_a_bound_of_a_mode(retrieval):
     problem, plan = retrieval
     free = np.abs(plan.x.column("upper.eta1")).max()
     bound = 0.85 * free
-    tight = plan_bang_bang(replace(problem, bounds={"upper.eta1": (-bound, bound)}), guess=plan, cells=800)
+    tight = plan_bang_bang(replace(problem, bounds={"upper.eta1": (-bound, bound)}), guess=plan, cells=800, restarts=0)
     assert np.abs(tight.x.column("upper.eta1")).max() <= bound * (1.0 + 1e-6)
     assert tight.final_time >= plan.final_time - 1e-4
 
