@@ -11,11 +11,16 @@ from spacectl import (
     AccelerationLimits,
     FlexibleJointLimit,
     GraspLimit,
+    JointForce,
     JointPath,
     LineCurve,
     ModelError,
+    Part,
     Plan,
+    Prismatic,
+    RigidBody,
     SpeedLimits,
+    System,
     TorqueLimits,
     form_equations,
     library,
@@ -118,6 +123,18 @@ def test_a_flexible_drive_of_a_slider_is_limited_by_its_force() -> None:
     assert plan.final_time == pytest.approx(bang_bang_time(2.0, 4.0, -1.5, 1.5), rel=2e-5)
     wound = FlexibleJointLimit(joint="slide", stiffness=300.0, deflection=0.005)  # 1.5 N again
     assert plan_phase_plane(lift(), lift_path(), limits=(wound,)).final_time == plan.final_time
+
+
+def test_a_joint_of_ones_own_that_slides_is_limited_by_its_force() -> None:
+    class Rail(Prismatic):
+        """A kind that the planners do not know by name."""
+
+    body = RigidBody(name="slider", mass=2.0, inertia=(0.3, 0.4, 0.5), com=(0.3, 0.2, -0.4))
+    system = System(
+        name="rail", parts=(Part(body, joint=Rail(name="slide", axis="y")),), actuators=(JointForce(joint="slide"),)
+    )
+    plan = plan_phase_plane(form_equations(system), lift_path(), limits=FlexibleJointLimit(joint="slide", torque=1.5))
+    assert plan.final_time == pytest.approx(bang_bang_time(2.0, 4.0, -1.5, 1.5), rel=2e-5)
 
 
 @pytest.mark.parametrize("axis", ["x", "-z", (0.6, 0.0, 0.8)])
