@@ -81,7 +81,10 @@ class LoopGain:
     def _true_classical(self, loop: LinearModel, found: ClassicalMargins) -> ClassicalMargins:
         lags = np.angle(-loop.frequency_response(found.gain_crossings)[:, 0, 0]) % (2.0 * np.pi)
         where = np.array([self._frequency(w) for w in found.gain_crossings])
-        delay = float(np.min(lags / where, initial=np.inf)) if found.is_stable else 0.0
+        # a period of delay turns the gain at half the sampling rate, L(z = -1), by 180 degrees
+        longest = self.period if abs(float(np.asarray(loop.D)[0, 0])) >= 1.0 else np.inf
+        moves = where > 0.0
+        delay = float(np.min(lags[moves] / where[moves], initial=longest)) if found.is_stable else 0.0
         turned = np.array([self._frequency(w) for w in found.phase_crossings])
         told = found.message
         if found.is_stable:

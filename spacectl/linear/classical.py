@@ -35,7 +35,8 @@ class ClassicalMargins:
     phase : float
         Smallest change of phase, lag or lead, that destroys stability [rad]; infinite if none does, 0 if unstable.
     delay : float
-        Smallest delay that destroys stability [s]; infinite if none does, 0 if unstable.
+        Smallest delay that destroys stability [s]; infinite if none does, 0 if unstable or if the direct gain has a size of
+        one or more, so that any delay does.
     phase_crossings, gain_crossings : arrays
         Frequencies where the loop gain is real and negative, and where its size is one [rad/s].
     is_stable : bool
@@ -77,7 +78,7 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
     growth = explain_growth(closed_loop(loop))
     mirror = _mirror(system)
     unit = _roots(_imaginary_zeros(_series(mirror, system), -1.0), system, lambda value: abs(value) ** 2 - 1.0)
-    real = _roots(_imaginary_zeros(_difference(system, mirror), 0.0), system, lambda value: value.imag / abs(value))
+    real = _roots(_imaginary_zeros(_difference(system, mirror), 0.0), system, _sine)
     negative = np.array([w for w in real if response(system, w)[0, 0].real < 0.0])
     if growth:
         told = growth[1].removeprefix("infinite: ")
@@ -91,7 +92,7 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
         angles = [float(np.angle(-response(system, w)[0, 0])) for w in unit]  # how far L is from -1
         phase = min((abs(angle) for angle in angles), default=np.inf)
         lags = [float(angle % (2.0 * np.pi)) / w for angle, w in zip(angles, unit, strict=True) if w > 0.0]
-        delay = float(min(lags, default=np.inf))
+        delay = float(min(lags, default=np.inf)) if abs(direct) < 1.0 else 0.0
         message = (
             f"gain from {limits[0]:.3g} to {limits[1]:.3g}, phase {np.degrees(phase):.3g} degrees, delay {delay:.3g} s"
         )
@@ -160,6 +161,11 @@ def _roots(near: np.ndarray, loop: Realisation, function: Callable[[complex], fl
             found.append(w)
     found.sort()
     return np.array([w for k, w in enumerate(found) if k == 0 or w - found[k - 1] > 1e-8 * w])
+
+
+def _sine(value: complex) -> float:
+    """Sine of the phase; 1 at a zero of the loop gain, where there is no phase to cross 180 degrees."""
+    return value.imag / abs(value) if value != 0.0 else 1.0
 
 
 def _distance(w: float, poles: np.ndarray) -> float:

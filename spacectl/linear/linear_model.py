@@ -98,7 +98,8 @@ class LinearModel:
         A, B, C, D = (np.asarray(item) for item in (self.A, self.B, self.C, self.D))
         unit = np.eye(len(self.x))
         frequencies = np.atleast_1d(np.asarray(omega, dtype=float))
-        return np.array([C @ np.linalg.solve(1j * w * unit - A, B.astype(complex)) + D for w in frequencies])
+        found = [C @ np.linalg.solve(1j * w * unit - A, B.astype(complex)) + D for w in frequencies]
+        return np.array(found, dtype=complex).reshape(-1, *D.shape)
 
     def to_control(self) -> Any:
         """The model as `control.StateSpace`, with state, input and output names (python-control is imported here)."""

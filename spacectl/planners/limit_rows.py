@@ -259,11 +259,12 @@ def _flexible_joint(dynamics: PathDynamics, limit: FlexibleJointLimit) -> list[_
     axis = getattr(part.joint, "axis", None)
     if axis is None or len(part.joint.speeds) != 1:
         raise ModelError(f"FlexibleJointLimit of '{limit.joint}': expected a revolute or prismatic joint")
-    offset = 3 if type(part.joint).__name__ == "Prismatic" else 0
-    direction, size = np.asarray(axis), float(limit.torque or 0.0)
+    numbers = {key: np.asarray(number.value) for key, number in part.joint.numbers().items()}
+    direction = np.asarray(part.joint.subspace(np.zeros(1), numbers), dtype=float)[:, 0]  # turn, then shift
+    size = float(limit.torque or 0.0)
 
     def along(motion: PathMotion) -> np.ndarray:
-        return np.einsum("nij,i->nj", terms(motion)[:, offset : offset + 3], direction)
+        return np.einsum("nij,i->nj", terms(motion), direction)
 
     return [_Entry(f"transmission of {limit.joint}", along, (-size, size))]
 

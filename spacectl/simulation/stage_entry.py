@@ -111,11 +111,11 @@ def close_gaps(
 
 
 def is_rest(eom: EquationsOfMotion, t: float, x: np.ndarray, impact: Impact, p: np.ndarray) -> bool:
-    """Whether contacts are hit so slowly that they come to rest."""
+    """Whether contacts are hit so slowly that they come to rest; one that separates faster does not rest either."""
     if impact.rest_speed == 0.0:
         return False
     rates: Any = eom.call("gaps", t, x[: eom.n_q], x[eom.n_q :], p=p)[1].reshape(-1)
-    return bool(np.all(rates[rows_of(eom, impact.contacts)] > -impact.rest_speed))
+    return bool(np.all(np.abs(rates[rows_of(eom, impact.contacts)]) < impact.rest_speed))
 
 
 def refuse_pile_up(transitions: Sequence[Transition], span: tuple[float, float], most: int) -> None:

@@ -28,7 +28,7 @@ class Impact:
         Speed of separation over speed of approach, 0 to 1.
     rest_speed : float
         Approach speed [m/s] below which the impact is plastic and leads to the stage `rest`: without it a bouncing body makes
-        infinitely many impacts in finite time.
+        infinitely many impacts in finite time. Of several contacts, none may approach or separate faster.
     rest : str
         That stage; usually one in which the contacts are active constraints.
     """

@@ -113,19 +113,58 @@ def test_law_about_a_trimmed_point_finds_it_from_measurements() -> None:
     assert abs(sim["slide"][-1] - 0.3) < 1e-4
 
 
-def test_integral_action_works_on_estimates() -> None:
+def integral_laws(integrated: str, period: float) -> tuple:
+    """Regulator with an integral, filter, and both as one law, on the carts."""
+    model = linearize(carts(), carts().state(), outputs=SENSED)
+    at_zero = {"rear_at.x": 0.0}
+    regulator = design_lqr(
+        model, Q={"slide": 1.0}, R=0.1, integral={integrated: 0.5}, y_point=at_zero, trim=[1.0], period=period
+    )
+    estimator = design_kalman(model, process=0.1, measurement=1e-3, period=period)
+    return regulator, estimator, design_lqg(regulator, estimator, y_point=[0.0])
+
+
+@pytest.mark.parametrize("integrated", ["rear_at.x", "slide"])
+@pytest.mark.parametrize("period", [0.0, 0.1])
+def test_poles_separate_with_integral_action(period: float, integrated: str) -> None:
+    """Estimation errors evolve on their own, whether measurements or estimates are integrated."""
+    regulator, estimator, law = integral_laws(integrated, period)
+    both = np.concatenate([regulator.poles, estimator.poles])
+    assert len(both) == len(law.poles) == 9
+    np.testing.assert_allclose(law.poles, sort_poles(both, discrete=period > 0.0), rtol=1e-7)
+
+
+@pytest.mark.parametrize("integrated", ["rear_at.x", "slide"])
+def test_sampled_integral_is_a_sum_times_the_period(integrated: str) -> None:
+    """Each sample adds the period times the measurement, or times the estimate that the measurement has corrected."""
+    T = 0.4
+    _, estimator, law = integral_laws(integrated, T)
+    L, C = np.asarray(estimator.L), np.asarray(estimator.model.C)
+    z, total = np.zeros(5), 0.0
+    for k in range(30):
+        y = np.array([1.0 + np.sin(0.3 * k)])
+        corrected = z[:4] + L @ (y - C @ z[:4])
+        total += T * (y[0] if integrated == "rear_at.x" else corrected[0])
+        z = np.array(law.function(0.0, np.zeros(4), y, z, [], np.asarray(law.p))[2]).reshape(-1)
+        assert z[4] == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("integrated", ["rear_at.x", "slide"])
+def test_integral_action_works_on_estimates(integrated: str) -> None:
+    """At rest the force is zero, but the filter believes in -1 N against a wrong trim of 1 N.
+
+    ``A z - B + L (y - C z) = 0`` for the estimate z, with y or the estimate of slide at zero as its integral demands.
+    """
     eom = carts()
-    model = linearize(eom, eom.state(), outputs=SENSED)
-    for integrated in ("rear_at.x", "slide"):
-        regulator = design_lqr(
-            model, Q={"slide": 1.0}, R=0.1, integral={integrated: 0.5}, y_point={"rear_at.x": 0.0}, trim=[1.0]
-        )
-        law = design_lqg(regulator, design_kalman(model, process=0.1, measurement=1e-3), y_point=[0.0])
-        sim = simulate(eom, law, x0=eom.state(), t_span=(0.0, 150.0))
-        if integrated == "rear_at.x":  # a measured output returns in spite of the constant push
-            assert abs(sim["slide"][-1]) < 1e-3
-        else:  # the estimate of a state is pushed off by what the filter does not know
-            assert np.max(np.abs(sim.x[-1])) < 10.0
+    _, estimator, law = integral_laws(integrated, 0.0)
+    sim = simulate(eom, law, x0=eom.state(), t_span=(0.0, 150.0))
+    A, B, C = (np.asarray(item) for item in (estimator.model.A, estimator.model.B, estimator.model.C))
+    L = np.asarray(estimator.L)
+    zero = np.append(np.zeros(4), 1.0) if integrated == "rear_at.x" else np.append(1.0, np.zeros(4))
+    z = np.linalg.solve(np.vstack([np.hstack([A - L @ C, L]), zero]), np.append(B[:, 0], 0.0))
+    np.testing.assert_allclose(sim.dataset["z"].values[-1, :4], z[:4], atol=1e-3)
+    np.testing.assert_allclose(sim.x[-1], [z[4], 0.0, 0.0, 0.0], atol=1e-3)
+    assert np.max(np.abs(z)) > 0.01  # the push does leave a trace
 
 
 def test_told_limits_keep_the_filter_right_in_saturation() -> None:

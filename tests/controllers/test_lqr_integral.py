@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from spacectl import ModelError, design_lqr, find_operating_point, form_equations, library, linearize
+from tests.controllers.plants import double_integrator
 
 Orbiter = library.TetherOrbiter
 QUANTITIES = (*Orbiter.JOINTS, "end.x", "end.y")
@@ -59,3 +60,20 @@ def test_an_undamped_mode_that_only_an_integral_sees_is_weighted(station):
         model, Q={"craft": 0.0} if "craft" in model.x else 0.0, R=1.0, integral=dict.fromkeys(Orbiter.JOINTS[:3], 1e-6)
     )
     assert np.max(law.poles.real) < 0.0
+
+
+def test_sampled_gains_with_an_integral_tend_to_the_continuous_ones():
+    """Sum and cost of one period are those of the integral as the period goes to zero: errors halve with it."""
+    model = double_integrator()
+    given = {"Q": [2.0, 0.5], "R": 0.1, "integral": {"position": 3.0}}
+    exact = design_lqr(model, **given)
+    errors = []
+
+    def gains(law):
+        return np.hstack([law.K, law.K_integral])[0]
+
+    for period in (2e-3, 1e-3):
+        law = design_lqr(model, **given, period=period)
+        errors.append(gains(law) - gains(exact))
+    np.testing.assert_allclose(errors[0], 2.0 * errors[1], rtol=0.02)  # the next term is smaller by rate * period
+    assert np.max(np.abs(errors)) < 0.05

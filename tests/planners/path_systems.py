@@ -11,12 +11,14 @@ import numpy as np
 from spacectl import (
     EquationsOfMotion,
     Fixed,
+    JointForce,
     JointPath,
     JointSpring,
     JointTorque,
     LineCurve,
     Part,
     Plan,
+    Prismatic,
     Revolute,
     RigidBody,
     Simulation,
@@ -50,6 +52,26 @@ def wheel(inertia: float = 2.0, torque: float = 3.0, viscous: float = 0.0) -> Eq
 
 def turn(angle: float) -> JointPath:
     return JointPath(name="turn", curve=LineCurve(start=(0.0,), end=(angle,)), coordinates=("turn",))
+
+
+@cache
+def lift(axis: Any = "y", stiffness: float = 0.0, damping: float = 0.0, has_arm: bool = False) -> EquationsOfMotion:
+    """A slider of 2 kg whose mass is off its axis, with a spring beside its motor and an arm on it, if so."""
+    parts = [Part(RigidBody(name="slider", mass=2.0, inertia=(0.3, 0.4, 0.5), com=(0.3, 0.2, -0.4)),
+                  joint=Prismatic(name="slide", axis=axis))]  # fmt: skip
+    actuators: list[Any] = [JointForce(joint="slide", limit=9.0)]
+    if has_arm:
+        rod = RigidBody(name="rod", mass=1.5, inertia=(0.1, 0.3, 0.3), com=(0.7, 0.1, 0.0))
+        parts.append(Part(rod, on="slider", at=(0.1, 0.0, 0.2), joint=Revolute(name="swing", axis="y")))
+        actuators.append(JointTorque(joint="swing", limit=9.0))
+    elements = (JointSpring(joint="slide", stiffness=stiffness, damping=damping),) if stiffness else ()
+    return form_equations(
+        System(name="lift", parts=tuple(parts), actuators=tuple(actuators), elements=elements)
+    )  # fmt: skip
+
+
+def lift_path() -> JointPath:
+    return JointPath(name="rise", curve=LineCurve(start=(0.0,), end=(4.0,)), coordinates=("slide",))
 
 
 @cache

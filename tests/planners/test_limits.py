@@ -11,9 +11,16 @@ from spacectl import (
     AccelerationLimits,
     FlexibleJointLimit,
     GraspLimit,
+    JointForce,
+    JointPath,
+    LineCurve,
     ModelError,
+    Part,
     Plan,
+    Prismatic,
+    RigidBody,
     SpeedLimits,
+    System,
     TorqueLimits,
     form_equations,
     library,
@@ -25,7 +32,7 @@ from spacectl.planners.limits import as_limits
 from spacectl.planners.path_dynamics import PathDynamics, combine
 from spacectl.planners.path_solve import solve_path
 from tests.oracles.path_timing import bang_bang_time
-from tests.planners.path_systems import arm, line, turn, wheel
+from tests.planners.path_systems import arm, lift, lift_path, line, turn, wheel
 
 REACHED = 3e-3  #: the margin kept back on grids of 300 cells, and the sampling of the histories
 
@@ -57,6 +64,16 @@ def test_a_torque_speed_curve_keeps_its_linear_term() -> None:
     assert plan_reachability(wheel(), turn(4.0), limits=limits, points=300).final_time == pytest.approx(
         plan.final_time, rel=5e-4
     )
+
+
+def test_a_torque_limit_keeps_its_quadratic_term() -> None:
+    """``|u| <= 3 - w^2`` on an inertia of 2: w = sqrt(3) tanh(sqrt(3) t / 2), angle 2 ln cosh(sqrt(3) t / 2)."""
+    limits = TorqueLimits(limits={"turn": lambda s: (-3.0 + s["turn_dot"] ** 2, 3.0 - s["turn_dot"] ** 2)})
+    plan = plan_phase_plane(wheel(), turn(4.0), limits=limits)
+    # by symmetry in time the switch is in the middle, at an angle of 2: cosh(sqrt(3) t / 2) = e
+    assert plan.final_time == pytest.approx(4.0 * np.arccosh(np.e) / np.sqrt(3.0), rel=5e-5)
+    u, w = plan.u.column("turn"), plan.x.column("turn_dot")
+    assert np.max(np.abs(u) + w**2 - 3.0) <= 1e-5
 
 
 def test_a_torque_limit_that_depends_on_the_posture() -> None:
@@ -98,6 +115,43 @@ def test_a_flexible_joint_is_wound_up_no_further() -> None:
     torque = np.abs(plan.u.column("elbow"))  # no spring or friction in the joint: what the motor gives reaches the link
     assert 400.0 * (1.0 - REACHED) < np.max(torque) <= 400.0 * (1.0 + 1e-9)
     assert plan.arcs[0].limit == "transmission of elbow at its upper limit"
+
+
+def test_a_flexible_drive_of_a_slider_is_limited_by_its_force() -> None:
+    """A mass of 2 kg, off the axis so that the drive passes a moment too: 1.5 N give the time of a double integrator."""
+    plan = plan_phase_plane(lift(), lift_path(), limits=(TorqueLimits(), FlexibleJointLimit(joint="slide", torque=1.5)))
+    assert plan.final_time == pytest.approx(bang_bang_time(2.0, 4.0, -1.5, 1.5), rel=2e-5)
+    wound = FlexibleJointLimit(joint="slide", stiffness=300.0, deflection=0.005)  # 1.5 N again
+    assert plan_phase_plane(lift(), lift_path(), limits=(wound,)).final_time == plan.final_time
+
+
+def test_a_joint_of_ones_own_that_slides_is_limited_by_its_force() -> None:
+    class Rail(Prismatic):
+        """A kind that the planners do not know by name."""
+
+    body = RigidBody(name="slider", mass=2.0, inertia=(0.3, 0.4, 0.5), com=(0.3, 0.2, -0.4))
+    system = System(
+        name="rail", parts=(Part(body, joint=Rail(name="slide", axis="y")),), actuators=(JointForce(joint="slide"),)
+    )
+    plan = plan_phase_plane(form_equations(system), lift_path(), limits=FlexibleJointLimit(joint="slide", torque=1.5))
+    assert plan.final_time == pytest.approx(bang_bang_time(2.0, 4.0, -1.5, 1.5), rel=2e-5)
+
+
+@pytest.mark.parametrize("axis", ["x", "-z", (0.6, 0.0, 0.8)])
+def test_what_a_transmission_carries_is_what_moves_its_link(axis: Any) -> None:
+    """Prismatic and revolute: the motor less spring and damper beside it, at arbitrary s_dot and s_ddot."""
+    stiffness, damping, sizes = 7.0, 0.4, {"slide": 2.0, "swing": 5.0}
+    eom = lift(axis, stiffness, damping, has_arm=True)
+    limits = tuple(FlexibleJointLimit(joint=name, torque=size) for name, size in sizes.items())
+    path = JointPath(curve=LineCurve(start=(0.0, 0.3), end=(0.9, 1.5)), coordinates=("slide", "swing"))
+    rows = form_rows(PathDynamics(eom, solve_path(eom, path), eom.p), limits)
+    motion, table = rows.evaluate(np.array([0.2, 1.1]))
+    y, z = np.array([0.7, 1.3]), np.array([-0.4, 0.2])
+    q, v, u = motion.points.q, motion.speeds(y), motion.inputs(y, z)
+    carried = np.column_stack([u[:, 0] - stiffness * q[:, 0] - damping * v[:, 0], u[:, 1]]) / [2.0, 5.0]
+    values = combine(table, y, z)
+    np.testing.assert_allclose(values[:, 0::2], carried - 1.0, atol=1e-9)
+    np.testing.assert_allclose(values[:, 1::2], -carried - 1.0, atol=1e-9)
 
 
 def test_rows_are_what_they_stand_for() -> None:

@@ -34,7 +34,7 @@ from spacectl import (
 )
 from spacectl.planners.curves import Curve
 from spacectl.planners.path_dynamics import PathDynamics
-from tests.planners.path_systems import AT, OUTPUTS, arm, line
+from tests.planners.path_systems import AT, OUTPUTS, arm, line, wheel
 
 CURVES = [
     LineCurve(start=(0.0, 1.0), end=(2.0, -1.0)),
@@ -118,6 +118,49 @@ def test_derivatives_along_solved_paths(redundant: bool) -> None:
     up, here, down = (solved.evaluate(s + d) for d in (h, 0.0, -h))
     assert np.allclose((up.q - down.q) / (2 * h), here.dq, atol=2e-8)  # redundant: the branch to 1e-11
     assert np.allclose((up.dq - down.dq) / (2 * h), here.ddq, atol=2e-8)
+
+
+def test_a_rule_keeps_all_of_its_second_derivatives() -> None:
+    """``exp(q) (1 + s) = (1 + s)^3`` has q = 2 ln(1 + s); its rule is curved in q, in s, and in both together."""
+    path = ImplicitPath(rule=lambda q, s: [ca.exp(q["turn"]) * (1.0 + s) - (1.0 + s) ** 3], begin=0.2, end=1.5)
+    s = np.linspace(0.0, 1.3, 7)
+    found, base = solve_path(wheel(), path).evaluate(s), 1.2 + s
+    np.testing.assert_allclose(found.q[:, 0], 2.0 * np.log(base), rtol=1e-10)
+    np.testing.assert_allclose(found.dq[:, 0], 2.0 / base, rtol=1e-10)
+    np.testing.assert_allclose(found.ddq[:, 0], -2.0 / base**2, rtol=1e-10)
+    # the inertia of 2 makes it a torque: tau = 2 (q' s_ddot + q'' s_dot^2)
+    y, z = np.full(7, 1.7), np.full(7, -0.6)
+    u = PathDynamics(wheel(), solve_path(wheel(), path), wheel().p).evaluate(s).inputs(y, z)
+    np.testing.assert_allclose(u[:, 0], 2.0 * (2.0 / base * z - 2.0 / base**2 * y**2), rtol=1e-9)
+
+
+def curved_path() -> Any:
+    curve = ArcCurve(start=(0.0, 15.0, 0.0), via=(-1.5, 12.0, 0.1), end=(-0.5, 9.0, 0.2))
+    return solve_path(arm(), TaskPath(curve=curve, outputs=OUTPUTS, at=AT))
+
+
+def floating_path() -> Any:
+    curve = LineCurve(start=(0.0, 0.2, 0.1), end=(0.8, -0.5, 0.9))
+    path = JointPath(curve=curve, coordinates=("joint2", "joint4", "joint6"), free_floating=True)
+    return solve_path(form_equations(library.free_flyer_arm()), path)
+
+
+def loop_path() -> Any:
+    eom = form_equations(library.four_bar())
+    start = float(np.asarray(eom.x_rest)[0])
+    return solve_path(
+        eom, JointPath(curve=LineCurve(start=(start,), end=(start + 0.4,)), coordinates=eom.coordinates[:1])
+    )
+
+
+@pytest.mark.parametrize("solve", [curved_path, floating_path, loop_path])
+def test_derivatives_along_curves_floating_bases_and_loops(solve: Any) -> None:
+    """Central differences of coordinates and of their first derivatives."""
+    solved, s, h = solve(), np.linspace(0.1, 0.3, 3), 1e-4
+    up, here, down = (solved.evaluate(s + d) for d in (h, 0.0, -h))
+    np.testing.assert_allclose((up.q - down.q) / (2 * h), here.dq, atol=1e-7)
+    np.testing.assert_allclose((up.dq - down.dq) / (2 * h), here.ddq, atol=1e-6)
+    assert np.max(np.abs(here.ddq)) > 1e-3  # far above the error of the differences
 
 
 def test_redundant_arms_move_by_the_least_weighted_norm() -> None:

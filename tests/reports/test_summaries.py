@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
+from scipy.linalg import block_diag
 
 from spacectl import (
     Labels,
+    LinearModel,
     TorqueLimits,
     Trajectory,
     design_lqr,
@@ -75,3 +78,46 @@ def test_a_plan_with_a_phase_plane_brings_its_own_figure() -> None:
         "PhasePlane" not in text and "SwitchPoint" not in text for _, text in plan_summary("turn", plan)["notes"]
     )
     json.dumps([plan_summary("turn", plan), figure_to_data(phase)], allow_nan=False)
+
+
+def linear_model(*blocks: np.ndarray) -> LinearModel:
+    A = block_diag(*blocks)
+    x = Labels(tuple(f"x{k + 1}" for k in range(len(A))), (), "state")
+    return LinearModel(
+        A=A, B=np.zeros((len(A), 0)), C=np.zeros((0, len(A))), D=np.zeros((0, 0)), x=x, u=Labels(), y=Labels()
+    )
+
+
+def oscillator(frequency: float, ratio: float) -> np.ndarray:
+    """Of ``s^2 + 2 ratio frequency s + frequency^2``."""
+    return np.array([[0.0, 1.0], [-(frequency**2), -2.0 * ratio * frequency]])
+
+
+@pytest.mark.parametrize(("frequency", "ratio"), [(2.0, 0.3), (40.0, 0.02), (0.5, -0.1)])
+def test_a_pole_is_told_with_its_frequency_and_damping_ratio(frequency: float, ratio: float) -> None:
+    told = linear_summary("mode", linear_model(oscillator(frequency, ratio)))
+    (row,) = told["poles"]
+    numbers = [float(text.replace("−", "-")) for text in row]
+    ringing = frequency * np.sqrt(1.0 - ratio**2)
+    np.testing.assert_allclose(numbers, [-ratio * frequency, ringing, frequency / (2.0 * np.pi), ratio], rtol=1e-5)
+
+
+def test_a_real_pole_has_no_frequency_and_no_ratio() -> None:
+    told = linear_summary("lag", linear_model(np.array([[-3.0]])))
+    assert [text.replace("−", "-") for text in told["poles"][0]] == ["-3", "0", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "verdict"),
+    [
+        ((oscillator(2.0, 0.3), np.array([[-1.0]])), "asymptotically stable"),
+        ((oscillator(2.0, 0.3), np.array([[-1e-6]])), "asymptotically stable"),
+        ((oscillator(2.0, 0.3), np.array([[0.0]])), "marginal"),
+        ((oscillator(2.0, 0.0), np.array([[-1.0]])), "marginal"),
+        ((oscillator(2.0, 0.3), np.array([[1e-12]])), "marginal"),  # rounding of an integrator
+        ((oscillator(2.0, 0.3), np.array([[1e-6]])), "unstable"),
+        ((oscillator(2.0, -0.01), np.array([[-1.0]])), "unstable"),
+    ],
+)
+def test_stability_is_told_from_the_rightmost_pole(blocks: tuple[np.ndarray, ...], verdict: str) -> None:
+    assert linear_summary("poles", linear_model(*blocks))["text"] == f"3 states, 0 inputs, 0 outputs; {verdict}"
