@@ -107,7 +107,6 @@ from spacectl.linear.tangent import displace_state, subtract_states
 from spacectl.maneuvers.compare import ManeuverComparison, ManeuverRow, compare_maneuvers, compare_near_minimum_time
 from spacectl.maneuvers.measure import Flight, measure_flight
 from spacectl.maneuvers.near_minimum_time import Maneuver, fly_plan, plan_near_minimum_time
-from spacectl.planners.replay import refly, replay
 from spacectl.maneuvers.shaped import shape_motion, shape_plan
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
@@ -158,6 +157,7 @@ from spacectl.planners.phase_points import SwitchPoint
 from spacectl.planners.plan import Arc, Plan
 from spacectl.planners.problem import Condition, Phases, Problem
 from spacectl.planners.reachability import plan_reachability
+from spacectl.planners.replay import refly, replay
 from spacectl.planners.schemes import HermiteSimpson, Radau
 from spacectl.reports import write_report
 from spacectl.simulation import (

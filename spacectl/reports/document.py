@@ -29,7 +29,7 @@ from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation
 
 __all__ = ["FORMAT", "build_document", "own_figures"]
 
-FORMAT = 2  #: of the document; a page is drawn again only from this one
+FORMAT = 3  #: of the document; a page is drawn again only from this one
 
 REPLAYS = 6  # simulations that can be played
 TABLE_NUMBERS = 150_000  # of all histories in the page; result.nc has all

@@ -54,7 +54,7 @@ def metric_rows(
 
 
 def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Printed results next to ours, with how far they are apart."""
+    """Published results next to ours, with how far they are apart, the tolerance, and the independent value."""
     rows = []
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
@@ -62,8 +62,26 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         apart = ""
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers) and numbers[0]:
             apart = _apart(*numbers)
-        rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), "apart": apart})
+        judged = {"apart": apart, "tolerance": _tolerance(item), "second": _second(item)}
+        rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), **judged})
     return rows
+
+
+def _tolerance(item: Mapping[str, Any]) -> str:
+    """What decides the verdict: the tolerance of a number, the criterion of a statement."""
+    if item["within"] is None:
+        return str(item["criterion"])
+    percent = float(f"{100.0 * item['within']:.2g}")
+    return f"\N{PLUS-MINUS SIGN} {format_value(percent)} %" if percent else "exact"
+
+
+def _second(item: Mapping[str, Any]) -> str:
+    """The independent value with its method."""
+    value = item["independent"]
+    if value is None:
+        return ""
+    shown = ("holds" if value else "does not hold") if isinstance(value, bool) else format_value(value)
+    return f"{shown} ({item['independent_by']})"
 
 
 def _apart(printed: float, ours: float) -> str:

@@ -187,7 +187,8 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             source="001 section 3",
             printed="only in the first orbit",
             ours=f"the last at {metrics['last_contraction_time']:.4g} s, orbit {metrics['orbit_period']:.4g} s",
-            verdict="agrees" if early else "differs",
+            holds=early,
+            criterion="the last contraction lies before the end of the first orbit",
         ),
     )
 

@@ -121,7 +121,11 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
         ("nonlinear equations", "003 Eq 5.41", "nonlinear_is_printed"),
         ("prematurely linearised equations", "003 Eq 5.42", "premature_is_printed"),
         ("properly linearised equations", "003 Eq 5.43", "proper_is_printed"),
-        ("correction that makes the proper set of the premature one", "003 Eq 5.45", "premature_plus_correction_is_proper"),
+        (
+            "correction that makes the proper set of the premature one",
+            "003 Eq 5.45",
+            "premature_plus_correction_is_proper",
+        ),
     )
     return tuple(
         Printed(
@@ -129,7 +133,8 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             source=source,
             printed="a set of equations",
             ours="the same, term by term" if metrics[key] else "another set",
-            verdict="agrees" if metrics[key] else "differs",
+            holds=bool(metrics[key]),
+            criterion="the difference of both sets is zero in symbols",
         )
         for what, source, key in sets
     )
