@@ -102,7 +102,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         notes=notes,
         plans={"eigenaxis": axis, "optimal": best},
         shapes=SHAPES,
-        printed=printed(metrics) if parameters == Parameters() else (),
+        printed=printed(metrics),
     )
 
 
