@@ -112,3 +112,15 @@ def test_a_changed_case_is_not_judged_against_published_results(studies: Path) -
         page = Path("one/report.html").read_text(encoding="utf-8")
         assert (">agrees</span>" in page) is (">corrected</span>" in page) is is_judged
         assert ("this run changed damping" in page) is (">not comparable</span>" in page) is not is_judged
+
+
+def test_a_diverged_simulation_is_shown_as_failed(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = studies / "good" / "study.py"
+    text = file.read_text().replace("Outcome(stats", "Outcome(status=Status.DIVERGED, message='guard lost', stats")
+    file.write_text(text.replace("import Outcome", "import Outcome, Status"))
+    assert run_command_line(["run", str(studies / "good"), "--out", "one", "--quick"]) == 0
+    page = Path("one/report.html").read_text(encoding="utf-8")
+    assert '<span class="status bad">diverged</span>' in page
+    assert "simulation &#39;ringing&#39; diverged: guard lost" in page
+    said = capsys.readouterr()
+    assert "simulation 'ringing' diverged: guard lost" in said.out + said.err

@@ -54,7 +54,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     toolbox = compare_toolbox(parameters)
     progress(0.5, "motion")
     sims = {"hinged": move(parameters, hinged(parameters), "q1")}
-    sims |= {order: move(parameters, small(parameters, order), "bar2.eta1") for order in ORDERS}
+    for order in ORDERS:  # the premature set is expected to diverge
+        sims[order] = move(parameters, small(parameters, order), "bar2.eta1", check=order != "premature")
     exact = sims["hinged"]["q1"]
     size = np.max(np.abs(exact))
     errors = {order: sims[order]["bar2.eta1"] - np.interp(sims[order].t, sims["hinged"].t, exact) for order in ORDERS}
@@ -82,12 +83,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def move(parameters: Parameters, system: Any, name: str) -> Simulation:
+def move(parameters: Parameters, system: Any, name: str, *, check: bool = True) -> Simulation:
     """The linkage driven by a constant torque from rest; the run ends if q1 reaches 1 rad, where nothing is small."""
     eom = form_equations(system)
     grid = np.linspace(0.0, parameters.duration, 361)
-    large = Guard(name="large", expression=lambda s: s[name] ** 2 - 1.0, direction=1)
-    drive = {"x0": {name: parameters.start}, "u": np.array([parameters.torque])}
+    large = Guard(name="large", expression=lambda s: s[name] ** 2 - 1.0, direction=1, is_failure=True)
+    drive: dict[str, Any] = {"x0": {name: parameters.start}, "u": np.array([parameters.torque]), "check": check}
     return simulate(eom, **drive, t_span=(0.0, parameters.duration), grid=grid, guards=[large], rtol=1e-10, atol=1e-12)
 
 
