@@ -7,12 +7,11 @@ about its stability.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.errors import ModelError, SolverError, warn
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.linear_kernel import LinearTerms
 from spacectl.linear.manifold import Manifold, constraint_manifold
@@ -50,12 +49,11 @@ def warn_if_varying(
         place = _moved(eom, t, x, u, p, duration)
         told = _change(eom, t + duration, place, u, p, here, source)
         if told:
-            warnings.warn(
+            warn(
                 f"linearize: the motion of system '{eom.system.name}' at this point is steady in its speeds only: {told} "
                 f"within {duration:.3g} s. The model holds at this instant, and its poles say nothing about stability. "
                 "linearize_along(eom, motion) follows the motion, floquet(eom, motion) judges a periodic one; or choose "
-                "coordinates in which the motion is steady (a joint that takes the spin); check=False if this is meant",
-                stacklevel=3,
+                "coordinates in which the motion is steady (a joint that takes the spin); check=False if this is meant"
             )
             return
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -13,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray
 
-from spacectl.core.errors import SolverError
+from spacectl.core.errors import SolverError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
@@ -137,11 +136,10 @@ class Run:
         flags = zip(self.kink_names, self.data.is_ignored, strict=True)
         names = sorted({name for name, is_ignored in flags if is_ignored})
         if names:
-            warnings.warn(
+            warn(
                 f"simulating '{self.eom.system.name}': the kink of {', '.join(names)} is crossed again and again within a "
                 "small part of a step, and was not located any more; the error there may be far above the tolerance. "
-                'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol',
-                stacklevel=3,
+                'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol'
             )
 
     def finish(self, status: Status, message: str) -> Simulation:
@@ -171,7 +169,7 @@ class Run:
         stats = {
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),
-            **judge_theory(self.eom, x, stacklevel=5),
+            **judge_theory(self.eom, x),
             "seconds": time.perf_counter() - self.begin,
         }
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}

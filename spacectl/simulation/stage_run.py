@@ -121,7 +121,7 @@ def simulate_stages(
     status, message = flight.follow(progress)
     counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
     stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
-    stats |= judge_theory(eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]), stacklevel=4)
+    stats |= judge_theory(eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]))
     outcome = Outcome(status=status, message=message, stats=stats)
     result = gather(eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)
     if check and not outcome.is_success:

@@ -11,7 +11,16 @@ from spacectl.core.errors import ModelError
 from spacectl.core.printed import Printed
 from spacectl.core.requirement import parse_requirement
 
-METRICS = {"peak": 800.0, "count": 3, "is_stable": True, "state": "ok", "gains": [1.0, [2.0, 5.0]], "peer": None}
+METRICS = {
+    "peak": 800.0,
+    "count": 3,
+    "is_stable": True,
+    "state": "ok",
+    "gains": [1.0, [2.0, 5.0]],
+    "peer": None,
+    "none": [],
+    "rows": [[]],
+}
 
 
 @pytest.mark.parametrize(
@@ -38,6 +47,13 @@ def test_a_requirement_is_judged_by_its_metric(text: str, is_met: bool) -> None:
 def test_a_wrong_name_is_told_with_the_nearest_one() -> None:
     assert "did you mean 'peak'" in parse_requirement("peakk <= 1").judge(METRICS).reason
     assert "not available" in parse_requirement("peer <= 1").judge(METRICS).reason
+
+
+@pytest.mark.parametrize("text", ["none <= 1", "none != 1", "rows > 0", "none == ok"])
+def test_an_empty_list_meets_nothing(text: str) -> None:
+    verdict = parse_requirement(text).judge(METRICS)
+    assert not verdict.is_met
+    assert "empty list" in verdict.reason
 
 
 @pytest.mark.parametrize(
