@@ -24,6 +24,7 @@ from spacectl.simulation.guard_functions import warn_if_shared
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import COUNTS, LoopData
 from spacectl.simulation.progress import RunProgress
+from spacectl.simulation.pushing_tethers import warn_if_pushing
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
 from spacectl.simulation.theory import judge_theory
@@ -170,6 +171,7 @@ class Run:
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),
             **judge_theory(self.eom, x),
+            **(warn_if_pushing(self.eom, [(times, x, u, self.p)]) if Outcome(status=status).is_success else {}),
             "seconds": time.perf_counter() - self.begin,
         }
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
