@@ -22,6 +22,7 @@ from spacectl.core.study import StudyResult, override_parameters, withhold_verdi
 from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import plain_parameters, write_study_folder
 from spacectl.reports.record import StudyRecord
+from spacectl.reports.summary import simulation_warnings
 
 __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "show_progress"]
 
@@ -76,7 +77,7 @@ def run_study(
         parameters=parameters,
         defaults=loaded.study.parameters,
         is_quick=is_quick,
-        warnings=(*heard, *failed_runs(result)),
+        warnings=(*heard, *simulation_warnings(result.simulations)),
         units=match_units(loaded.units, result.metrics),
         requirements=settings.requirements,
         provenance=provenance,
@@ -103,16 +104,6 @@ def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Re
     if not isinstance(result, StudyResult):
         raise ModelError(f"study '{loaded.name}': run returned a {type(result).__name__}, expected a StudyResult")
     return withhold_verdicts(result, parameters, loaded.study.parameters)
-
-
-def failed_runs(result: StudyResult) -> list[str]:
-    """A sentence for each simulation of a result that was no success."""
-    outcomes = {name: getattr(simulation, "outcome", None) for name, simulation in result.simulations.items()}
-    return [
-        f"simulation '{name}' {outcome.status}: {outcome.message}"
-        for name, outcome in outcomes.items()
-        if outcome is not None and not outcome.is_success
-    ]
 
 
 def show_progress(console: Console, prefix: str = "") -> Report:

@@ -25,7 +25,7 @@ from spacectl.reports.model_drawing import draw_model
 from spacectl.reports.record import StudyRecord
 from spacectl.reports.scene import replay_of
 from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
-from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation_rows
+from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation_rows, simulation_warnings
 
 __all__ = ["FORMAT", "build_document", "own_figures"]
 
@@ -65,7 +65,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
         "title": record.title,
         "question": record.question,
         "is_quick": record.is_quick,
-        "warnings": list(record.warnings),
+        "warnings": list(dict.fromkeys((*record.warnings, *simulation_warnings(result.simulations)))),
         "notes": list(result.notes),
         "metrics": dict(result.metrics),
         "units": dict(record.units),

@@ -62,7 +62,9 @@ def linear_summary(title: str, model: Any) -> dict[str, Any]:
         for pole in poles[poles.imag >= 0.0][:POLES]
     ]
     word, pole = judge_stability(model.A)
-    judged = f"{'asymptotically stable' if word == 'stable' else word} (largest real part {format_value(pole.real)} 1/s)"
+    judged = (
+        f"{'asymptotically stable' if word == 'stable' else word} (largest real part {format_value(pole.real)} 1/s)"
+    )
     sizes = f"{len(model.x)} states, {len(model.u)} inputs, {len(model.y)} outputs; {judged}"
     return {"title": title, "text": sizes, "poles": table}
 

@@ -10,8 +10,17 @@ from typing import Any
 
 from spacectl.core.requirement import Verdict
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
+from spacectl.simulation.saturation import SATURATED
 
-__all__ = ["Row", "event_rows", "metric_rows", "parameter_rows", "printed_rows", "simulation_rows"]
+__all__ = [
+    "Row",
+    "event_rows",
+    "metric_rows",
+    "parameter_rows",
+    "printed_rows",
+    "simulation_rows",
+    "simulation_warnings",
+]
 
 EVENTS_SHOWN = 40  # of each simulation; result files hold all
 #: What a simulation's dataset says about how it was made, in the order of the table.
@@ -134,6 +143,22 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
+    """Sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
+    told = []
+    for name, simulation in simulations.items():
+        outcome = getattr(simulation, "outcome", None)
+        if outcome is not None and not outcome.is_success:
+            told.append(f"simulation '{name}' {outcome.status}: {outcome.message}")
+        for key, share in (getattr(outcome, "stats", None) or {}).items():
+            if str(key).startswith(SATURATED):
+                told.append(
+                    f"simulation '{name}': input '{key.removeprefix(SATURATED)}' is saturated during {100.0 * share:.0f} % of "
+                    "the run: the law asks for more than its limits let through"
+                )
+    return told
 
 
 def event_rows(simulations: Mapping[str, Any]) -> list[Row]:

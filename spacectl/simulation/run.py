@@ -27,6 +27,7 @@ from spacectl.simulation.progress import RunProgress
 from spacectl.simulation.pushing_tethers import warn_if_pushing
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
+from spacectl.simulation.saturation import judge_saturation
 from spacectl.simulation.theory import judge_theory
 from spacectl.simulation.twin import PythonLoop
 from spacectl.simulation.twin_steps import instant
@@ -171,6 +172,7 @@ class Run:
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),
             **judge_theory(self.eom, x),
+            **judge_saturation(self.eom, [(times, data.out_u_commanded[:rows], self.p)]),
             **(warn_if_pushing(self.eom, [(times, x, u, self.p)]) if Outcome(status=status).is_success else {}),
             "seconds": time.perf_counter() - self.begin,
         }
