@@ -37,7 +37,7 @@ def suggest_keywords(package: str, names: Iterable[str]) -> None:
     wrapped = {}
     for item in {id(item): item for item in (getattr(sys.modules[package], name) for name in names)}.values():
         if inspect.isclass(item) and inspect.isfunction(item.__dict__.get("__init__")):
-            item.__init__ = _wrap(item.__init__)  # type: ignore[misc]
+            item.__init__ = _wrap(item.__init__)  # type: ignore[method-assign]
         elif inspect.isfunction(item):
             wrapped[item] = _wrap(item)
     modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == package]

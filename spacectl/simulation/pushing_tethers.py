@@ -55,8 +55,8 @@ def _history(eom: EquationsOfMotion, name: str, pieces: Sequence[Motion]) -> tup
     total = max(sum(len(t) for t, *_ in pieces), 1)
     for t, x, u, p in pieces:
         count = max(2, round(_RECORDS * len(t) / total))
-        rows = np.unique(np.linspace(0, len(t) - 1, min(count, len(t))).round().astype(int)) if len(t) else []
-        rows = [k for k in rows if np.all(np.isfinite(x[k]))]
+        chosen = np.unique(np.linspace(0, len(t) - 1, min(count, len(t))).round().astype(int))
+        rows = [int(k) for k in chosen if np.all(np.isfinite(x[k]))]
         if rows:
             times.append(t[rows])
             tensions.append(find_tension(eom, name, t[rows], x[rows], u=u[rows], p=p)[:, 0])

@@ -90,7 +90,7 @@ def tell(metrics: dict[str, Any]) -> tuple[str, ...]:
     """The answer in sentences."""
     return (
         f"The first reaction vanishes {metrics['first_reaction_zero']:.3f} s after the cut-off; the booster slides, and its "
-        f"nozzle opens at {metrics['nozzle_opening']:.3f} s and pushes the nose away.",
+        f"nozzle opens at {metrics['nozzle_opening']:.3f} s and pushes the nose away. "
         f"From 0.25 s after the release on, the boosters keep {metrics['least_clearance']:.2f} m from the core; "
         f"if the thrust of one tails off at another rate, at least {metrics['least_clearance_one_booster']:.2f} m.",
     )

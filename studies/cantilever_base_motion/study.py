@@ -200,15 +200,17 @@ def notes(metrics: dict[str, Any]) -> tuple[str, ...]:
     """Findings as sentences."""
     limit = metrics["critical_gravity_bessel"] / metrics["c1_equations"]
     m = {key: f"{value:.4f}" for key, value in metrics.items() if isinstance(value, float)}
+    several, one = metrics["stabilised_fraction_several_modes"], metrics["stabilised_fraction_one_mode"]
     return (
+        f"Weight softens the beam until it buckles at (g/L)/omega1^2 = {limit:.4f}. Shaken along its axis at twice its first "
+        f"frequency (0.2 L omega1^2) it grows by {metrics['growth_at_resonance']:.3f} in the logarithm each period. Fast shaking "
+        f"holds a beam that would buckle in {several:.0%} of the map with several modes ({one:.0%} with one).",
         f"alpha1 is {m['alpha1']} by quadrature and {m['alpha1_equations']} by the equations; the printed 2.259 is wrong.",
         f"The buckling weight is {m['critical_gravity']} EI/L^2 with six modes, {m['critical_gravity_bessel']} in closed form: "
         f"(g/L)/omega1^2 = {limit:.4f}. At 0.5 the beam is stable, not unstable as figure 5.6 says.",
         f"beta2 is {m['beta2']} (printed 0.355), gamma1 {m['gamma1']} (printed 1.405).",
         f"beta1 = {m['beta1']} belongs to the curvature energy of an inextensible beam; the Green strain gives the cubic term "
         f"{m['cubic_EA']} (EA / m L^3) q1^3, which Eq 5.40 lacks.",
-        f"Shaking holds the beam in {metrics['stabilised_fraction_one_mode']:.0%} of the map with one mode, but only in "
-        f"{metrics['stabilised_fraction_several_modes']:.0%} with several.",
     )
 
 

@@ -217,7 +217,7 @@ def notes(m: dict[str, Any]) -> tuple[str, ...]:
     return (
         f"{m['rows']} rows become {m['modes_kept']} modal coordinates; with the feed mounted the lowest frequencies "
         f"differ by at most "
-        f"{m['reduction_max_difference']:.1e} from those of the matrices.",
+        f"{m['reduction_max_difference']:.1e} from those of the matrices. "
         f"With the delay, the loop that knows the modes is {words[m['modal_is_stable']]}, the one for rigid bodies "
         f"{words[m['rigid_is_stable']]}.",
     )

@@ -170,7 +170,9 @@ def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
     lost, fed_back = 1e3 * metrics["line_final_error_disturbed"], 1e3 * metrics["line_max_error_disturbed_feedback"]
     return (
         f"The tip stays within {metrics['line_max_error']:.1e} m of its line and the hand within "
-        f"{metrics['orientation_max_error']:.1e} rad of its direction; the links bend by {bent[0]:.0f} and {bent[1]:.0f} mm.",
+        f"{metrics['orientation_max_error']:.1e} rad of its direction; the links bend by {bent[0]:.0f} and {bent[1]:.0f} mm. "
+        f"After a push it returns with error feedback ({1e3 * metrics['line_final_error_disturbed_feedback']:.1g} mm off at the "
+        f"end), not without ({lost:.1f} mm).",
         f"After a push of {parameters.push_line:g} N s the law of the thesis is {lost:.1f} mm off the line at the end and "
         f"drifts on; with error feedback the tip is never more than {fed_back:.3f} mm off, and returns.",
         "How the hand's 5 kg are distributed is not printed. With a uniform rod, the printed gains and a step reference, the "

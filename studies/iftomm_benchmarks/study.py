@@ -137,7 +137,11 @@ def _refused(results: list[Result], refusals: list[Refusal]) -> list[str]:
 
 def _notes(results: list[Result], refusals: list[Refusal]) -> tuple[str, ...]:
     """One sentence for each benchmark: errors and times by formulation; and who does not apply."""
-    sentences = []
+    errors, times = [item.error for item in results], [item.seconds for item in results]
+    sentences = [
+        f"On {len({item.benchmark for item in results})} benchmarks errors lie between {min(errors):.0e} and {max(errors):.0e}, "
+        f"processor times between {min(times):.2g} and {max(times):.2g} s, each with the tolerance that it asks for."
+    ]
     for name in dict.fromkeys(item.benchmark for item in results):
         own = [item for item in results if item.benchmark == name]
         listed = "; ".join(f"{item.road} ({item.road.tier}) {item.error:.1e}, {item.seconds:.2g} s" for item in own)

@@ -76,7 +76,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"redundant": sim},
         figures=draw(motion, errors, drifting["errors"], parameters),
         notes=(
-            f"The eight constraints are kept to {metrics['max_constraint_error']:.0e}; {metrics['rank_A']} are independent.",
+            f"The eight constraints are kept to {metrics['max_constraint_error']:.0e}; {metrics['rank_A']} are independent. "
             f"The spring vibrates with a period of {metrics['vibration_period_start']:.1f} s at first and stretches by "
             f"{1e3 * metrics['stretch_max']:.2f} mm at most.",
             f"Lagrange multipliers (001 Eq 23) are refused: {refusal}.",

@@ -202,6 +202,8 @@ def notes(metrics: dict[str, Any], table: str) -> tuple[str, ...]:
     """The answer in sentences."""
     more = metrics["flexible_optimal_time"] - metrics["free_path_time"]
     return (
+        f"In {metrics['flexible_optimal_time']:.2f} s on a free path, in {metrics['line_time']:.2f} s along the line; "
+        f"{metrics['flexible_optimal_residual_energy']:.0e} and {metrics['line_residual_energy']:.1f} J of vibration are left.",
         f"Along the line the payload takes {metrics['line_time']:.2f} s with one switch at {metrics['line_switch_time']:.2f} s; "
         f"an independent solver finds {metrics['line_time_second_solver']:.2f} s.",
         f"Flown open loop, the bent links release {metrics['line_residual_energy']:.1f} J; shaped timing leaves "

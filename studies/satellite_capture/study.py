@@ -77,7 +77,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         printed=printed(parameters, metrics),
         notes=(
             f"Without any torque the spin folds the arm and brings the satellite from {parameters.distance:g} m to "
-            f"{metrics['case1_distance_100s']:.2f} m in 100 s.",
+            f"{metrics['case1_distance_100s']:.2f} m in 100 s. "
             f"Feedback stops it with torques of at most {metrics['case1_largest_torque']:.0f} N m; joint torques alone hold the "
             "attitude of the spacecraft too.",
             f"A grapple point that arrives with {1e2 * parameters.approach_speed:g} cm/s costs "

@@ -91,7 +91,11 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "link4_deflection_share_default": statics_share(default, found),
         **compare_shapes(parameters, flights["booms only"].eom, default.eom),
     }
+    off = {name: 1e3 * np.max(found["error"][name]) for name in MODELS}
     notes = (
+        f"The payload leaves its line by {off['flexible']:.3g} mm at most while it travels {metrics['payload_travel_x']:.3g} m: "
+        f"{off['joints only']:.3g} mm with elastic gears alone, {off['booms only']:.3g} mm with elastic booms alone, "
+        f"{off['rigid']:.1g} mm with the rigid arm.",
         "Eq 6.18 is read with |delta| in its second line (as printed it is not odd). It has no stiffness at zero deflection, "
         "so modes or gains about the straight-out arm at rest mean nothing; its slope jumps at 1.5 rad.",
         "The time law of the maneuver is not printed in 003; figures 6.18 to 6.21 are compared in kind, not in numbers.",
@@ -252,7 +256,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             printed="close to the straight line",
             ours=f"{1e3 * metrics['payload_error_max']:.3g} mm off at most",
             holds=metrics["payload_error_max"] < 0.05,
-            criterion="at most 50 mm off, of 15 m",
+            criterion="at most 50 mm off",
             remark="in kind; the time law is not printed",
         ),
     )
