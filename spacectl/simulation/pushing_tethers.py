@@ -35,7 +35,7 @@ def warn_if_pushing(eom: EquationsOfMotion, pieces: Sequence[Motion]) -> dict[st
         Least tension of each straight tether that pushes [N], for the stats of the run.
     """
     found = {}
-    for name in [item.name for item in eom.system.point_elements if isinstance(item, Tether)]:
+    for name in [item.name for item in eom.system.elements if isinstance(item, Tether)]:
         t, tension = _history(eom, name, pieces)
         is_pushing = tension < -_ROUNDING * np.max(np.abs(tension), initial=0.0)
         if np.any(is_pushing):
