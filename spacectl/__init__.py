@@ -53,6 +53,7 @@ from spacectl.core.array import Array
 from spacectl.core.control_law import CallableLaw, ControlLaw, make_law
 from spacectl.core.errors import ModelError, ShapeError, SolverError, SpacectlError
 from spacectl.core.figure import Band, Figure, Line, Panel, Region
+from spacectl.core.keywords import suggest_keywords
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.printed import Printed
@@ -448,3 +449,5 @@ __all__ = [
     "watch_stretch",
     "write_report",
 ]
+
+suggest_keywords(__name__, __all__)

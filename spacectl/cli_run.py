@@ -18,10 +18,11 @@ from spacectl.cli_settings import Settings
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress as Report
-from spacectl.core.study import StudyResult, override_parameters, parameter_value
+from spacectl.core.study import StudyResult, override_parameters, parameter_value, withhold_verdicts
 from spacectl.reports.atomic import check_replaceable
 from spacectl.reports.folder import plain_value, write_study_folder
 from spacectl.reports.record import StudyRecord
+from spacectl.reports.summary import simulation_warnings
 
 __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "show_progress"]
 
@@ -76,7 +77,7 @@ def run_study(
         parameters=parameters,
         defaults=loaded.study.parameters,
         is_quick=is_quick,
-        warnings=tuple(heard),
+        warnings=(*heard, *simulation_warnings(result.simulations)),
         units=match_units(loaded.units, result.metrics),
         requirements=settings.requirements,
         provenance=provenance,
@@ -87,7 +88,13 @@ def run_study(
 
 
 def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Report) -> StudyResult:
-    """What a study finds; a study that ends the program or returns something else is told so."""
+    """What a study finds, without verdicts on published results where `parameters` are not the study's own.
+
+    Raises
+    ------
+    ModelError
+        If the study ends the program or returns something else than a `StudyResult`.
+    """
     try:
         result = loaded.study.run(parameters, quick=is_quick, progress=progress)
     except SystemExit as error:
@@ -96,7 +103,7 @@ def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Re
         ) from error
     if not isinstance(result, StudyResult):
         raise ModelError(f"study '{loaded.name}': run returned a {type(result).__name__}, expected a StudyResult")
-    return result
+    return withhold_verdicts(result, parameters, loaded.study.parameters)
 
 
 def show_progress(console: Console, prefix: str = "") -> Report:

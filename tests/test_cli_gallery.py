@@ -15,7 +15,9 @@ from spacectl.cli import run_command_line
 PRINTED = """
     printed=(
         Printed(what="ringing time <b>", source="000 p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s", within=0.05),
-        Printed(what="sign", source="000 Eq 3", printed="plus", ours="minus", verdict="corrected", remark="misprint"),
+        Printed(what="sign", source="000 Eq 3", printed="plus", ours="minus", remark="misprint",
+                holds=parameters.damping < 0.0, criterion="damping below 0",
+                independent=parameters.damping < 0.0, independent_by="the same <i>"),
     ),
 """
 
@@ -51,6 +53,9 @@ def test_a_failure_is_named_and_the_others_go_on(studies: Path, capsys: pytest.C
         "000 p. 1",
         "agrees",
         "corrected",
+        "\N{PLUS-MINUS SIGN} 5 %",
+        "damping below 0",
+        "independent: does not hold (the same &lt;i&gt;)",
         "data:image/png",
     ):
         assert text in page
@@ -103,3 +108,26 @@ def test_a_page_of_somebody_else_is_not_overwritten(studies: Path, capsys: pytes
     assert "choose another folder" in capsys.readouterr().err
     assert run_command_line(["gallery", "--out", "all", "--only", "god"]) == 2
     assert "did you mean 'good'" in capsys.readouterr().err
+
+
+def test_a_changed_case_is_not_judged_against_published_results(studies: Path) -> None:
+    for value, is_judged in (("0.5", True), ("0.49", False)):
+        assert (
+            run_command_line(["run", str(studies / "good"), "--set", f"damping={value}", "--out", "one", "--quick"])
+            == 0
+        )
+        page = Path("one/report.html").read_text(encoding="utf-8")
+        assert (">agrees</span>" in page) is (">corrected</span>" in page) is is_judged
+        assert ("this run changed damping" in page) is (">not comparable</span>" in page) is not is_judged
+
+
+def test_a_diverged_simulation_is_shown_as_failed(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = studies / "good" / "study.py"
+    text = file.read_text().replace("Outcome(stats", "Outcome(status=Status.DIVERGED, message='guard lost', stats")
+    file.write_text(text.replace("import Outcome", "import Outcome, Status"))
+    assert run_command_line(["run", str(studies / "good"), "--out", "one", "--quick"]) == 0
+    page = Path("one/report.html").read_text(encoding="utf-8")
+    assert '<span class="status bad">diverged</span>' in page
+    assert "simulation &#39;ringing&#39; diverged: guard lost" in page
+    said = capsys.readouterr()
+    assert "simulation 'ringing' diverged: guard lost" in said.out + said.err

@@ -7,7 +7,6 @@ stops there with the sentence of `lost_authority`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.controllers.model_inverse import postures
-from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.errors import ModelError, SolverError, warn
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.leverage import LOST, WEAK, Leverage, measure_leverage
 
@@ -70,7 +69,7 @@ def require_authority(
             f"{what}: inputs {_listed(inputs)} have no authority {told}, at least {LOST:g} is needed (an input that acts through "
             f"springs only has none over accelerations); {cure}"
         )
-    warnings.warn(f"{what}: inputs {_listed(inputs)} have little authority {told}; {cure}", stacklevel=3)
+    warn(f"{what}: inputs {_listed(inputs)} have little authority {told}; {cure}")
     return design
 
 

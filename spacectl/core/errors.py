@@ -1,4 +1,4 @@
-"""The three ways a call can fail, and the sentence a failure is told in.
+"""The three ways a call can fail, the sentence a failure is told in, and warnings at the caller's line.
 
 A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`,
 which keeps whatever was finished before it.
@@ -7,10 +7,12 @@ which keeps whatever was finished before it.
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "as_number", "unknown_name"]
+__all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "as_number", "unknown_name", "warn"]
 
 
 class SpacectlError(Exception):
@@ -64,3 +66,19 @@ def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:
     hint = f"; did you mean '{close[0]}'?" if close else "."
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
     return f"unknown {kind} '{name}'{hint} There are: {listed}"
+
+
+def warn(message: str) -> None:
+    """Issue a warning that points at the line of the user's code that led here: the first frame outside the package.
+
+    Python shows a warning once for each place, so that the place must not be one of ours.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    """Whether a module belongs to the package; studies that are shipped with it are users of it."""
+    return (module == "spacectl" or module.startswith("spacectl.")) and not module.startswith("spacectl._studies")

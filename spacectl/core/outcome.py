@@ -15,6 +15,7 @@ class Status(StrEnum):
 
     OK = "ok"  #: reached what was asked
     EVENT = "event"  #: stopped early by a guard that asks for it
+    DIVERGED = "diverged"  #: stopped early by a guard that marks a failure
     FAILED = "failed"  #: could not go on (the message says where and why)
     LIMIT = "limit"  #: ran out of steps or iterations
     INTERRUPTED = "interrupted"  #: stopped by the user
@@ -40,5 +41,5 @@ class Outcome:
 
     @property
     def is_success(self) -> bool:
-        """True when the computation reached what was asked, or a guard that asked it to stop."""
+        """True when the computation reached what was asked, or a guard that asked it to stop and marks no failure."""
         return self.status in (Status.OK, Status.EVENT)

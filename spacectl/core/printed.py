@@ -1,21 +1,25 @@
-"""`Printed`: a result printed in a source document, next to ours, with a verdict."""
+"""`Printed`: a published result next to ours, with a verdict that is computed from both and from a tolerance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from spacectl.core.errors import ModelError
 
 __all__ = ["VERDICTS", "Printed"]
 
-#: ``corrected``: the printed result is in error, and the remark says where
-VERDICTS = ("agrees", "differs", "corrected")
+#: ``corrected``: ours and an independent value agree with each other and not with the published one;
+#: ``not comparable``: the case was changed, so that the published result does not belong to it
+VERDICTS = ("agrees", "differs", "corrected", "not comparable")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Printed:
-    """One printed result.
+    """One published result. Its verdict cannot be given: it follows from the other fields.
+
+    A number is compared by `within`, a statement (text) by `holds`. A result that does not agree is ``corrected`` if
+    an independent computation confirms ours, otherwise it ``differs``.
 
     Parameters
     ----------
@@ -24,21 +28,41 @@ class Printed:
     source : str
         Document and place: ``"003 Table 5.2"``.
     printed, ours : float, str or None
-        The printed value and ours, SI; texts for a statement. None where ours is not available (then there is no verdict).
+        The published value and ours, SI; texts for a statement. None where ours is not available (then there is no verdict).
     unit : str
         SI unit of both.
     within : float, optional
-        How far ours may lie from the printed value, relative to it: what its digits, or reading a curve, can tell. The
-        verdict then follows from the numbers.
-    verdict : {"", "agrees", "differs", "corrected"}
-        For statements, and where the printed result is in error (`corrected`); otherwise left out.
+        Tolerance of a number, relative to the published value: what its digits, or reading a curve, can tell.
+    holds : bool, optional
+        Whether our numbers bear out a published statement: an expression that the study evaluates.
+    criterion : str
+        How `holds` is decided, in words and with its tolerance.
+    independent : float or bool, optional
+        Ours again by an independent method: the number, or for a statement whether it holds.
+    independent_by : str
+        That method, in words.
     remark : str
-        Why they differ, or how the printed value was read.
+        Why they differ, or how the published value was read; for a corrected result, what is in error.
+    changed : tuple of str
+        Parameters of the study that differ from its own values; with any, nothing is judged.
+
+    Attributes
+    ----------
+    verdict : {"", "agrees", "differs", "corrected", "not comparable"}
+        Computed; empty where ours is None.
+
+    Raises
+    ------
+    ModelError
+        If what the verdict needs is missing, or does not belong to a number or a statement.
 
     Examples
     --------
     >>> Printed(what="period", source="001 p. 12", printed=32.0, ours=32.4, unit="s", within=0.02).verdict
     'agrees'
+    >>> wrong = dict(what="period", source="001 p. 12", printed=23.0, unit="s", within=0.02, remark="digits exchanged")
+    >>> Printed(**wrong, ours=32.4, independent=32.3, independent_by="closed form").verdict
+    'corrected'
     """
 
     what: str
@@ -47,19 +71,55 @@ class Printed:
     ours: Any
     unit: str = ""
     within: float | None = None
-    verdict: str = ""
+    holds: bool | None = None
+    criterion: str = ""
+    independent: Any = None
+    independent_by: str = ""
     remark: str = ""
+    changed: tuple[str, ...] = ()
+    verdict: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        if self.verdict not in ("", *VERDICTS):
-            raise ModelError(f"printed '{self.what}': verdict {self.verdict!r}, expected one of {', '.join(VERDICTS)}")
-        if self.verdict == "corrected" and not self.remark:
-            raise ModelError(f"printed '{self.what}': a corrected result needs a remark that says what is in error")
-        for name in ("printed", "ours"):
+        for name in ("printed", "ours", "within", "holds", "independent"):
             value = getattr(self, name)
             object.__setattr__(self, name, value.item() if hasattr(value, "item") else value)
-        if self.within is not None and not self.verdict and self.ours is not None:
-            is_near = abs(self.ours - self.printed) <= self.within * abs(self.printed)
-            object.__setattr__(self, "verdict", "agrees" if is_near else "differs")
-        if not self.verdict and self.ours is not None:
-            raise ModelError(f"printed '{self.what}': give `within`, or a verdict")
+        object.__setattr__(self, "changed", tuple(self.changed))
+        if self.ours is None:
+            return
+        self._check()
+        object.__setattr__(self, "verdict", self._judge())
+        if self.verdict == "corrected" and not self.remark:
+            raise self._error("a corrected result needs a remark that says what is in error")
+
+    def _check(self) -> None:
+        if isinstance(self.printed, str) != isinstance(self.ours, str):
+            raise self._error(f"published {self.printed!r}, ours {self.ours!r}; give two numbers or two texts")
+        if isinstance(self.printed, str) and (
+            self.within is not None or not isinstance(self.holds, bool) or not self.criterion
+        ):
+            raise self._error(
+                "a statement needs `holds` (a computed bool) and `criterion` (how it was decided), not `within`"
+            )
+        if not isinstance(self.printed, str) and (self.within is None or self.holds is not None):
+            raise self._error("a number needs `within`, its relative tolerance, not `holds`")
+        if (self.independent is None) != (not self.independent_by):
+            raise self._error("give `independent` and `independent_by` (its method, in words) together")
+        if self.independent is not None and isinstance(self.independent, bool) != isinstance(self.printed, str):
+            raise self._error(f"independent {self.independent!r}; give a bool for a statement, a number for a number")
+
+    def _judge(self) -> str:
+        if self.changed:
+            return "not comparable"
+        if self.holds if self.within is None else self._is_near(self.printed):
+            return "agrees"
+        if self.independent is None:
+            return "differs"
+        is_confirmed = not self.independent if self.within is None else self._is_near(self.independent)
+        return "corrected" if is_confirmed else "differs"
+
+    def _is_near(self, value: float) -> bool:
+        """Whether ours lies within the tolerance, which is that of the published value, of `value`."""
+        return bool(abs(self.ours - value) <= (self.within or 0.0) * abs(self.printed))
+
+    def _error(self, text: str) -> ModelError:
+        return ModelError(f"printed '{self.what}': {text}")

@@ -50,7 +50,7 @@ class Requirement:
     relation : {"<=", ">=", "<", ">", "==", "!="}
         How the metric compares with the bound.
     bound : float, bool or str
-        The bound. A metric that is a list satisfies it if every entry does.
+        The bound. A metric that is a list satisfies it if it has entries and every entry does.
     """
 
     metric: str
@@ -82,6 +82,8 @@ class Requirement:
         if value is None:
             return Verdict(requirement=self, is_met=False, reason="the metric is not available in this run")
         entries = _flat(value)
+        if not entries:
+            return Verdict(requirement=self, is_met=False, reason="the metric is an empty list, which meets nothing")
         is_text = isinstance(self.bound, str)
         if any(isinstance(entry, str) != is_text for entry in entries):
             return Verdict(

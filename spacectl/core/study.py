@@ -18,7 +18,7 @@ from spacectl.core.printed import Printed
 from spacectl.core.requirement import Requirement
 from spacectl.core.shape import Shape
 
-__all__ = ["Progress", "Study", "StudyResult", "override_parameters", "parameter_value"]
+__all__ = ["Progress", "Study", "StudyResult", "override_parameters", "parameter_value", "withhold_verdicts"]
 
 Progress = Callable[[float, str], None]  #: (fraction done, what is being done)
 
@@ -166,6 +166,22 @@ def _may_vary(annotation: Any) -> bool:
     """Whether a field holds tuples of any length: ``tuple[float, ...]``, or no statement about the entries."""
     text = str(annotation)
     return "..." in text or "[" not in text
+
+
+def withhold_verdicts(result: StudyResult, parameters: Any, defaults: Any) -> StudyResult:
+    """Mark published results as not comparable if `parameters` differ from the study's own, for which they were computed.
+
+    Parameters
+    ----------
+    result : StudyResult
+        What the study found with `parameters`.
+    parameters, defaults : dataclass instances
+        The numbers of the run, and those of the study.
+    """
+    names = [item.name for item in dataclasses.fields(defaults)]
+    changed = tuple(name for name in names if getattr(parameters, name) != getattr(defaults, name))
+    printed = tuple(dataclasses.replace(item, changed=changed) for item in result.printed)
+    return dataclasses.replace(result, printed=printed) if changed else result
 
 
 def _convert(key: str, value: Any, default: Any) -> Any:

@@ -12,12 +12,11 @@ frames and loads each along its slope; if these loads do not balance, the root t
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.errors import ModelError, unknown_name, warn
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.switching import constraints_of
 from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
@@ -152,10 +151,9 @@ def _warn_if_shared(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any, out
     names = constraints_behind(eom, [k for group in groups if np.any(outer[group]) for k in group])
     unknown = [item.name for item in constraints_of(eom) if item.name in names and item.compliance is None]
     if unknown:
-        warnings.warn(
+        warn(
             f"find_base_wrench: the wrench on '{base}' depends on how constraints {', '.join(names)} share a load, which the "
-            f"equations of motion leave open; give compliance=... to {', '.join(unknown)}, or remove what is redundant",
-            stacklevel=4,
+            f"equations of motion leave open; give compliance=... to {', '.join(unknown)}, or remove what is redundant"
         )
 
 

@@ -12,14 +12,13 @@ References
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.dynamics.aggregate_solve import Partition, partition, scale_of
 from spacectl.dynamics.embedded_twin import EmbeddedTwin, full_inertia, pack
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
@@ -189,10 +188,9 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     place, still = _checked_place(eom, q), np.zeros(twin.n_v)
     loop = singular_loop(eom, float(t), np.concatenate([place, still]), twin.model.p)
     if loop is not None:
-        warnings.warn(
+        warn(
             f"factor_mass: {loop} of system '{eom.system.name}' is in a singular position ({loop.measure}); the independent "
-            "speeds are those of this instant only, more than beside it. Take a state beside it",
-            stacklevel=2,
+            "speeds are those of this instant only, more than beside it. Take a state beside it"
         )
     states = twin.outward(float(t), place, still, np.zeros(twin.n_u))
     blocks: list[Any] = [None] * len(states)

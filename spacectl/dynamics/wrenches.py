@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import warn
 from spacectl.dynamics.constraint_loads import natural_frames
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.switching import constraints_of
@@ -57,9 +57,8 @@ def _warn_if_shared(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> 
     shared = [name for name, is_unique in found.wrenches.items() if not is_unique]
     unknown = [item.name for item in constraints_of(eom) if item.name in shared and item.compliance is None]
     if unknown:
-        warnings.warn(
+        warn(
             f"find_constraint_wrenches: the wrenches of {', '.join(map(repr, shared))} depend on how redundant constraints share "
             f"a load, which the equations of motion leave open; give compliance=... to {', '.join(map(repr, unknown))}, or "
-            "remove what is redundant",
-            stacklevel=3,
+            "remove what is redundant"
         )

@@ -6,14 +6,13 @@ a deviation to the one a period later. Eigenvalues of Phi(T) beyond the unit cir
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, warn
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.linear.along import linearize_along
@@ -120,10 +119,9 @@ def floquet(
     rough, _ = _sorted_eigen(coarse, scale[keep])
     accuracy = float(np.max(np.abs(np.abs(rough) - np.abs(multipliers)), initial=0.0)) / 15.0  # steps of order 4
     if accuracy > _ACCURATE * max(1.0, float(np.max(np.abs(multipliers), initial=0.0))):
-        warnings.warn(
+        warn(
             f"floquet: {t.size} times are too few for the motion of system '{eom.system.name}': multipliers are known to "
-            f"about {accuracy:.1g}; give more times, such as simulate(..., grid={4 * t.size})",
-            stacklevel=2,
+            f"about {accuracy:.1g}; give more times, such as simulate(..., grid={4 * t.size})"
         )
     with np.errstate(divide="ignore"):
         exponents = np.log(multipliers.astype(complex)) / period

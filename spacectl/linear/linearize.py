@@ -6,14 +6,13 @@ through their implicit CasADi form. Both give the model on the tangent of the co
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.array import Array
-from spacectl.core.errors import ModelError, ShapeError, SolverError
+from spacectl.core.errors import ModelError, ShapeError, SolverError, warn
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
@@ -214,11 +213,10 @@ def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms:
         return False
     worst = moving[np.argsort(-rate[moving])][:3]
     told = ", ".join(f"'{eom.speeds[k]}' by {terms.v_dot[k]:.3g} {_per_second(eom.labels.v.units[k])}" for k in worst)
-    warnings.warn(
+    warn(
         f"linearize: the point of system '{eom.system.name}' is not balanced, its speeds change: {told}; the model holds "
         "at this instant only. find_operating_point(eom, ...) finds a balanced point, linearize_along(eom, ...) "
-        "follows a motion; check=False if this is meant",
-        stacklevel=3,
+        "follows a motion; check=False if this is meant"
     )
     return True
 

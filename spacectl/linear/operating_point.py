@@ -18,7 +18,9 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.switching import stage_numbers
-from spacectl.linear.linearize import linear_terms
+from spacectl.linear.linearize import linear_terms, linearize, term_source
+from spacectl.linear.stability import judge_stability
+from spacectl.linear.steadiness import find_variation
 from spacectl.linear.tangent import error_labels, tangent_map
 from spacectl.model.flexible import FlexibleBody
 
@@ -37,16 +39,28 @@ class OperatingPoint:
         v_dot there.
     outcome : Outcome
         How the search ended.
+    stability : {"stable", "marginal", "unstable", "unknown"}
+        Of the point with constant inputs, by the eigenvalues of the linear model there. Unknown where nothing balances,
+        in a singular position, and for a motion along which the linear model changes (`floquet` judges a periodic one).
+    pole : complex or None
+        The eigenvalue that decides, that with the largest real part [1/s].
     """
 
     x: Any
     u: Any
     residual: Any
     outcome: Outcome
+    stability: str = "unknown"
+    pole: complex | None = None
 
     def __post_init__(self) -> None:
         for name in ("x", "u", "residual"):
             object.__setattr__(self, name, Array(getattr(self, name)))
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether small deviations decay with constant inputs; False too where that is marginal or unknown."""
+        return self.stability == "stable"
 
 
 def find_operating_point(
@@ -120,8 +134,11 @@ def find_operating_point(
     while (iterations := iterations + 1) <= 60:
         terms = linear_terms(eom, t, x[: eom.n_q], x[eom.n_q :], command, p)
         residual = terms.v_dot
-        # springs that have been stretched balance each other within the bias: their efforts count too
-        scale = max(_scale(eom, t, x, command, p), float(np.max(np.abs(terms.v_q) @ np.abs(moved), initial=0.0)))
+        # springs that have been stretched balance each other within the bias: their efforts count too; and a force that
+        # vanishes at an angle such as pi is known to rounding of the angle only
+        stretched = float(np.max(np.abs(terms.v_q) @ np.abs(moved), initial=0.0))
+        rounding = 1e-2 * float(np.max(np.abs(terms.v_q), initial=0.0))
+        scale = max(_scale(eom, t, x, command, p), stretched, rounding)
         if np.max(np.abs(residual), initial=0.0) <= tolerance * scale:
             break
         J = np.hstack([terms.v_q[:, loose_q], terms.v_u[:, loose_u]])
@@ -149,10 +166,24 @@ def find_operating_point(
     found = np.max(np.abs(residual), initial=0.0) <= tolerance * scale
     message = f"balanced in {iterations} steps" if found else _explain(eom, t, x, command, p, residual)
     outcome = Outcome(status=Status.OK if found else Status.FAILED, message=message, stats={"iterations": iterations})
-    point = OperatingPoint(x=x, u=command, residual=residual, outcome=outcome)
+    stability, pole = _judge(eom, t, x, command, p) if found else ("unknown", None)
+    point = OperatingPoint(x=x, u=command, residual=residual, outcome=outcome, stability=stability, pole=pole)
     if check and not found:
         raise SolverError(message, partial=point)
     return point
+
+
+def _judge(
+    eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any
+) -> tuple[str, complex] | tuple[str, None]:
+    """Stability of a balanced point, and the eigenvalue that decides."""
+    source = term_source(eom, p)
+    try:
+        if find_variation(eom, t, x, u, p, source(t, x[: eom.n_q], x[eom.n_q :], u), source):
+            return "unknown", None
+        return judge_stability(linearize(eom, x, u, t=t, p=p, check=False).A)
+    except (ModelError, SolverError):  # a singular position has no linear model
+        return "unknown", None
 
 
 def _modal(eom: EquationsOfMotion, free: tuple[str, ...]) -> list[str]:

@@ -7,19 +7,18 @@ about its stability.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.errors import ModelError, SolverError, warn
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.linear_kernel import LinearTerms
 from spacectl.linear.manifold import Manifold, constraint_manifold
 from spacectl.linear.scaling import balancing_scale
 from spacectl.linear.tangent import displace_state, error_labels, tangent_rate, turning_rates
 
-__all__ = ["model_matrix", "warn_if_varying"]
+__all__ = ["find_variation", "model_matrix", "warn_if_varying"]
 
 _CHANGED = 1e-6  # of an entry of A: a change that is more than rounding of the place
 _ROUNDING = 1e-11  # of the largest entry of the balanced A
@@ -42,22 +41,33 @@ def warn_if_varying(
     source : callable
         ``(t, q, v, u) -> LinearTerms``.
     """
+    told = find_variation(eom, t, x, u, p, terms, source)
+    if told:
+        warn(
+            f"linearize: the motion of system '{eom.system.name}' at this point is steady in its speeds only: {told}. The "
+            "model holds at this instant, and its poles say nothing about stability. "
+            "linearize_along(eom, motion) follows the motion, floquet(eom, motion) judges a periodic one; or choose "
+            "coordinates in which the motion is steady (a joint that takes the spin); check=False if this is meant"
+        )
+
+
+def find_variation(
+    eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, terms: LinearTerms, source: Any
+) -> str:
+    """Say how A changes along the motion with constant speeds from a balanced point; empty if it does not.
+
+    Parameters are those of `warn_if_varying`.
+    """
     still = 1e-9 * max(1.0, float(np.max(np.abs(x), initial=0.0)))
     if np.max(np.abs(eom.x_dot(t, x, u, p)[: eom.n_q]), initial=0.0) <= still * 1e-3:
-        return
+        return ""
     here = _reduced(eom, t, x, model_matrix(eom, x[eom.n_q :], terms), p, ())
     for duration in _durations(eom, x, here[0]):
         place = _moved(eom, t, x, u, p, duration)
         told = _change(eom, t + duration, place, u, p, here, source)
         if told:
-            warnings.warn(
-                f"linearize: the motion of system '{eom.system.name}' at this point is steady in its speeds only: {told} "
-                f"within {duration:.3g} s. The model holds at this instant, and its poles say nothing about stability. "
-                "linearize_along(eom, motion) follows the motion, floquet(eom, motion) judges a periodic one; or choose "
-                "coordinates in which the motion is steady (a joint that takes the spin); check=False if this is meant",
-                stacklevel=3,
-            )
-            return
+            return f"{told} within {duration:.3g} s"
+    return ""
 
 
 def model_matrix(eom: EquationsOfMotion, v: np.ndarray, terms: LinearTerms) -> np.ndarray:

@@ -7,13 +7,13 @@ their shapes for what they carry get the result as their `interfaces`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spacectl.core.errors import warn
 from spacectl.model.constraints import Constraint
 from spacectl.model.elements import JointElement
 from spacectl.model.flexible import FlexibleBody
@@ -82,10 +82,9 @@ def _warn_if_stiff(body: Any) -> None:
     if wrong:
         places = ", ".join(f"'{item.place}' {-100.0 * item.error:.2g} %" for item in wrong[:4])
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
-        warnings.warn(
+        warn(
             f"{type(body).__name__} '{body.name}': with so few shapes its static compliance is too low at {places}{more}; "
-            f"ask for {body.shapes_needed} to be exact there, or pass shapes='modes' to choose the basis yourself",
-            stacklevel=6,
+            f"ask for {body.shapes_needed} to be exact there, or pass shapes='modes' to choose the basis yourself"
         )
 
 

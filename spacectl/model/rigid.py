@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
-from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.model.description import (
     Number,
     always,
@@ -182,9 +181,8 @@ def _check_moments(principal: np.ndarray, scale: float, what: str) -> None:
         if excess > FILE_ROUNDING * scale:
             raise ModelError(f"{what}: {text}")
         if excess > 1e-9 * scale:
-            warnings.warn(
+            warn(
                 f"{what}: {text}; taken as it is, since {excess / scale:.1g} of the largest entry may be the rounding of "
-                "a file's digits",
-                stacklevel=5,
+                "a file's digits"
             )
             return

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.control_law import make_law
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, warn
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.planners.plan import Plan
@@ -112,10 +111,9 @@ def _warn_of_limits(eom: EquationsOfMotion, plan: Plan, names: tuple[str, ...], 
         k, values = eom.inputs.index(name), np.asarray(plan.u.values)[:, plan.u.labels.index(name)]
         least, most = float(np.min(values)), float(np.max(values))
         if most - high[k] > 1e-3 * abs(high[k]) or low[k] - least > 1e-3 * abs(low[k]):
-            warnings.warn(
+            warn(
                 f"replay: plan '{plan.name}' asks '{name}' for {least:.4g} to {most:.4g} {eom.labels.u.unit(name)}, its limits "
-                f"are {low[k]:.4g} and {high[k]:.4g}, flown is what they leave; plan with these limits, or change them",
-                stacklevel=3,
+                f"are {low[k]:.4g} and {high[k]:.4g}, flown is what they leave; plan with these limits, or change them"
             )
 
 

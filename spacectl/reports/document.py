@@ -26,11 +26,11 @@ from spacectl.reports.model_drawing import draw_model
 from spacectl.reports.record import StudyRecord
 from spacectl.reports.scene import replay_of
 from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
-from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation_rows
+from spacectl.reports.summary import Row, event_rows, parameter_rows, simulation_rows, simulation_warnings
 
 __all__ = ["FORMAT", "build_document", "own_figures"]
 
-FORMAT = 2  #: of the document; a page is drawn again only from this one
+FORMAT = 3  #: of the document; a page is drawn again only from this one
 
 REPLAYS = 6  # simulations that can be played
 TABLE_NUMBERS = 150_000  # of all histories in the page; result.nc has all
@@ -66,7 +66,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
         "title": record.title,
         "question": record.question,
         "is_quick": record.is_quick,
-        "warnings": list(record.warnings),
+        "warnings": list(dict.fromkeys((*record.warnings, *simulation_warnings(result.simulations)))),
         "notes": list(result.notes),
         "metrics": dict(result.metrics),
         "units": dict(record.units),

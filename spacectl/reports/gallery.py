@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
+from spacectl.core.printed import VERDICTS
 from spacectl.reports.figure_data import figure_from_data
 from spacectl.reports.figures import render_figure
 from spacectl.reports.folder import PAGE, read_document
@@ -24,7 +25,7 @@ __all__ = ["INDEX", "MARK", "GalleryEntry", "check_index", "write_gallery"]
 INDEX = "index.html"
 MARK = '<meta name="generator" content="spacectl gallery">'  #: by which a later run knows that it may replace the page
 PANELS = 2  # of a figure on a card; more would be too small to read
-WORDS = ("agrees", "corrected", "differs", "")
+WORDS = (*VERDICTS, "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.trajectory import Trajectory
+from spacectl.linear.stability import judge_stability
 from spacectl.model.attachments import find_compliances
 from spacectl.planners.phase_figure import draw_phase_plane
 from spacectl.planners.phase_plane import PhasePlane
@@ -60,10 +61,11 @@ def linear_summary(title: str, model: Any) -> dict[str, Any]:
         [format_value(float(pole.real)), format_value(float(abs(pole.imag))), _hertz(pole), _ratio(pole)]
         for pole in poles[poles.imag >= 0.0][:POLES]
     ]
-    slack = 1e-9 * max(float(np.max(np.abs(poles), initial=0.0)), 1e-300)
-    worst = float(np.max(poles.real, initial=-np.inf))
-    verdict = "asymptotically stable" if worst < -slack else ("marginal" if worst <= slack else "unstable")
-    sizes = f"{len(model.x)} states, {len(model.u)} inputs, {len(model.y)} outputs; {verdict}"
+    word, pole = judge_stability(model.A)
+    judged = (
+        f"{'asymptotically stable' if word == 'stable' else word} (largest real part {format_value(pole.real)} 1/s)"
+    )
+    sizes = f"{len(model.x)} states, {len(model.u)} inputs, {len(model.y)} outputs; {judged}"
     return {"title": title, "text": sizes, "poles": table}
 
 

@@ -12,8 +12,17 @@ import numpy as np
 
 from spacectl.core.requirement import Verdict
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
+from spacectl.simulation.saturation import SATURATED
 
-__all__ = ["Row", "event_rows", "metric_rows", "parameter_rows", "printed_rows", "simulation_rows"]
+__all__ = [
+    "Row",
+    "event_rows",
+    "metric_rows",
+    "parameter_rows",
+    "printed_rows",
+    "simulation_rows",
+    "simulation_warnings",
+]
 
 EVENTS_SHOWN = 40  # of each simulation; result files hold all
 #: What a simulation's dataset says about how it was made, in the order of the table.
@@ -56,7 +65,7 @@ def metric_rows(
 
 
 def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Printed results next to ours, with how far they are apart."""
+    """Published results next to ours, with how far they are apart, the tolerance, and the independent value."""
     rows = []
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
@@ -64,8 +73,26 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         apart = ""
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers) and numbers[0]:
             apart = _apart(*numbers)
-        rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), "apart": apart})
+        judged = {"apart": apart, "tolerance": _tolerance(item), "second": _second(item)}
+        rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), **judged})
     return rows
+
+
+def _tolerance(item: Mapping[str, Any]) -> str:
+    """What decides the verdict: the tolerance of a number, the criterion of a statement."""
+    if item["within"] is None:
+        return str(item["criterion"])
+    percent = float(f"{100.0 * item['within']:.2g}")
+    return f"\N{PLUS-MINUS SIGN} {format_value(percent)} %" if percent else "exact"
+
+
+def _second(item: Mapping[str, Any]) -> str:
+    """The independent value with its method."""
+    value = item["independent"]
+    if value is None:
+        return ""
+    shown = ("holds" if value else "does not hold") if isinstance(value, bool) else format_value(value)
+    return f"{shown} ({item['independent_by']})"
 
 
 def _apart(printed: float, ours: float) -> str:
@@ -135,6 +162,22 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
+    """Sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
+    told = []
+    for name, simulation in simulations.items():
+        outcome = getattr(simulation, "outcome", None)
+        if outcome is not None and not outcome.is_success:
+            told.append(f"simulation '{name}' {outcome.status}: {outcome.message}")
+        for key, share in (getattr(outcome, "stats", None) or {}).items():
+            if str(key).startswith(SATURATED):
+                told.append(
+                    f"simulation '{name}': input '{key.removeprefix(SATURATED)}' is saturated during {100.0 * share:.0f} % of "
+                    "the run: the law asks for more than its limits let through"
+                )
+    return told
 
 
 def event_rows(simulations: Mapping[str, Any]) -> list[Row]:

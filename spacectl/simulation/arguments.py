@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
-from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.limits import require_memory
 from spacectl.dynamics.equations import EquationsOfMotion
@@ -171,11 +170,10 @@ def warn_if_singular(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.nda
     """Warn of a start in a singular position, from which several motions begin."""
     loop = singular_loop(eom, t, x0, p)
     if loop is not None:
-        warnings.warn(
+        warn(
             f"simulate: system '{eom.system.name}' starts in a singular position of {loop} ({loop.measure}): it has more "
             "freedoms there for an instant, and rounding chooses by which branch of motion it leaves; start beside it, as by "
-            "make_consistent(eom, x0, hold=(...)) with another value of a joint",
-            stacklevel=3,
+            "make_consistent(eom, x0, hold=(...)) with another value of a joint"
         )
 
 

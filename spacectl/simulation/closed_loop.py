@@ -105,7 +105,8 @@ def simulate(
         Whether the state of a constrained system is projected on the constraints after each step and at each record;
         without it residuals grow with the errors of integration (unless the equations were formed with `Baumgarte`).
     check : bool
-        Whether a numerical failure raises; otherwise the part before it is returned with its status.
+        Whether a numerical failure, or a guard with ``is_failure``, raises; otherwise the part before it is returned with
+        its status.
     progress : callable, optional
         ``progress(fraction, message)``; by default a bar on a terminal if the run is long.
 
@@ -119,7 +120,7 @@ def simulate(
     ModelError
         If an argument cannot be right.
     SolverError
-        If the integration fails (and `check`); its ``partial`` holds the run up to there.
+        If the integration fails or a guard marks a failure (and `check`); its ``partial`` holds the run up to there.
     Exception
         Whatever a law or another Python function raises during the run, unchanged, with the run up to there as its
         ``partial``; with ``check=False`` that is returned instead, as a failed run with the reason.

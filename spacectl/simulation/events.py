@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from spacectl.core.accessor import Accessor
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
+from spacectl.core.outcome import Status
 
-__all__ = ["Event", "Guard"]
+__all__ = ["Event", "Guard", "describe_stop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,9 @@ class Guard:
         Both ways, rising only, or falling only.
     is_terminal : bool
         Whether the simulation ends there.
+    is_failure : bool
+        Whether a run that ends there has failed: its motion diverged, or left what the model covers. Its outcome is then
+        ``diverged``, which is no success: `simulate` raises unless ``check=False``, and reports show the run as failed.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Guard:
     expression: Callable[[Accessor], Any]
     direction: int = 0
     is_terminal: bool = True
+    is_failure: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -58,6 +63,8 @@ class Guard:
             raise ModelError(
                 f"guard '{self.name}': direction is {self.direction!r}, expected 0, 1 (rising) or -1 (falling)"
             )
+        if self.is_failure and not self.is_terminal:
+            raise ModelError(f"guard '{self.name}': is_failure=True needs is_terminal=True; a failure ends the run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,3 +87,11 @@ class Event:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "state", as_array(self.state, None, f"event '{self.name}': state"))
+
+
+def describe_stop(guards: Sequence[Guard], t: float) -> tuple[Status, str]:
+    """Status and message of a run that these guards ended at time `t`."""
+    names = ", ".join(f"'{guard.name}'" for guard in guards)
+    failures = ", ".join(f"'{guard.name}'" for guard in guards if guard.is_failure)
+    message = f"stopped by guard {names} at t = {t:g} s"
+    return (Status.DIVERGED, f"{message}: {failures} marks a failure") if failures else (Status.EVENT, message)

@@ -6,7 +6,6 @@ outputs of the equations.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.accessor import Accessor, as_column, evaluate_rule
-from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.errors import ModelError, unknown_name, warn
 from spacectl.core.labels import Labels
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.reactions import compile_reactions
@@ -158,7 +157,7 @@ def warn_if_shared(
         names = constraints_behind(eom, rows)
         unknown = [item.name for item in constraints_of(eom) if item.name in names and item.compliance is None]
         if unknown and (only is None or guard in only):
-            warnings.warn(_SHARED.format(guard=guard.name, all=_quoted(names), unknown=_quoted(unknown)), stacklevel=2)
+            warn(_SHARED.format(guard=guard.name, all=_quoted(names), unknown=_quoted(unknown)))
             found.append(guard)
     return tuple(found)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,20 +13,22 @@ from typing import Any, Literal
 import numpy as np
 import xarray
 
-from spacectl.core.errors import SolverError
+from spacectl.core.errors import SolverError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.simulation.driver import CALLBACK_ERROR, DONE, FAILED, GUARD, LIMIT, NativeLoop, load_driver
-from spacectl.simulation.events import Event, Guard
+from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.failures import explain_failure
 from spacectl.simulation.guard_functions import warn_if_shared
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import COUNTS, LoopData
 from spacectl.simulation.progress import RunProgress
+from spacectl.simulation.pushing_tethers import warn_if_pushing
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result import Letter, Simulation, build_dataset, frozen
+from spacectl.simulation.saturation import judge_saturation
 from spacectl.simulation.theory import judge_theory
 from spacectl.simulation.twin import PythonLoop
 from spacectl.simulation.twin_steps import instant
@@ -88,9 +89,8 @@ class Run:
                     if status == DONE:
                         reporter.update(data.t_end)
                         return Status.OK, f"reached t = {data.t_end:g} s"
-                    if status == GUARD and self._note_events():
-                        names = ", ".join(f"'{event.name}'" for event in self.events if event.time == data.event_t)
-                        return Status.EVENT, f"stopped by guard {names} at t = {data.event_t:g} s"
+                    if status == GUARD and (fired := self._note_events()):
+                        return describe_stop(fired, data.event_t)
                     if status in (FAILED, LIMIT):
                         message = explain_failure(data, status == LIMIT, self.eom, self.bound, self.guards)
                         return Status.FAILED if status == FAILED else Status.LIMIT, message
@@ -118,14 +118,14 @@ class Run:
                 return told
         return "a function of the run"
 
-    def _note_events(self) -> bool:
-        """Record the guards that fired; True if one of them ends the run."""
+    def _note_events(self) -> list[Guard]:
+        """Record the guards that fired; return them if one of them ends the run."""
         data = self.data
         fired = [guard for guard, flag in zip(self.guards, data.fired, strict=False) if flag]
         state = data.event_s[: data.n_x].copy()
         self.events += [Event(time=data.event_t, name=guard.name, state=state) for guard in fired]
         self._warn_if_shared(fired, data.event_t, state)  # what was independent at the start may depend on others here
-        return any(guard.is_terminal for guard in fired)
+        return fired if any(guard.is_terminal for guard in fired) else []
 
     def _warn_if_shared(self, guards: Sequence[Guard], t: float, x: np.ndarray) -> None:
         """Warn once of each guard that depends on how redundant constraints share a load."""
@@ -155,18 +155,19 @@ class Run:
         flags = zip(self.kink_names, self.data.is_ignored, strict=True)
         names = sorted({name for name, is_ignored in flags if is_ignored})
         if names:
-            warnings.warn(
+            warn(
                 f"simulating '{self.eom.system.name}': the kink of {', '.join(names)} is crossed again and again within a "
                 "small part of a step, and was not located any more; the error there may be far above the tolerance. "
-                'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol',
-                stacklevel=3,
+                'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol'
             )
 
     def finish(self, status: Status, message: str) -> Simulation:
         """The result from what is recorded, with the place where the run stopped as last row."""
         self.warn_of_chatter()
         data, rows = self.data, self.data.i_grid
-        stopped = {Status.EVENT: (data.event_t, data.event_s), Status.OK: None}.get(status, (data.t, data.s))
+        at_event = (data.event_t, data.event_s)
+        places = {Status.EVENT: at_event, Status.DIVERGED: at_event, Status.OK: None}
+        stopped = places.get(status, (data.t, data.s))
         times = data.grid[:rows]
         if stopped is not None and (rows == 0 or stopped[0] > times[-1] + instant(data, stopped[0])):
             if self.loop.record(rows, *stopped) < 0:
@@ -187,7 +188,9 @@ class Run:
         stats = {
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),
-            **judge_theory(self.eom, x, stacklevel=5),
+            **judge_theory(self.eom, x),
+            **judge_saturation(self.eom, [(times, data.out_u_commanded[:rows], self.p)]),
+            **(warn_if_pushing(self.eom, [(times, x, u, self.p)]) if Outcome(status=status).is_success else {}),
             "seconds": time.perf_counter() - self.begin,
         }
         quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}

@@ -15,7 +15,7 @@ from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.native.projection import project_state
 from spacectl.dynamics.switching import stage_numbers
 from spacectl.simulation.closed_loop import build_run
-from spacectl.simulation.events import Event
+from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.impulses import Impulse, find_impulse
 from spacectl.simulation.run import Driver, Run, make_loop
 from spacectl.simulation.stage_entry import close_gaps, enter_guards, is_rest, refuse_pile_up
@@ -67,7 +67,7 @@ class Flight:
             if past is not None:
                 self._leave(past, self.t, self.x, numbers)
                 if self.is_over:
-                    return self._ended(run, numbers)
+                    return self._ended(run, numbers, past.guard)
                 continue
             try:
                 status, message = run.advance(self._part(progress))
@@ -75,7 +75,7 @@ class Flight:
                 self.cut_short = run.reason_of(error)
                 self._keep(run, numbers, self.cut_short[0], is_end=True)
                 raise
-            ended = status is Status.EVENT
+            ended = status in (Status.EVENT, Status.DIVERGED)
             taken = (
                 next(item for item, hit in zip(self.stage.exits, run.data.fired, strict=False) if hit)
                 if ended
@@ -91,7 +91,7 @@ class Flight:
             self.last = run
             self._leave(taken, t, x, numbers)
             if self.is_over:
-                return Status.EVENT, f"stopped by guard '{taken.guard.name}' at t = {t:g} s"
+                return describe_stop([taken.guard], t)
             if not t < self.span[1]:
                 return Status.OK, f"reached t = {t:g} s"
 
@@ -154,7 +154,8 @@ class Flight:
         run.warn_of_chatter()
         stopped = None
         if status is not Status.OK and is_end:
-            stopped = (run.data.event_t, run.data.event_s) if status is Status.EVENT else (run.data.t, run.data.s)
+            is_event = status in (Status.EVENT, Status.DIVERGED)
+            stopped = (run.data.event_t, run.data.event_s) if is_event else (run.data.t, run.data.s)
         wanted = len(self.grid) - self.n_recorded
         piece = Piece.of(run, self.stage.name, numbers, min(run.data.i_grid, wanted), stopped)
         self.n_recorded += min(run.data.i_grid, wanted)
@@ -163,12 +164,12 @@ class Flight:
         for guard, size in zip(self.stage.guards, run.data.g_scale, strict=False):
             self.seen[guard.name] = max(self.seen.get(guard.name, 0.0), float(size))
 
-    def _ended(self, run: Run, numbers: np.ndarray) -> tuple[Status, str]:
+    def _ended(self, run: Run, numbers: np.ndarray, guard: Guard) -> tuple[Status, str]:
         """The end of a run whose last stage was left at once."""
         data = run.data
         data.event_t, data.event_s[: self.eom.n_x] = self.t, self.x
         self._keep(run, numbers, Status.EVENT, is_end=True)
-        return Status.EVENT, f"stopped by guard '{self.transitions[-1].guard}' at t = {self.t:g} s"
+        return describe_stop([guard], self.t)
 
     def _leave(self, taken: Exit, t: float, x: np.ndarray, numbers: np.ndarray) -> None:
         """Go through an exit at time t in state x: the jump, the record, the next stage."""

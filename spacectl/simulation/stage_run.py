@@ -18,7 +18,9 @@ from spacectl.core.study import Progress
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.functions import Tier, choose_tier
+from spacectl.simulation.pushing_tethers import warn_if_pushing
 from spacectl.simulation.run import Driver
+from spacectl.simulation.saturation import judge_saturation
 from spacectl.simulation.stage_flight import Flight
 from spacectl.simulation.stage_records import gather
 from spacectl.simulation.stage_result import StagedSimulation
@@ -139,5 +141,9 @@ def _gather(flight: Flight, status: Status, message: str, begin: float) -> Stage
     counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
     stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
     stats |= judge_theory(flight.eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]), stacklevel=5)
+    stats |= judge_saturation(flight.eom, [(item.t, item.histories["u_commanded"], item.p) for item in flight.pieces])
+    if Outcome(status=status).is_success:
+        motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in flight.pieces]
+        stats |= warn_if_pushing(flight.eom, motions)
     outcome = Outcome(status=status, message=message, stats=stats)
     return gather(flight.eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)

@@ -6,7 +6,7 @@ Descriptions only; `stage_run` simulates them. Equations and coordinates are the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spacectl.core.array import as_scalar
@@ -74,6 +74,11 @@ class Exit:
             raise ModelError(f"Exit: guard is {self.guard!r}, expected Guard(name=..., expression=...)")
         if not self.guard.is_terminal:
             raise ModelError(f"Exit: guard '{self.guard.name}' is not terminal; put it under watches of the stage")
+        if self.guard.is_failure and self.to:
+            raise ModelError(
+                f"Exit at '{self.guard.name}': the guard marks a failure, which ends the run, but to is '{self.to}'; "
+                "leave out to, or is_failure"
+            )
         if not isinstance(self.to, str):
             raise ModelError(f"Exit at '{self.guard.name}': to is {self.to!r}, expected the name of a stage")
 
@@ -135,9 +140,7 @@ class Stage:
     @property
     def guards(self) -> tuple[Guard, ...]:
         """Guards of the exits, then those that are only watched."""
-        watched = [
-            Guard(name=g.name, expression=g.expression, direction=g.direction, is_terminal=False) for g in self.watches
-        ]
+        watched = [replace(guard, is_terminal=False) for guard in self.watches]
         return (*(item.guard for item in self.exits), *watched)
 
 
@@ -275,7 +278,7 @@ def stage_table(stages: Any) -> Mapping[str, Stage]:
 
 def _renamed(part: str, guard: Guard) -> Guard:
     name = f"{part}: {guard.name}"
-    return Guard(name=name, expression=guard.expression, direction=guard.direction, is_terminal=guard.is_terminal)
+    return replace(guard, name=name)
 
 
 def _merge(known: dict[str, Any], more: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import warn
 from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.model.flexible import WITHIN_THEORY, FlexibleBody
 
 __all__ = ["judge_theory", "theory_errors", "warn_beyond_theory"]
 
 
-def judge_theory(eom: EquationsOfMotion, x: np.ndarray, *, stacklevel: int) -> dict[str, float]:
+def judge_theory(eom: EquationsOfMotion, x: np.ndarray) -> dict[str, float]:
     """Entries for the stats of a run: the largest error of all bodies and that of each; warns beyond the theory's range."""
     errors = theory_errors(eom, x)
-    warn_beyond_theory(eom, errors, stacklevel)
+    warn_beyond_theory(eom, errors)
     if not errors:
         return {}
     return {"theory_error": max(errors.values()), **{f"theory_error of {name}": e for name, e in errors.items()}}
@@ -37,7 +37,7 @@ def theory_errors(eom: EquationsOfMotion, x: np.ndarray) -> dict[str, float]:
     return found
 
 
-def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], stacklevel: int) -> None:
+def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], _level: int = 0) -> None:
     """Warn about bodies whose estimated error is more than `WITHIN_THEORY`, the worst one with its remedy."""
     beyond = {name: error for name, error in errors.items() if error > WITHIN_THEORY}
     if not beyond:
@@ -50,7 +50,4 @@ def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], stackl
         verdict = f"results may be off by about {100.0 * beyond[worst]:.2g} %; {remedy}"
     else:  # an estimate of second order says nothing here, and no number of segments is sensible
         verdict = "results are qualitative at best; look for an unstable motion, or cut a beam into segments"
-    warnings.warn(
-        f"body '{worst}'{also} bends beyond the range of its theory of small deflections: {verdict}",
-        stacklevel=stacklevel,
-    )
+    warn(f"body '{worst}'{also} bends beyond the range of its theory of small deflections: {verdict}")

@@ -82,7 +82,7 @@ def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
         Printed(what="first reaction is zero", source="000 section 5, Figure 8", printed=0.7, ours=first, unit="s", within=0.05,
                 remark="no data of the carrier are printed; the time is proportional to the tail-off, which is assumed"),
         Printed(what="second reaction is zero", source="000 section 5, Figure 8", printed="later",
-                ours=f"{second - first:.3f} s later", verdict="agrees" if second > first else "differs"),
+                ours=f"{second - first:.3f} s later", holds=second > first, criterion="second time above the first"),
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def tell(metrics: dict[str, Any]) -> tuple[str, ...]:
     """The answer in sentences."""
     return (
         f"The first reaction vanishes {metrics['first_reaction_zero']:.3f} s after the cut-off; the booster slides, and its "
-        f"nozzle opens at {metrics['nozzle_opening']:.3f} s and pushes the nose away.",
+        f"nozzle opens at {metrics['nozzle_opening']:.3f} s and pushes the nose away. "
         f"From 0.25 s after the release on, the boosters keep {metrics['least_clearance']:.2f} m from the core; "
         f"if the thrust of one tails off at another rate, at least {metrics['least_clearance_one_booster']:.2f} m.",
     )

@@ -63,8 +63,8 @@ def findings(parameters: Parameters, metrics: dict[str, Any]) -> tuple[str, ...]
     """The answer in sentences."""
     return (
         f"At {parameters.speed:g} m/s the two vehicles bring {metrics['energy_expected']:.1f} J; the impulse of the latch takes "
-        f"{metrics['capture_energy_loss']:.2f} J of it, the dampers of the legs the rest.",
-        f"The legs give way by {1e3 * metrics['largest_stroke']:.0f} mm, the latch feels {metrics['largest_latch_force']:.0f} N. "
+        f"{metrics['capture_energy_loss']:.2f} J of it, the dampers of the legs the rest. "
+        f"The legs give way by {1e3 * metrics['largest_stroke']:.0f} mm, the latch feels {metrics['largest_latch_force']:.0f} N.",
         f"Drives that damp too shorten the stroke to {1e3 * metrics['driven_largest_stroke']:.0f} mm and raise the force to "
         f"{metrics['driven_largest_latch_force']:.0f} N.",
         f"A misaligned capture needs {1e3 * metrics['misaligned_largest_stroke']:.0f} mm.",

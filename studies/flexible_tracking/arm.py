@@ -112,22 +112,25 @@ def tracking_law(
     frequency: float,
     rise: float = 0.0,
     period: float = 0.0,
+    joints: tuple[str, ...] = JOINTS[:2],
 ) -> ArtificialConstraintTracking:
     """PD on shoulder and elbow (003 Eq 7.11), the constraint on the wrist.
 
     With ``rise`` = 0 the PD law's reference is the goal from the start (the thesis); otherwise it gets there by a polynomial
-    of fifth degree in that time [s].
+    of fifth degree in that time [s]. Of `joints`, only the shoulder remains if the second line of Eq 7.11 is followed to
+    the letter: its tau_3 is the wrist's, which the constraint takes, and the elbow has no torque.
     """
+    n = len(joints)
 
     def reference(s: Any) -> list[Any]:
         if rise == 0.0:
-            return list(maneuver.goal[:2])
+            return list(maneuver.goal[:n])
         tau = ca.fmin(s.t / rise, 1.0)
         shape = tau**3 * (10.0 - 15.0 * tau + 6.0 * tau**2)
-        return [a + (b - a) * shape for a, b in zip(maneuver.start[:2], maneuver.goal[:2], strict=True)]
+        return [a + (b - a) * shape for a, b in zip(maneuver.start[:n], maneuver.goal[:n], strict=True)]
 
     pd = design_pd(
-        eom, kp=maneuver.kp, kd=maneuver.kd, inputs=JOINTS[:2], reference=reference, period=period, name="PD"
+        eom, kp=maneuver.kp[:n], kd=maneuver.kd[:n], inputs=joints, reference=reference, period=period, name="PD"
     )
     return ArtificialConstraintTracking(eom, constraints=(constraint_of(maneuver),), others=pd, frequency=frequency)
 

@@ -116,7 +116,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         ),
     }
     notes = (
-        f"The flexible craft needs {plan.final_time:.4f} s with {len(times)} switches, the rigid one {rigid.final_time:.4f} s; "
+        f"The torque switches at {', '.join(f'{time:.4f}' for time in times)} s. "
+        f"The flexible craft needs {plan.final_time:.4f} s, the rigid one {rigid.final_time:.4f} s; "
         f"after the rigid slew {metrics['rigid_residual_energy']:.3g} J vibrate, after the flexible one "
         f"{metrics['residual_energy']:.1g} J.",
         f"With {parameters.stiffness_error:.0%} more stiffness than planned {metrics['off_residual_energy']:.2g} J are left.",

@@ -55,7 +55,8 @@ def _printed(andrews: float, governor: float) -> tuple[Printed, ...]:
             source="test set for IVP solvers (Bari), PSIDE at 1e-14",
             printed="seven numbers",
             ours=f"the same to {andrews:.0e}",
-            verdict="agrees" if andrews < 1e-8 else "differs",
+            holds=andrews < 1e-8,
+            criterion="largest relative difference below 1e-8",
             remark="relative; see the study's README for what limits the printed digits",
         ),
         Printed(
@@ -63,7 +64,8 @@ def _printed(andrews: float, governor: float) -> tuple[Printed, ...]:
             source="MBS benchmark library, drawn in the OpenSim port",
             printed="31 numbers of six digits",
             ours=f"the same to {governor:.0e}",
-            verdict="agrees" if governor < 4e-6 else "differs",  # two units of the last digit
+            holds=governor < 4e-6,
+            criterion="largest relative difference below 4e-6, two units of the last digit",
             remark="relative",
         ),
     )
@@ -135,7 +137,11 @@ def _refused(results: list[Result], refusals: list[Refusal]) -> list[str]:
 
 def _notes(results: list[Result], refusals: list[Refusal]) -> tuple[str, ...]:
     """One sentence for each benchmark: errors and times by formulation; and who does not apply."""
-    sentences = []
+    errors, times = [item.error for item in results], [item.seconds for item in results]
+    sentences = [
+        f"On {len({item.benchmark for item in results})} benchmarks errors lie between {min(errors):.0e} and {max(errors):.0e}, "
+        f"processor times between {min(times):.2g} and {max(times):.2g} s, each with the tolerance that it asks for."
+    ]
     for name in dict.fromkeys(item.benchmark for item in results):
         own = [item for item in results if item.benchmark == name]
         listed = "; ".join(f"{item.road} ({item.road.tier}) {item.error:.1e}, {item.seconds:.2g} s" for item in own)

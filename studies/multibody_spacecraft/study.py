@@ -76,7 +76,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"redundant": sim},
         figures=draw(motion, errors, drifting["errors"], parameters),
         notes=(
-            f"The eight constraints are kept to {metrics['max_constraint_error']:.0e}; {metrics['rank_A']} are independent.",
+            f"The eight constraints are kept to {metrics['max_constraint_error']:.0e}; {metrics['rank_A']} are independent. "
             f"The spring vibrates with a period of {metrics['vibration_period_start']:.1f} s at first and stretches by "
             f"{1e3 * metrics['stretch_max']:.2f} mm at most.",
             f"Lagrange multipliers (001 Eq 23) are refused: {refusal}.",
@@ -187,7 +187,8 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             source="001 section 3",
             printed="only in the first orbit",
             ours=f"the last at {metrics['last_contraction_time']:.4g} s, orbit {metrics['orbit_period']:.4g} s",
-            verdict="agrees" if early else "differs",
+            holds=early,
+            criterion="the last contraction lies before the end of the first orbit",
         ),
     )
 

@@ -142,7 +142,9 @@ def measure(parameters, grid, tips, sims, strains, peer) -> dict:
 def notes(metrics: dict) -> tuple[str, ...]:
     """Findings as sentences."""
     found = [
-        f"The tip lags by {-metrics['tip_deflection_min']:.4f} m at most.",
+        f"The tip lags by {-metrics['tip_deflection_min']:.4f} m at most. Theories with the geometric stiffness "
+        f"of the spin know it; the premature one diverges above "
+        f"{metrics['premature_critical_rate']:.3f} rad/s, the first natural frequency.",
         f"The steady stretch is {metrics['steady_stretch']:.4g} m; rho A Omega^2 L^3 / (3 EA) is "
         f"{metrics['steady_stretch_formula']:.4g} m.",
         f"The premature model's lag stiffness is negative above {metrics['premature_critical_rate']:.3f} rad/s, the first "

@@ -149,7 +149,11 @@ def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
     """What was found, in sentences."""
     ratio = metrics["largest_swing_L100_k25"] / metrics["largest_swing_L1000_k25"]
     rest = [metrics[f"wrong_numbers_rest_offset_L{length}"] for length in LENGTHS]
+    decays = [value for key, value in metrics.items() if key.startswith("libration_decay_L")]
+    damped = sum(value < 1.0 for value in decays)
     return (
+        f"The arm damps the libration with {damped} of {len(decays)} laws. With k = 25 the nonlinear loop returns from swings up "
+        f"to {metrics['largest_swing_L100_k25']:.2g} rad at 100 m and {metrics['largest_swing_L1000_k25']:.2g} rad at 1000 m.",
         "003 prints neither orbital rate nor shoulder offset nor initial angles: the rate is that of section 6.2, the shoulder "
         f"is at the centre of mass, the tether starts {parameters.swing_100:g} rad (100 m) and {parameters.swing_1000:g} rad "
         "(1000 m) off the vertical.",
@@ -189,7 +193,8 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
                     source="003 section 6.3.2, Figures 6.11, 6.12",
                     printed="asymptotically stable",
                     ours=f"slowest pole {slowest:.2g} 1/s, swing falls to {100 * decay:.2g} %",
-                    verdict="agrees" if slowest < 0.0 and decay < 1.0 else "differs",
+                    holds=slowest < 0.0 and decay < 1.0,
+                    criterion="all poles left of 0, and the swing decays in the nonlinear run",
                 )
             )
     return tuple(rows)

@@ -116,9 +116,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
                 unit="s",
                 within=2e-3,
             ),
-        )
-        if parameters == Parameters()
-        else (),
+        ),
     )
 
 

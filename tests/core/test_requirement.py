@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from spacectl.core.errors import ModelError
 from spacectl.core.printed import Printed
 from spacectl.core.requirement import parse_requirement
 
-METRICS = {"peak": 800.0, "count": 3, "is_stable": True, "state": "ok", "gains": [1.0, [2.0, 5.0]], "peer": None}
+METRICS = {
+    "peak": 800.0,
+    "count": 3,
+    "is_stable": True,
+    "state": "ok",
+    "gains": [1.0, [2.0, 5.0]],
+    "peer": None,
+    "none": [],
+    "rows": [[]],
+}
 
 
 @pytest.mark.parametrize(
@@ -39,6 +49,13 @@ def test_a_wrong_name_is_told_with_the_nearest_one() -> None:
     assert "not available" in parse_requirement("peer <= 1").judge(METRICS).reason
 
 
+@pytest.mark.parametrize("text", ["none <= 1", "none != 1", "rows > 0", "none == ok"])
+def test_an_empty_list_meets_nothing(text: str) -> None:
+    verdict = parse_requirement(text).judge(METRICS)
+    assert not verdict.is_met
+    assert "empty list" in verdict.reason
+
+
 @pytest.mark.parametrize(
     "text", ["peak", "peak =< 3", "<= 3", "peak <=", "peak <= nan", "state <= ok", "is_stable > true"]
 )
@@ -52,10 +69,66 @@ def test_the_verdict_on_a_printed_number_follows_from_the_numbers(ours: Any, ver
     assert Printed(what="period", source="000 p. 1", printed=1.0, ours=ours, within=0.021).verdict == verdict
 
 
-def test_a_verdict_needs_a_reason() -> None:
-    with pytest.raises(ModelError, match="give `within`, or a verdict"):
-        Printed(what="period", source="000", printed=1.0, ours=2.0)
-    with pytest.raises(ModelError, match="needs a remark"):
-        Printed(what="period", source="000", printed=1.0, ours=2.0, verdict="corrected")
-    with pytest.raises(ModelError, match="verdict 'fine'"):
-        Printed(what="period", source="000", printed=1.0, ours=2.0, verdict="fine")
+NUMBER = {"what": "period", "source": "000", "printed": 1.0, "ours": 2.0}
+STATEMENT = {"what": "sign", "source": "000", "printed": "plus", "ours": "minus"}
+CHECKED = {"independent_by": "closed form", "remark": "misprint"}
+
+
+@pytest.mark.parametrize(
+    ("independent", "verdict"), [(2.05, "corrected"), (2.06, "differs"), (1.0, "differs"), (None, "differs")]
+)
+def test_a_correction_needs_an_independent_value_that_confirms_ours(independent: Any, verdict: str) -> None:
+    more = CHECKED if independent is not None else {}
+    assert Printed(**NUMBER, within=0.055, independent=independent, **more).verdict == verdict
+
+
+def test_a_value_that_agrees_is_never_corrected() -> None:
+    assert Printed(**NUMBER, within=1.0, independent=2.0, **CHECKED).verdict == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("holds", "independent", "verdict"),
+    [
+        (True, None, "agrees"),
+        (True, False, "agrees"),
+        (False, None, "differs"),
+        (False, False, "corrected"),
+        (False, True, "differs"),
+    ],
+)
+def test_the_verdict_on_a_statement_follows_from_what_was_computed(holds: bool, independent: Any, verdict: str) -> None:
+    more = CHECKED if independent is not None else {}
+    item = Printed(**STATEMENT, holds=np.bool_(holds), criterion="above 0", independent=independent, **more)
+    assert item.verdict == verdict
+
+
+def test_nothing_is_judged_where_the_case_was_changed() -> None:
+    item = Printed(**NUMBER, within=1.0, changed=["mass"])
+    assert (item.verdict, item.changed) == ("not comparable", ("mass",))
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (NUMBER, "a number needs `within`"),
+        ({**NUMBER, "within": 0.1, "holds": True}, "a number needs `within`"),
+        ({**NUMBER, "within": 0.1, "independent": 2.0}, "together"),
+        ({**NUMBER, "within": 0.1, "independent": False, **CHECKED}, "a number for a number"),
+        ({**NUMBER, "within": 0.1, "independent": 2.0, "independent_by": "closed form"}, "needs a remark"),
+        ({**NUMBER, "ours": "two", "within": 0.1}, "two numbers or two texts"),
+        (STATEMENT, "a statement needs `holds`"),
+        ({**STATEMENT, "holds": False}, "a statement needs `holds`"),
+        (
+            {**STATEMENT, "holds": False, "criterion": "above 0", "independent": 1.0, **CHECKED},
+            "a bool for a statement",
+        ),
+    ],
+)
+def test_what_a_verdict_needs_is_asked_for(given: dict[str, Any], match: str) -> None:
+    with pytest.raises(ModelError, match=match):
+        Printed(**given)
+
+
+def test_a_verdict_cannot_be_typed() -> None:
+    with pytest.raises(TypeError, match="verdict"):
+        Printed(**NUMBER, within=0.1, verdict="agrees")  # type: ignore[call-arg]

@@ -65,7 +65,7 @@ def test_a_switch_inside_a_cell_is_one_switch(rail):
     """The cell in which a control passes from one limit to the other used to be an arc of its own: two switch times for one."""
     plan = plan_bang_bang(way(rail, duration=(0.0, 5.0)), cells=101, restarts=0)
     assert [arc.limit for arc in plan.arcs] == ["x at its upper limit", "x at its lower limit"]
-    assert plan.switch_times == pytest.approx([1.0], abs=1e-6)
+    assert plan.switch_times == pytest.approx([0.5 * plan.final_time], abs=1e-6)
 
 
 def test_speed_bound_is_kept_and_named(rail):

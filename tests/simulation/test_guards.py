@@ -39,6 +39,23 @@ def test_thrown_mass_lands_when_it_should(driver):
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
+def test_a_run_that_a_failure_guard_ended_is_no_success(driver):
+    lost = Guard(name="lost", expression=lambda s: s["place"], direction=-1, is_failure=True)
+    with pytest.raises(SolverError, match="stopped by guard 'lost' at t = 2 s: 'lost' marks a failure"):
+        thrown([lost], driver)
+    sim = thrown([lost], driver, check=False)
+    assert sim.outcome.status is Status.DIVERGED
+    assert not sim.outcome.is_success
+    assert sim.t[-1] == sim.events[0].time == pytest.approx(2.0, abs=1e-14)
+    np.testing.assert_array_equal(sim.x[-1], sim.events[0].state)
+
+
+def test_a_failure_guard_must_end_the_run():
+    with pytest.raises(ModelError, match="guard 'lost': is_failure=True needs is_terminal=True"):
+        Guard(name="lost", expression=lambda s: s["place"], is_failure=True, is_terminal=False)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize(("direction", "first"), [(0, 0), (-1, 0), (1, 1)])
 def test_zero_crossings_of_an_oscillator_in_each_direction(driver, direction, first):
     guard = Guard(name="middle", expression=lambda s: s["angle"], direction=direction, is_terminal=False)

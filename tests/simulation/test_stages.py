@@ -396,3 +396,15 @@ def test_what_is_raised_in_a_later_stage_keeps_all_stages_before(error):
     if error is ZeroDivisionError:
         kept = simulate_stages(BALL, [bouncing()], progress=report, check=False, **options)
         assert kept.outcome.status is Status.FAILED and "ZeroDivisionError: told" in kept.outcome.message
+
+
+def test_an_exit_that_marks_a_failure_ends_the_run_as_one():
+    crash = Guard(name="crash", expression=lambda s: s.gap("floor"), direction=-1, is_failure=True)
+    stages = [Stage(name="flight", exits=(Exit(guard=crash),))]
+    with pytest.raises(SolverError, match="'crash' marks a failure"):
+        simulate_stages(BALL, stages, x0={"height": 5.0}, t_span=(0.0, 2.0))
+    sim = simulate_stages(BALL, stages, x0={"height": 5.0}, t_span=(0.0, 2.0), check=False)
+    assert sim.outcome.status is Status.DIVERGED
+    assert sim.t[-1] == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(ModelError, match="Exit at 'crash': the guard marks a failure"):
+        Exit(guard=crash, to="flight")

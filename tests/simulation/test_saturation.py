@@ -1,0 +1,58 @@
+"""Inputs that are commanded beyond their limits over much of a run are reported; commands at a limit are not."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from spacectl import JointForce, Part, Prismatic, RigidBody, Stage, System, form_equations, simulate, simulate_stages
+from spacectl.reports.summary import simulation_warnings
+
+LIMIT = 2.0
+BODY = RigidBody(name="body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+
+
+def slider(**options):
+    force = JointForce(joint="x", limit=LIMIT)
+    parts = (Part(BODY, joint=Prismatic(name="x", axis="x")),)
+    return form_equations(System(name="slider", parts=parts, actuators=(force,)), **options)
+
+
+def ramp(share):
+    """A force that is beyond its limit from ``1 - share`` of 10 s on."""
+    return lambda t, x: [LIMIT * (1.0 + 0.1 * (t - 10.0 * (1.0 - share)))]
+
+
+@pytest.mark.parametrize("driver", ["native", "python"])
+def test_the_share_of_the_run_is_reported_by_name(driver):
+    sim = simulate(slider(), ramp(0.63), t_span=(0.0, 10.0), grid=1001, driver=driver)
+    assert sim.outcome.stats["saturated of x"] == pytest.approx(0.63, abs=1e-3)
+    (text,) = simulation_warnings({"run": sim})
+    assert "simulation 'run': input 'x' is saturated during 63 % of the run" in text
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15])
+def test_a_short_time_is_not_reported(share):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim = simulate(slider(), ramp(share), t_span=(0.0, 10.0), grid=1001)
+    assert not [key for key in sim.outcome.stats if key.startswith("saturated")]
+
+
+def test_commands_at_the_limit_are_no_saturation():
+    """As a bang-bang plan that is flown open loop."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim = simulate(slider(), lambda t, x: [LIMIT * np.sign(5.0 - t)], t_span=(0.0, 10.0), grid=101, stops=[5.0])
+    assert simulation_warnings({"run": sim}) == []
+
+
+def test_a_law_that_hardly_acts_is_warned_of_in_stages_too():
+    with pytest.warns(UserWarning, match="input 'x' of system 'slider' is saturated during 97 % of the run"):
+        simulate(slider(), ramp(0.97), t_span=(0.0, 10.0), grid=1001)
+    with pytest.warns(UserWarning, match="is saturated during 97 %"):
+        stages = [Stage(name="only", law=ramp(0.97))]
+        sim = simulate_stages(slider(switchable=True), stages, x0={}, t_span=(0.0, 10.0), grid=1001)
+    assert sim.outcome.stats["saturated of x"] == pytest.approx(0.97, abs=1e-3)
