@@ -161,7 +161,8 @@ def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) ->
 
 def _joined(parts: Sequence[PhaseFlight]) -> PhaseFlight:
     keys = ("t", "x", "planned", "u", "u_dot")
-    return replace(parts[0], **{key: np.concatenate([getattr(item, key) for item in parts]) for key in keys})
+    joined: dict[str, Any] = {key: np.concatenate([getattr(item, key) for item in parts]) for key in keys}
+    return replace(parts[0], **joined)
 
 
 def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, nudge: float) -> PhaseFlight:
