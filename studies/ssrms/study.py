@@ -242,7 +242,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
         Printed(
             what="torque of a gear beyond 1.5 rad",
             source="003 Eq 6.18, second line",
-            printed="delta in both terms",
+            printed="delta, not |delta|",
             ours="odd: |delta| in place of delta",
             holds=abs(published_torque(2.0) + published_torque(-2.0)) < 1e-6,
             criterion="opposite twists of 2 rad give opposite torques, to 1e-6 N m",
