@@ -18,9 +18,10 @@ from spacectl.dynamics.compile import load_tuned
 from spacectl.simulation.functions import BoundFunction, address_of
 from spacectl.simulation.loop_data import LoopData
 
-__all__ = ["CALLBACK_ERROR", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "NativeLoop", "load_driver"]
+__all__ = ["CALLBACK_ERROR", "DIVERGED", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "NativeLoop", "load_driver"]
 
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: what `advance` returns, as in loop.h
+DIVERGED = 6  #: a run of a batch that a guard ended as a failure, as in many.h
 
 _SOURCES = (
     "loop.c",

@@ -21,7 +21,7 @@ typedef struct {
     void *prepare_guards;
     void *prepare_project;
     void *prepare_kinks;
-    const sc_int *terminal; /* for each guard, whether it ends a run */
+    const sc_int *terminal; /* for each guard: 1 if it ends a run, 2 if it then marks a failure */
     const volatile sc_int *stop; /* set from outside: no run goes on */
     double *out_x;
     double *out_z;
@@ -32,6 +32,8 @@ typedef struct {
     sc_int *rows;     /* recorded grid times; out_x has the state at the end of the run behind them */
     sc_int *counts;   /* steps, rejected steps, right sides, law calls */
 } sc_many;
+
+enum { SC_DIVERGED = 6 }; /* beside what sc_advance returns: a guard marked a failure */
 
 static const double SC_PATIENCE = 0.05; /* [s] between two looks at `stop` */
 
@@ -77,15 +79,16 @@ sc_int sc_run_many(sc_loop *L, const sc_loop *fresh, const sc_many *m, sc_int fi
         L->out_z = m->out_z + size * L->n_z;
         L->out_u = m->out_u + size * L->n_u;
         L->out_u_commanded = m->out_u_commanded + size * L->n_u;
+        int ends = 0;
         for (;;) {
-            int ends = 0;
             status = sc_advance(L, (sc_int)1 << 60, SC_PATIENCE);
             if (status == SC_SLICE && !*m->stop) continue;
             if (status != SC_GUARD) break;
-            for (sc_int k = 0; k < L->n_guards; k++) ends = ends || (L->fired[k] && m->terminal[k]);
+            for (sc_int k = 0; k < L->n_guards; k++)
+                if (L->fired[k] && m->terminal[k] > ends) ends = (int)m->terminal[k];
             if (ends) break;
         }
-        m->status[run] = status;
+        m->status[run] = status == SC_GUARD && ends > 1 ? SC_DIVERGED : status;
         m->rows[run] = L->i_grid;
         m->t_end[run] = status == SC_GUARD ? L->event_t : L->t;
         m->counts[4 * run] = L->n_steps;

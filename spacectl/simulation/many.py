@@ -18,7 +18,7 @@ from spacectl.core.outcome import Status
 from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.simulation.arguments import check_atol, check_span, require_room, rounding_floor
 from spacectl.simulation.closed_loop import build_run
-from spacectl.simulation.driver import DONE, GUARD, LIMIT, SLICE
+from spacectl.simulation.driver import DIVERGED, DONE, GUARD, LIMIT, SLICE
 from spacectl.simulation.events import Guard
 from spacectl.simulation.functions import CALLBACK, NONE, Tier
 from spacectl.simulation.many_arguments import (
@@ -143,7 +143,7 @@ def _inputs(
 ) -> dict[str, np.ndarray]:
     """What differs between the runs, under the names of many.h."""
     low, high = limits_of(run.eom, numbers, len(states))
-    terminal = np.array([int(guard.is_terminal) for guard in run.guards], dtype=np.int64)
+    terminal = np.array([int(guard.is_terminal) + int(guard.is_failure) for guard in run.guards], dtype=np.int64)
     varied = {name: item for name, item in (("p", numbers), ("law_p", law_p)) if item is not None}
     return {"x0": states, "u_low": low, "u_high": high, "terminal": terminal, **varied}
 
@@ -165,7 +165,9 @@ def _statuses(results: dict[str, np.ndarray]) -> list[Status]:
     rest = np.arange(results["out_x"].shape[1]) >= rows[:, None]
     for name in ("out_x", "out_z", "out_u", "out_u_commanded"):
         results[name][rest] = np.nan
-    codes = {DONE: Status.OK, GUARD: Status.EVENT, LIMIT: Status.LIMIT, SLICE: Status.INTERRUPTED}
+    codes = {
+        DONE: Status.OK, GUARD: Status.EVENT, DIVERGED: Status.DIVERGED, LIMIT: Status.LIMIT, SLICE: Status.INTERRUPTED,
+    }  # fmt: skip
     return [codes.get(int(code), Status.FAILED) for code in results["status"]]
 
 

@@ -156,7 +156,7 @@ def build_batch(
         variables["theory_error"] = ("run", np.array([max(item.values(), default=np.nan) for item in errors]))
         bodies = dict.fromkeys(name for item in errors for name in item)
         worst = {name: max(item.get(name, 0.0) for item in errors) for name in bodies}
-        warn_beyond_theory(run.eom, worst, 4)
+        warn_beyond_theory(run.eom, worst)
     counts = Counter(item.value for item in status)
     message = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
     totals = {

@@ -37,7 +37,7 @@ def theory_errors(eom: EquationsOfMotion, x: np.ndarray) -> dict[str, float]:
     return found
 
 
-def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any], _level: int = 0) -> None:
+def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any]) -> None:
     """Warn about bodies whose estimated error is more than `WITHIN_THEORY`, the worst one with its remedy."""
     beyond = {name: error for name, error in errors.items() if error > WITHIN_THEORY}
     if not beyond:

@@ -81,6 +81,18 @@ def test_a_guard_ends_its_own_run_only(arm) -> None:
     assert np.all(np.isnan(batch.x[0, -1])) and np.all(np.isfinite(batch.x[1]))
 
 
+def test_a_guard_that_marks_a_failure_fails_its_run(arm) -> None:
+    """Two guards end runs; only the one that marks a failure makes the batch fail, in runs that reach it."""
+    eom, law = arm
+    ends = {"direction": 1, "is_terminal": True}
+    reached = Guard(name="reached", expression=lambda s: s["joint1"] - 0.2, **ends)
+    lost = Guard(name="lost", expression=lambda s: s["joint1"] - 0.5, is_failure=True, **ends)
+    starts = np.array([eom.state(joint1=0.0, joint1_dot=2.0), eom.state(joint1=0.3, joint1_dot=2.0)])
+    batch = simulate_many(eom, None, x0=starts, t_span=(0.0, 0.3), guards=(reached, lost))
+    assert batch.status == (Status.EVENT, Status.DIVERGED)
+    assert not batch.outcome.is_success
+
+
 def test_data_driven_runs_share_their_numbers(arm) -> None:
     eom, law = arm
     batch = simulate_many(eom, law, x0=starts(3), tier="data-driven", **SPAN)
