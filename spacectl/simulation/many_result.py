@@ -12,9 +12,11 @@ import xarray
 
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
+from spacectl.simulation.pushing_tethers import warn_if_pushing
 from spacectl.simulation.residuals import constraint_residuals
 from spacectl.simulation.result_files import read_dataset, write_dataset
 from spacectl.simulation.run import Run
+from spacectl.simulation.saturation import judge_saturation
 from spacectl.simulation.theory import theory_errors, warn_beyond_theory
 
 __all__ = ["SimulationBatch", "build_batch", "load_batch"]
@@ -157,13 +159,28 @@ def build_batch(
         bodies = dict.fromkeys(name for item in errors for name in item)
         worst = {name: max(item.get(name, 0.0) for item in errors) for name in bodies}
         warn_beyond_theory(run.eom, worst)
+    doubts = _doubts(run, results, p)
     counts = Counter(item.value for item in status)
     message = ", ".join(f"{number} {word}" for word, number in sorted(counts.items()))
     totals = {
         name: int(results["counts"][:, k].sum()) for k, name in enumerate(("n_steps", "n_rejected", "n_right_sides"))
     }
-    outcome = Outcome(status=_overall(status), message=message, stats={**totals, "seconds": seconds})
+    outcome = Outcome(status=_overall(status), message=message, stats={**totals, **doubts, "seconds": seconds})
     return SimulationBatch(xarray.Dataset(variables, coords, run.attributes), outcome)
+
+
+def _doubts(run: Run, results: dict[str, np.ndarray], p: np.ndarray | None) -> dict[str, float]:
+    """What makes results doubtful, over all runs together: saturated inputs, straight tethers in compression."""
+    t, n_t = np.asarray(run.data.grid), run.data.n_grid
+    x, u, commanded = (results[name][:, :n_t] for name in ("out_x", "out_u", "out_u_commanded"))
+    reached = np.minimum(results["rows"], n_t)
+    kept = [(k, int(n), None if p is None else p[k]) for k, n in enumerate(reached) if n > 1]
+    found: dict[str, float] = {}
+    if np.any((u != commanded) & np.isfinite(u)):  # else no limit has acted, in thousands of runs maybe
+        found |= judge_saturation(run.eom, [(t[:n], commanded[k, :n], row) for k, n, row in kept])
+    if run.eom.system.elements:
+        found |= warn_if_pushing(run.eom, [(t[:n], x[k, :n], u[k, :n], row) for k, n, row in kept])
+    return found
 
 
 def _overall(status: Sequence[Status]) -> Status:

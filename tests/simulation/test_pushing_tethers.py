@@ -21,6 +21,7 @@ from spacectl import (
     UniformGravity,
     form_equations,
     simulate,
+    simulate_many,
     simulate_stages,
 )
 
@@ -73,3 +74,12 @@ def test_compression_in_a_later_stage_is_reported():
         simulate_stages(
             eom, [Stage(name="a", exits=(go,)), Stage(name="b")], x0=push_over(eom), t_span=(0.0, 3.0), grid=301
         )
+
+
+def test_batches_warn_once_for_all_runs():
+    eom = pendulum()
+    names = (eom.coordinates[0], eom.speeds[0])
+    over, calm = push_over(eom), dict.fromkeys(names, 0.0)
+    with pytest.warns(UserWarning, match="tether 'line' of system 'swing' is in compression"):
+        batch = simulate_many(eom, x0=[calm, over], t_span=(0.0, 3.0), grid=301)
+    assert batch.outcome.stats["least_tension of line"] == pytest.approx(-0.5 * MASS * G, rel=1e-2)

@@ -7,7 +7,19 @@ import warnings
 import numpy as np
 import pytest
 
-from spacectl import JointForce, Part, Prismatic, RigidBody, Stage, System, form_equations, simulate, simulate_stages
+from spacectl import (
+    JointForce,
+    Part,
+    Prismatic,
+    RigidBody,
+    Stage,
+    System,
+    design_pd,
+    form_equations,
+    simulate,
+    simulate_many,
+    simulate_stages,
+)
 from spacectl.reports.summary import simulation_warnings
 
 LIMIT = 2.0
@@ -56,3 +68,13 @@ def test_a_law_that_hardly_acts_is_warned_of_in_stages_too():
         stages = [Stage(name="only", law=ramp(0.97))]
         sim = simulate_stages(slider(switchable=True), stages, x0={}, t_span=(0.0, 10.0), grid=1001)
     assert sim.outcome.stats["saturated of x"] == pytest.approx(0.97, abs=1e-3)
+
+
+def test_batches_report_saturation_over_all_runs():
+    """A spring of 10 N/m from 2 m and from 0.1 m: the first run asks for more than 2 N until it has come within 0.2 m."""
+    eom = slider()
+    law = design_pd(eom, kp=10.0, kd=10.0)
+    starts = np.array([[2.0, 0.0], [0.1, 0.0]])
+    batch = simulate_many(eom, law, x0=starts, t_span=(0.0, 1.0), grid=501)
+    single = simulate(eom, law, x0=starts[0], t_span=(0.0, 1.0), grid=501)
+    assert batch.outcome.stats["saturated of x"] == pytest.approx(0.5 * single.outcome.stats["saturated of x"], abs=2e-3)
