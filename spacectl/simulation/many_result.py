@@ -174,7 +174,8 @@ def _doubts(run: Run, results: dict[str, np.ndarray], p: np.ndarray | None) -> d
     t, n_t = np.asarray(run.data.grid), run.data.n_grid
     x, u, commanded = (results[name][:, :n_t] for name in ("out_x", "out_u", "out_u_commanded"))
     reached = np.minimum(results["rows"], n_t)
-    kept = [(k, int(n), None if p is None else p[k]) for k, n in enumerate(reached) if n > 1]
+    own = np.asarray(run.eom.p)
+    kept = [(k, int(n), own if p is None else p[k]) for k, n in enumerate(reached) if n > 1]
     found: dict[str, float] = {}
     if np.any((u != commanded) & np.isfinite(u)):  # else no limit has acted, in thousands of runs maybe
         found |= judge_saturation(run.eom, [(t[:n], commanded[k, :n], row) for k, n, row in kept])
