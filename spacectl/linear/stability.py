@@ -9,9 +9,7 @@ from scipy.linalg import eig, matrix_balance
 
 __all__ = ["judge_stability"]
 
-_ACCURACY = (
-    1e-10  # of the entries of A relative to its norm; those of constrained systems come from a least-squares problem
-)
+_ACCURACY = 1e-10  # of the entries of A, relative to its norm: those of constrained systems solve least-squares problems
 
 
 def judge_stability(A: Any) -> tuple[str, complex]:
@@ -35,8 +33,8 @@ def judge_stability(A: Any) -> tuple[str, complex]:
 
     Examples
     --------
-    >>> judge_stability([[0.0, 1.0], [4.0, 0.0]])
-    ('unstable', (2+0j))
+    >>> judge_stability([[-1.0, 0.0], [0.0, 0.5]])
+    ('unstable', (0.5+0j))
     """
     A = np.asarray(A, dtype=float)
     if A.size == 0:
