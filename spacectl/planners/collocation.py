@@ -105,7 +105,8 @@ def plan_collocation(
         (residual of path equations between the points over their largest term), ``restarts`` (costs they came to),
         ``undetermined_inputs`` (without limits or cost: the least that serve are taken) and ``flown``: ``violations`` of
         the flight by name, over the size of each bound, its ``departure`` from the planned states, the ``growth`` of small
-        errors, and the number of ``pieces`` (more than one where the motion is too unstable to be flown without feedback).
+        errors, the number of ``pieces`` (more than one where the motion is too unstable to be flown without feedback), and
+        the ``warnings`` of the flight (deflections beyond the theory, say).
         A plan whose flight misses something by more than 1e-4 has status "limit".
 
     Raises

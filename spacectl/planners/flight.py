@@ -46,6 +46,8 @@ class PhaseFlight:
         States of the plan.
     u, u_dot : array, shape (n, n_u)
         Inputs and their rates.
+    warnings : tuple of str
+        What `simulate` warned of: deflections beyond the theory, tethers in compression, saturated inputs.
     """
 
     problem: Problem
@@ -54,6 +56,7 @@ class PhaseFlight:
     planned: np.ndarray
     u: np.ndarray
     u_dot: np.ndarray
+    warnings: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> np.ndarray:
@@ -162,6 +165,7 @@ def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) ->
 def _joined(parts: Sequence[PhaseFlight]) -> PhaseFlight:
     keys = ("t", "x", "planned", "u", "u_dot")
     joined: dict[str, Any] = {key: np.concatenate([getattr(item, key) for item in parts]) for key in keys}
+    joined["warnings"] = tuple(dict.fromkeys(text for item in parts for text in item.warnings))
     return replace(parts[0], **joined)
 
 
@@ -174,14 +178,15 @@ def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, 
         x = x + nudge * np.concatenate([np.zeros(q), size[q:]])  # speeds: positions may be bound by a quaternion
     values[0] = x
     t = _looks(np.asarray(plan.x.t), begin, part.final_time)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a doubtful flight says is told by its figures
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
         moved = replace(part, x=replace(part.x, values=values))
         sim = replay(problem.eom, moved, grid=t, p=problem.p, rtol=1e-10, atol=1e-11)
     if not sim.outcome.is_success:
         raise SolverError(f"the flight of the plan stops at {sim.t[-1]:.6g} s: {sim.outcome.message}")
     t = np.asarray(sim.t)
-    return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t))
+    told = tuple(dict.fromkeys(str(item.message) for item in heard))
+    return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t), told)
 
 
 def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:

@@ -104,6 +104,8 @@ def test_flexible_slew_agrees_with_collocation():
     sharp = plan_collocation(problem)
     plan = plan_bang_bang(problem, cells=600)
     assert 0.0 <= plan.final_time / sharp.final_time - 1.0 < 1e-5
+    for item in (plan, sharp):  # 1.7 % off: the boom bends a lot; the plan says so before anybody flies it
+        assert any("bends beyond the range" in text for text in item.outcome.stats["flown"]["warnings"])
     flight = replay(eom, plan, rest=1.0)
     after = np.asarray(flight.t) >= plan.final_time
     assert np.abs(np.asarray(flight.x)[after] - [end[name] for name in eom.states]).max() < 1e-7

@@ -36,9 +36,7 @@ def test_flexible_slew_by_two_planners():
     frames = tuple(Frame(name=name, at=(0.0, y, 0.0), rotation=rotation_about("z", angle)) for name, y, angle in sides)
     hub = RigidBody(name="hub", mass=100.0, inertia=(400.0,) * 3, frames=frames)
     arrays = [
-        Part(
-            Beam(name=name, length=4.0, mass=4.0, EI=60.0, bending=("y",), modes=1, damping=0.005), on=f"hub.{name}"
-        )
+        Part(Beam(name=name, length=4.0, mass=4.0, EI=60.0, bending=("y",), modes=1, damping=0.005), on=f"hub.{name}")
         for name, _, _ in sides
     ]
     parts = (Part(hub, on="world", joint=Spherical(name="attitude")), *arrays)
