@@ -74,11 +74,11 @@ from spacectl.dynamics.adequacy import AdequacyReport, ConstraintForceTerms, che
 from spacectl.dynamics.base_wrench import find_base_wrench
 from spacectl.dynamics.closure import ClosedLoop, ClosedState, close_loops
 from spacectl.dynamics.consistent import ConsistentState, make_consistent
-from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
+from spacectl.dynamics.constraints.diagnosis import ConstraintReport, diagnose_constraints
 from spacectl.dynamics.embedded_mass import EmbeddedMass, factor_mass
-from spacectl.dynamics.options import Baumgarte
 from spacectl.dynamics.tree_correction import TreeCorrection, correct_tree
 from spacectl.dynamics.uniqueness import Uniqueness, find_uniqueness
+from spacectl.dynamics.waist.options import Baumgarte
 from spacectl.dynamics.workspace import close_positions
 from spacectl.dynamics.wrenches import find_constraint_wrenches
 from spacectl.interop.control import to_nonlinear_control

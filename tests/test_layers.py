@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ORDER = {
-    "core": 0, "spatial": 1, "model": 2, "dynamics": 3, "linear": 4, "controllers": 5, "simulation": 5,
+    "core": 0, "spatial": 1, "codegen": 1, "model": 2, "dynamics": 3, "linear": 4, "controllers": 5, "simulation": 5,
     "planners": 6, "maneuvers": 7, "reports": 8, "interop": 8, "cli": 9,
 }  # fmt: skip
 PLOTTING = {"matplotlib", "plotly", "k3d", "seaborn"}

@@ -18,10 +18,10 @@ from spacectl.controllers.tracking_report import TrackingReport, examine_path
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
-from spacectl.dynamics.diagnosis import ConstraintReport, diagnose_constraints
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.constraints.diagnosis import ConstraintReport, diagnose_constraints
+from spacectl.dynamics.constraints.leverage import Leverage
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.leverage import Leverage
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.linearize import linearize
 from spacectl.model.constraints import AnyConstraint, Artificial

@@ -1,6 +1,6 @@
 """Authority of laws that invert a matrix of the model: refused at design, guarded in flight, by one measure.
 
-The measure is the leverage of `spacectl.dynamics.leverage`. `require_authority` asks for it in and near the reference position
+The measure is the leverage of `measure_leverage`. `require_authority` asks for it in and near the reference position
 before a law is made; `guard_command` and `remember_side` make the law's command undefined where it is lost, so that a run
 stops there with the sentence of `lost_authority`.
 """
@@ -15,8 +15,8 @@ import numpy as np
 
 from spacectl.controllers.model_inverse import postures
 from spacectl.core.errors import ModelError, SolverError, warn
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.leverage import LOST, WEAK, Leverage, measure_leverage
+from spacectl.dynamics.constraints.leverage import LOST, WEAK, Leverage, measure_leverage
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["SIDE", "Terms", "guard_command", "lost_authority", "remember_side", "require_authority"]
 

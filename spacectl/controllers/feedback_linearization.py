@@ -27,8 +27,8 @@ from spacectl.controllers.motion_reference import read_motion
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.leverage import Leverage
+from spacectl.dynamics.constraints.leverage import Leverage
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.tangent import subtract_states
 
 __all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]

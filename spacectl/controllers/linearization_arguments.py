@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.tangent import error_labels
 
 __all__ = ["read_by_speed", "read_speeds", "read_weight"]

@@ -14,7 +14,7 @@ import numpy as np
 from spacectl.controllers.law_loop import close_loop, linearise_law
 from spacectl.controllers.pole_growth import find_drift, find_growth
 from spacectl.core.control_law import ControlLaw
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.linearize import linearize
 
 __all__ = ["Linearization", "LinearizationReport"]

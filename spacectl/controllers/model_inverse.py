@@ -14,10 +14,10 @@ import numpy as np
 
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.consistent import make_consistent
-from spacectl.dynamics.constrained import NOTHING, RANK
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.leverage import Leverage
-from spacectl.dynamics.orders import is_truncated
+from spacectl.dynamics.constraints.leverage import Leverage
+from spacectl.dynamics.constraints.solvers import NOTHING, RANK
+from spacectl.dynamics.truncation.orders import is_truncated
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = [
     "command_function",
@@ -36,7 +36,7 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
     """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
 
     C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
-    which y does not stand. The leverage is that of `spacectl.dynamics.leverage` as the root of the harmonic mean of the squared
+    which y does not stand. The leverage is that of `measure_leverage` as the root of the harmonic mean of the squared
     cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it is 1 everywhere (inputs
     that push the outputs directly). The side changes its sign where inputs pass through a position without authority.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from spacectl.core.accessor import Accessor, evaluate_rule
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["MotionReference", "read_motion"]
 

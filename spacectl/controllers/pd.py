@@ -17,7 +17,7 @@ from spacectl.core.control_law import ControlLaw, make_law
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.validate import find_speed
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.reference import Reference, read_reference
 
 __all__ = ["RigidMotion", "read_rigid_motion"]

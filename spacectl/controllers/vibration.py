@@ -21,7 +21,7 @@ from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.along import linearize_along
 from spacectl.linear.linearize import linearize
 

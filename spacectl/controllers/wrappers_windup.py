@@ -18,7 +18,7 @@ from spacectl.core.array import as_array
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError, as_number
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["prevent_windup"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.joints import Free
 from spacectl.spatial.rotation import quaternion_from_rotation
 

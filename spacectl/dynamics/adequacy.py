@@ -16,9 +16,9 @@ from scipy.linalg import qr
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.leverage import WEAK, measure_leverage
-from spacectl.dynamics.undefined import require_defined
+from spacectl.dynamics.constraints.leverage import WEAK, measure_leverage
+from spacectl.dynamics.tree.undefined import require_defined
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["AdequacyReport", "ConstraintForceTerms", "check_adequacy", "constraint_force_terms"]
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name, warn
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.switching import constraints_of
 from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import Artificial, Constraint
 from spacectl.model.frame_constraints import FrameConstraint

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.blocks import ClosingBlock
-from spacectl.dynamics.closest import Closest, find_closest
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.closest import Closest, find_closest
+from spacectl.dynamics.partitioning.blocks import ClosingBlock
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["OPEN", "SINGULAR", "BlockNewton"]
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.arguments import as_given_state, as_time
 from spacectl.dynamics.block_newton import SINGULAR, BlockNewton
-from spacectl.dynamics.blocks import ClosingBlock
-from spacectl.dynamics.diagnosis import require_sides
-from spacectl.dynamics.elimination import eliminate, expand
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.constraints.diagnosis import require_sides
 from spacectl.dynamics.open_rows import joint_of_speed
-from spacectl.dynamics.partition import LoopPlan, PartitionPlan
+from spacectl.dynamics.partitioning.blocks import ClosingBlock
+from spacectl.dynamics.partitioning.elimination import eliminate, expand
+from spacectl.dynamics.partitioning.plan import LoopPlan, PartitionPlan
+from spacectl.dynamics.waist.arguments import as_given_state, as_time
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["ClosedLoop", "ClosedState", "close_loops", "require_plan"]
 
@@ -125,7 +125,7 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
 def require_plan(eom: EquationsOfMotion, caller: str) -> PartitionPlan:
     """The plan of partitioned equations; raises for others."""
     require_equations(eom, caller)
-    plan = eom.stats.get("road")
+    plan = eom.reduction
     if not isinstance(plan, PartitionPlan):
         raise ModelError(
             f"{caller}: these equations are by {eom.formulation}; form them with formulation='partitioned'"

@@ -10,14 +10,14 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.dynamics.arguments import as_given_state, as_names, as_time
-from spacectl.dynamics.close_loops import close_member, least_change, move_speeds, own_weights, shorten_step
-from spacectl.dynamics.closest import largest_rows
-from spacectl.dynamics.diagnosis import require_sides
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.constraints.closest import largest_rows
+from spacectl.dynamics.constraints.diagnosis import require_sides
+from spacectl.dynamics.embedding.close_loops import close_member, least_change, move_speeds, own_weights, shorten_step
 from spacectl.dynamics.open_rows import not_met
 from spacectl.dynamics.switching import stage_numbers
-from spacectl.dynamics.undefined import require_defined
+from spacectl.dynamics.tree.undefined import require_defined
+from spacectl.dynamics.waist.arguments import as_given_state, as_names, as_time
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["ConsistentState", "make_consistent"]
 

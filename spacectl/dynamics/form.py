@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.arguments import as_names
-from spacectl.dynamics.constraint_terms import active_constraints
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
+from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.artificial import form_artificial
 from spacectl.dynamics.formulations.embedded import form_embedded, has_local_loops
@@ -19,11 +18,12 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.partitioned import form_partitioned
 from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
-from spacectl.dynamics.native.tree_data import knows_kinds
-from spacectl.dynamics.native.tree_twin import TreeTwin
-from spacectl.dynamics.options import Baumgarte, Options, choose_speeds
-from spacectl.dynamics.orders import is_truncated
-from spacectl.dynamics.rank_condition import explain_rank, find_rank
+from spacectl.dynamics.recursion.tree_data import knows_kinds
+from spacectl.dynamics.recursion.tree_reference import TreeTwin
+from spacectl.dynamics.truncation.orders import is_truncated
+from spacectl.dynamics.waist.arguments import as_names
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.options import Baumgarte, Options, choose_speeds
 from spacectl.model.absolute import as_absolute
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.physical_names import PhysicalNames

@@ -7,9 +7,9 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.passive import joint_element_places
-from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree.passive import joint_element_places
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["find_kinks"]
 

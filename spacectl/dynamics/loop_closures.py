@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.constrained import NOTHING
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.levers import Samples, are_defined, find_levers, jacobians_around
+from spacectl.dynamics.constraints.row_scales import Samples, are_defined, find_levers, jacobians_around
+from spacectl.dynamics.constraints.solvers import NOTHING
 from spacectl.dynamics.open_rows import rows_together
-from spacectl.dynamics.tree import Tree
+from spacectl.dynamics.tree.nodes import Tree
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Closure", "in_levers", "loop_closures", "near_of", "rank_of"]
 

@@ -12,10 +12,10 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.closest import Closest, find_closest, largest_rows
-from spacectl.dynamics.constrained import RANK
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.partition import frames_of
+from spacectl.dynamics.constraints.closest import Closest, find_closest, largest_rows
+from spacectl.dynamics.constraints.solvers import RANK
+from spacectl.dynamics.partitioning.plan import frames_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["joint_of_speed", "not_met", "rows_together"]
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.constraint_terms import ConstraintTerms
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.functions import LazyFunctions
-from spacectl.dynamics.sharing import rigid_compliances
+from spacectl.dynamics.constraints.sharing import rigid_compliances
+from spacectl.dynamics.constraints.terms import ConstraintTerms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.frame_constraints import FrameConstraint
 
@@ -165,7 +165,7 @@ def constraints_of(eom: EquationsOfMotion) -> tuple[AnyConstraint, ...]:
 
 
 def compliances_of(eom: EquationsOfMotion) -> tuple[float, ...]:
-    """Compliance of each constraint equation (`dynamics.sharing`)."""
+    """Compliance of each constraint equation (`dynamics.constraints.sharing`)."""
     return rigid_compliances(constraints_of(eom))
 
 

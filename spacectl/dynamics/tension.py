@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.springs import PointElement
 from spacectl.model.tether import Tether
 

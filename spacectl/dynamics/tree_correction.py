@@ -14,17 +14,17 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.dynamics.constrained import RANK
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.constraints.sharing import share_load
+from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.formulations.articulated import form_articulated
-from spacectl.dynamics.input_map import loop_motor
-from spacectl.dynamics.links import Link, form_links
-from spacectl.dynamics.options import Options
-from spacectl.dynamics.orders import is_truncated
-from spacectl.dynamics.recursion import forward_dynamics, move_all
-from spacectl.dynamics.sharing import share_load
+from spacectl.dynamics.recursion.links import Link, form_links
+from spacectl.dynamics.recursion.sweeps import forward_dynamics, move_all
 from spacectl.dynamics.switching import compliances_of
-from spacectl.dynamics.tree import Tree, numeric_numbers
+from spacectl.dynamics.tree.actuation import loop_motor
+from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
+from spacectl.dynamics.truncation.orders import is_truncated
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.options import Options
 
 __all__ = ["TreeCorrection", "correct_tree"]
 
@@ -38,7 +38,7 @@ class TreeCorrection:
     tree : Array, shape (n_v,)
         Accelerations of the open tree.
     lam : Array, shape (m,)
-        Multipliers of the constraint rows, of least work where they are not unique (`dynamics.sharing`).
+        Multipliers of the constraint rows, of least work where they are not unique (`dynamics.constraints.sharing`).
     correction : Array, shape (n_v,)
         What the loop forces add.
     v_dot : Array, shape (n_v,)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.constrained import speed_scales
-from spacectl.dynamics.constraint_loads import natural_frames
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.sharing import ZERO, find_redundancy
+from spacectl.dynamics.constraints.loads import natural_frames
+from spacectl.dynamics.constraints.sharing import ZERO, find_redundancy
+from spacectl.dynamics.constraints.solvers import speed_scales
 from spacectl.dynamics.switching import active_rows, constraints_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["Uniqueness", "constraints_behind", "find_uniqueness", "shared_directions", "shared_groups"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.loop_closures import Closure, in_levers, loop_closures, near_of, rank_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["SINGULAR_NEAR", "WeakLoop", "can_close", "find_weak_loop", "singular_loop"]
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.closure import require_plan
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.positions import compile_positions
-from spacectl.dynamics.native.tree_kernel import tree_library
-from spacectl.dynamics.partition import LoopPlan, PartitionPlan
+from spacectl.dynamics.partitioning.plan import LoopPlan, PartitionPlan
+from spacectl.dynamics.partitioning.positions import compile_positions
+from spacectl.dynamics.recursion.tree_kernel import tree_library
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["close_positions"]
 

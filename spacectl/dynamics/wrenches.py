@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.dynamics.constraint_loads import natural_frames
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.loads import natural_frames
 from spacectl.dynamics.switching import constraints_of
 from spacectl.dynamics.uniqueness import find_uniqueness
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["find_constraint_wrenches"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["to_nonlinear_control"]
 

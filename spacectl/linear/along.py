@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import choose_inputs, joint_speed_rows, linear_outputs, term_source
 from spacectl.linear.manifold import constraint_manifold

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.campbell_result import Campbell, Crossing, Instability
 from spacectl.linear.linearize import linearize
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point

@@ -14,7 +14,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, warn
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.along import linearize_along
 from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.manifold import constraint_manifold

@@ -14,12 +14,12 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, ShapeError, SolverError, warn
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
-from spacectl.dynamics.native.tree_data import serves_tree
-from spacectl.dynamics.rank_condition import explain_rank
+from spacectl.dynamics.constraints.rank_condition import explain_rank
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
+from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.switching import stage_numbers
-from spacectl.dynamics.undefined import require_defined
+from spacectl.dynamics.tree.undefined import require_defined
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.linear.linear_model import LinearModel
 from spacectl.linear.manifold import constraint_manifold

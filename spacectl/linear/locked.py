@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag, eigh
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.flexible import FlexibleBody
 
 __all__ = ["find_locked_frequencies"]

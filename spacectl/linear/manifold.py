@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import qr
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constrained import NOTHING, RANK
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.solvers import NOTHING, RANK
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.tangent import tangent_map
 
 __all__ = ["Manifold", "constraint_manifold"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.linear_model import LinearModel
 
 __all__ = ["Modes", "modes"]

@@ -16,8 +16,8 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.consistent import make_consistent
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import linear_terms, linearize, term_source
 from spacectl.linear.stability import judge_stability
 from spacectl.linear.steadiness import find_variation

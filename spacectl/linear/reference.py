@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Reference", "read_reference"]
 

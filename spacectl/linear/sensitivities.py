@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.array import Array
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.tangent import tangent_map
 
 __all__ = ["find_sensitivities"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError, warn
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.linear_kernel import LinearTerms
+from spacectl.dynamics.recursion.linear_kernel import LinearTerms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.manifold import Manifold, constraint_manifold
 from spacectl.linear.scaling import balancing_scale
 from spacectl.linear.tangent import displace_state, error_labels, tangent_rate, turning_rates

@@ -19,7 +19,7 @@ import numpy as np
 
 from spacectl.core.errors import ShapeError
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.spatial.backend import is_symbolic
 from spacectl.spatial.rotation import quaternion_conjugate, quaternion_product, quaternion_rate
 

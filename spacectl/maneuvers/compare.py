@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.maneuvers.measure import Flight, measure_flight, scale_stiffness
 from spacectl.maneuvers.near_minimum_time import STRATEGIES, Maneuver, Strategy, fly_plan, plan_near_minimum_time
 from spacectl.planners.path import Path

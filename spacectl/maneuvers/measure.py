@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.tangent import subtract_states
 from spacectl.model.flexible import FlexibleBody
 from spacectl.simulation.result import Simulation

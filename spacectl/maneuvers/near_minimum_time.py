@@ -16,8 +16,8 @@ from spacectl.controllers.lqr import design_lqr
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.limits import require_memory
-from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.form import form_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.linearize import linearize
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point
 from spacectl.maneuvers.measure import Flight, flexible_bodies, measure_flight, motion_energy

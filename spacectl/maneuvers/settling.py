@@ -16,7 +16,7 @@ from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.plan import Plan
 
 __all__ = ["extend_inputs", "open_loop", "plan_states", "regulator_trim", "settle_after"]

@@ -18,8 +18,8 @@ from spacectl.controllers.lqr import LqrLaw
 from spacectl.controllers.lqr_along import design_lqr_along
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.form import form_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.along import linearize_along
 from spacectl.maneuvers.settling import open_loop, plan_states, regulator_trim
 from spacectl.model.flexible import FlexibleBody

@@ -12,7 +12,7 @@ from spacectl.controllers.shaping import Shaper, design_shaper
 from spacectl.core.errors import SolverError
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.linearize import linearize
 from spacectl.linear.modes import modes
 from spacectl.linear.operating_point import find_operating_point

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.maneuvers.measure import flexible_bodies, strain_stiffness
 
 __all__ = ["energy_weights", "input_weights"]

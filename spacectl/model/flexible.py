@@ -129,7 +129,7 @@ class FlexibleBody(Damped):
         if self.order in (
             "premature",
             "linearised",
-        ):  # what the terms lost by early linearisation are made of (dynamics.orders)
+        ):  # what the terms lost by early linearisation are made of (dynamics.truncation.orders)
             numbers |= {key: unless_trivial(clean(value)) for key, value in field_integrals(self.material).items()}
         numbers["stiffness"] = unless_trivial(clean_symmetric(self.elasticity))
         if self.order == "strain":

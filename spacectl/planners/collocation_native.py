@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.emit_c import emit_function
+from spacectl.codegen.library import load_tuned
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.compile import load_tuned
-from spacectl.dynamics.emit import emit_function
 
 __all__ = ["BatchFunction"]
 

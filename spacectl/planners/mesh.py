@@ -14,7 +14,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.native.compiled import CompiledEquations
+from spacectl.dynamics.waist.compiled import CompiledEquations
 from spacectl.planners.collocation_result import PhaseSolution
 
 __all__ = ["Refinement", "interval_errors", "path_errors", "refine_mesh"]

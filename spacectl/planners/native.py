@@ -11,10 +11,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.emit_c import can_emit
+from spacectl.codegen.library import load_library
+from spacectl.codegen.native_function import compile_expression
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.compile import load_library
-from spacectl.dynamics.emit import can_emit
-from spacectl.dynamics.native.function import compile_expression
 
 __all__ = ["ManyPoints", "phase_library"]
 

@@ -17,7 +17,7 @@ from spacectl.core.labels import Labels
 from spacectl.core.limits import require_memory
 from spacectl.core.outcome import Outcome
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import require_equations
+from spacectl.dynamics.waist.equations import require_equations
 from spacectl.planners.limit_rows import LimitRows, form_rows
 from spacectl.planners.limits import as_limits
 from spacectl.planners.path import Path

@@ -15,7 +15,7 @@ from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError, as_number
 from spacectl.core.expression import NamedExpression
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["Condition", "Phases", "Problem"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import casadi as ca
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.energy import energies, momentum
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.kinematics import RootMotion, body_motions
-from spacectl.dynamics.outputs import frame_state, sensor_values
-from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree.energy import energies, momentum
+from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
+from spacectl.dynamics.tree.sensing import frame_state, sensor_values
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Quantities"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.equations import require_equations
+from spacectl.dynamics.waist.equations import require_equations
 from spacectl.planners.limit_rows import LimitRows, form_rows
 from spacectl.planners.limits import as_limits
 from spacectl.planners.path import Path

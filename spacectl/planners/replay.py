@@ -10,7 +10,7 @@ import numpy as np
 from spacectl.core.control_law import make_law
 from spacectl.core.errors import ModelError, warn
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.planners.plan import Plan
 from spacectl.simulation import Simulation, simulate
 

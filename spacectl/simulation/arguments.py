@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import BoundFunction
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.limits import require_memory
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.undefined import explain_undefined, require_defined
+from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.weak_loops import singular_loop
-from spacectl.simulation.bound import BoundFunction
 from spacectl.simulation.events import Guard
 
 __all__ = [

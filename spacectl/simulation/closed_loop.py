@@ -19,9 +19,9 @@ from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
 from spacectl.core.study import Progress
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.constraints.projection import rank_jumps
 from spacectl.dynamics.kinks import find_kinks
-from spacectl.dynamics.native.projection import rank_jumps
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.events import Guard
 from spacectl.simulation.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.library import load_tuned
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.compile import load_tuned
 from spacectl.simulation.functions import BoundFunction, address_of
 from spacectl.simulation.loop_data import LoopData
 

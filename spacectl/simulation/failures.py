@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacectl.dynamics.diagnosis import DEPENDENT_CURE, diagnose_constraints
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.rank_condition import explain_rank
-from spacectl.dynamics.undefined import explain_undefined
+from spacectl.dynamics.constraints.diagnosis import DEPENDENT_CURE, diagnose_constraints
+from spacectl.dynamics.constraints.rank_condition import explain_rank
+from spacectl.dynamics.tree.undefined import explain_undefined
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.weak_loops import WeakLoop, can_close, find_weak_loop
 from spacectl.model.tether import LineElement
 from spacectl.simulation.events import Guard

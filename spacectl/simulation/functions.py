@@ -16,16 +16,16 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.bound_function import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
+from spacectl.codegen.emit_c import can_emit
+from spacectl.codegen.finite_constants import require_finite_constants
+from spacectl.codegen.library import find_compiler, load_library
+from spacectl.codegen.native_function import NativeFunction, compile_expression
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.compile import find_compiler, load_library
-from spacectl.dynamics.emit import can_emit
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.finite_constants import require_finite_constants
-from spacectl.dynamics.native.compiled import Kind, is_native, native_plant
-from spacectl.dynamics.native.function import NativeFunction, compile_expression
-from spacectl.dynamics.native.levers import Around
-from spacectl.dynamics.native.projection import compile_projection, project_near
-from spacectl.simulation.bound import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
+from spacectl.dynamics.constraints.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.row_scales import Around
+from spacectl.dynamics.waist.compiled import Kind, is_native, native_plant
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = [
     "CALLBACK",

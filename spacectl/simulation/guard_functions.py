@@ -17,10 +17,10 @@ import numpy as np
 from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.errors import ModelError, unknown_name, warn
 from spacectl.core.labels import Labels
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.reactions import compile_reactions
+from spacectl.dynamics.constraints.reactions import compile_reactions
 from spacectl.dynamics.switching import compliances_of, constraints_of
 from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.events import Guard
 from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_native
 

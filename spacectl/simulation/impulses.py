@@ -16,10 +16,10 @@ from scipy.optimize import nnls
 
 from spacectl.core.array import Array, as_scalar
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constrained import NOTHING, RANK, speed_scales
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.sharing import find_redundancy
+from spacectl.dynamics.constraints.sharing import find_redundancy
+from spacectl.dynamics.constraints.solvers import NOTHING, RANK, speed_scales
 from spacectl.dynamics.switching import active_numbers, compliances_of, constraints_of, rows_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Impulse", "find_impulse"]
 

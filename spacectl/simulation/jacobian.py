@@ -13,13 +13,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.native_function import NativeFunction
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.compiled import UNROLL_LIMIT
-from spacectl.dynamics.native.function import NativeFunction
-from spacectl.dynamics.native.linear_kernel import LinearKernel
-from spacectl.dynamics.native.tree_data import serves_tree
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
+from spacectl.dynamics.recursion.tree_data import serves_tree
+from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver import load_driver
 from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_native
 from spacectl.simulation.laws import feedback_function

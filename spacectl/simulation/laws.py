@@ -16,7 +16,7 @@ from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.functions import BoundFunction, Tier, bind_casadi, bind_python
 
 __all__ = ["BoundLaw", "bind_law", "feedback_function"]

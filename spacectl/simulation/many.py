@@ -15,7 +15,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Status
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.simulation.arguments import check_atol, check_span, require_room, rounding_floor
 from spacectl.simulation.closed_loop import build_run
 from spacectl.simulation.driver import DIVERGED, DONE, GUARD, LIMIT, SLICE

@@ -12,7 +12,7 @@ import numpy as np
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.noise_seed import check_seed, is_noisy, reseed
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.simulation.arguments import check_constraints, check_rates, check_state
 from spacectl.simulation.functions import BoundFunction, Tier, bind_plant

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.tension import find_tension
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.tether import Tether
 
 __all__ = ["warn_if_pushing"]

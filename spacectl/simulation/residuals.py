@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["constraint_residuals"]
 

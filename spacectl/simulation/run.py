@@ -17,7 +17,7 @@ from spacectl.core.errors import SolverError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver import CALLBACK_ERROR, DONE, FAILED, GUARD, LIMIT, NativeLoop, load_driver
 from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.failures import explain_failure

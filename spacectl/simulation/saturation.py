@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["SATURATED", "judge_saturation"]
 

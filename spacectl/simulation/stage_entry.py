@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constrained import RANK
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.switching import constraints_of, rows_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.frame_constraints import FrameConstraint
 from spacectl.simulation.run import Run
 from spacectl.simulation.stage_result import Transition

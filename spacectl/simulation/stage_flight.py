@@ -11,9 +11,9 @@ import numpy as np
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
 from spacectl.core.study import Progress
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.projection import project_state
+from spacectl.dynamics.constraints.projection import project_state
 from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.closed_loop import build_run
 from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.impulses import Impulse, find_impulse

@@ -12,10 +12,10 @@ import xarray
 
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.native.reactions import compile_multipliers
+from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.switching import active_rows, compliances_of
 from spacectl.dynamics.uniqueness import shared_directions
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.events import Event
 from spacectl.simulation.functions import bind_native
 from spacectl.simulation.loop_data import COUNTS

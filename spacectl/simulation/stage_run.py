@@ -15,7 +15,7 @@ from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
-from spacectl.dynamics.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.simulation import arguments as check_arguments
 from spacectl.simulation.functions import Tier, choose_tier
 from spacectl.simulation.pushing_tethers import warn_if_pushing

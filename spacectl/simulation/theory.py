@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.flexible import WITHIN_THEORY, FlexibleBody
 
 __all__ = ["judge_theory", "theory_errors", "warn_beyond_theory"]

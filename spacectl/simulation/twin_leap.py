@@ -1,6 +1,6 @@
 """The twin of leap.h in Python: when a singular position is near, how steps go towards it, and the step across.
 
-``near`` is how far the constraints are from a singular position (`dynamics.native.projection`): 0 there, about 1 far away, and
+``near`` is how far the constraints are from a singular position (`constraints.projection`): 0 there, about 1 far away, and
 roughly the sine of an angle between.
 """
 

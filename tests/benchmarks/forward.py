@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.native.compiled import CompiledEquations
+from spacectl.dynamics.waist.compiled import CompiledEquations
 from spacectl.model.library import chain
 from spacectl.model.system import System
 from tests.benchmarks.measure import Candidate, Effort, Timing, interleave

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.native.linear_kernel import LinearKernel
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from tests.benchmarks.measure import Effort, interleave
 from tests.benchmarks.report import Figure, Section
 from tests.benchmarks.systems import generic_chain, pin, pinocchio_model, random_states

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.library import find_compiler
 from spacectl.core.provenance import versions
-from spacectl.dynamics.compile import find_compiler
 
 __all__ = ["FULL", "TINY", "Candidate", "Effort", "Timing", "describe_machine", "interleave", "load_average"]
 

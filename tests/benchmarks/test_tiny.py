@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from spacectl import simulate
-from spacectl.dynamics import compiler as compiling
+from spacectl.codegen import compiler as compiling
 from spacectl.simulation.functions import Tier
 from tests.benchmarks.__main__ import ITEMS, main
 from tests.benchmarks.campaign import draw_runs, our_campaign

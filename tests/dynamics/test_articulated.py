@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from spacectl import library
+from spacectl.codegen.native_function import FUSED_FROM
 from spacectl.core.errors import SolverError
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.native.compiled import CompiledEquations
-from spacectl.dynamics.native.factor import factor, solve
-from spacectl.dynamics.native.function import FUSED_FROM
-from spacectl.dynamics.native.tree_kernel import TreeKernel
-from spacectl.dynamics.native.tree_twin import TreeTwin
+from spacectl.dynamics.recursion.factor import factor, solve
+from spacectl.dynamics.recursion.tree_kernel import TreeKernel
+from spacectl.dynamics.recursion.tree_reference import TreeTwin
+from spacectl.dynamics.waist.compiled import CompiledEquations
 from tests.dynamics.test_random_trees import TREES, make_case
 from tests.peers.tree_properties import evaluate
 from tests.strategies import Case

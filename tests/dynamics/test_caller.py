@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from spacectl import library
+from spacectl.codegen import extension as caller
+from spacectl.codegen import library as compiling
 from spacectl.core.errors import ModelError, ShapeError, SolverError
-from spacectl.dynamics import compile as compiling
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.native import caller
-from spacectl.dynamics.native.linear_kernel import LinearKernel, LinearTerms
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
 from spacectl.model.system import System
 
 N = 3  # joints

@@ -15,9 +15,9 @@ import textwrap
 
 import pytest
 
+from spacectl.codegen import library as module
+from spacectl.codegen.library import build_library, find_compiler, load_library
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics import compile as module
-from spacectl.dynamics.compile import build_library, find_compiler, load_library
 
 SOURCE = {
     "add.c": '#include "add.h"\ndouble add(double a, double b) { return a + OFFSET + b; }\n',
@@ -187,7 +187,7 @@ def test_processes_that_build_together_do_not_collide(cache):
     program = textwrap.dedent(
         """
         import ctypes, sys
-        from spacectl.dynamics.compile import build_library
+        from spacectl.codegen.library import build_library
         path = build_library({"one.c": "int one(void) { return 1; }\\n"}, name="one")
         sys.exit(0 if ctypes.CDLL(str(path)).one() == 1 else 1)
         """

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from spacectl.dynamics import compile as module
-from spacectl.dynamics.compile import build_library
+from spacectl.codegen import library as module
+from spacectl.codegen.library import build_library
 
 SOURCE = {"one.c": "double one(void) { return 1.0; }\n"}
 

@@ -27,7 +27,7 @@ from spacectl import (
     rotation_about,
     simulate,
 )
-from spacectl.dynamics.native.projection import rank_jumps
+from spacectl.dynamics.constraints.projection import rank_jumps
 from spacectl.model.library_constrained import rod
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from spacectl import SolverError
-from spacectl.dynamics import constrained, native
-from spacectl.dynamics.compile import load_library
-from spacectl.dynamics.constrained import RANK, SOLVERS, Solution, solve_directions
-from spacectl.dynamics.constrained_function import constrained_solve
+from spacectl.codegen.library import load_library
+from spacectl.codegen.sources import c_source
+from spacectl.dynamics.constraints import solvers as constrained
+from spacectl.dynamics.constraints.solver_function import constrained_solve
+from spacectl.dynamics.constraints.solvers import RANK, SOLVERS, Solution, solve_directions
 
-HEADER = Path(native.__file__).with_name("constrained.h")
+HEADER = c_source("spacectl.dynamics.constraints", "constrained.h")
 WRAPPER = """
 int solve(int n, int m, const double *M, double *f, const double *J, const double *gamma, const double *E, double *lam,
           double *work, int *iwork, double tolerance) {
@@ -26,7 +26,7 @@ int solve(int n, int m, const double *M, double *f, const double *J, const doubl
 
 @pytest.fixture(scope="module")
 def kernel():
-    library = load_library({"kernel.c": HEADER.read_text() + WRAPPER}, name="constrained_test")
+    library = load_library({"kernel.c": HEADER + WRAPPER}, name="constrained_test")
     library.solve.argtypes = [ctypes.c_int] * 2 + [ctypes.c_void_p] * 8 + [ctypes.c_double]
 
     def solve(M, f, J, gamma, E) -> Solution | None:
@@ -284,7 +284,7 @@ def test_the_callback_has_the_derivatives_of_the_solution(road: str) -> None:
 
 
 def test_tolerances_of_kernel_and_twin_are_the_same() -> None:
-    text = HEADER.read_text()
+    text = HEADER
     for name in ("SMALL", "CONTRADICTION", "SINGULAR"):
         line = next(line for line in text.splitlines() if line.startswith(f"#define SC_{name} "))
         assert float(line.split()[2]) == getattr(constrained, name)

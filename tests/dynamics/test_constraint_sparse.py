@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spacectl import absolute_state, form_equations, library
-from spacectl.dynamics.constrained import SPARSE_FROM
+from spacectl.dynamics.constraints.solvers import SPARSE_FROM
 
 
 def test_sparse_augmented_system_gives_the_accelerations_of_the_recursion():

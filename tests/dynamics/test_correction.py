@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-import spacectl.dynamics.correction
-import spacectl.dynamics.particles
+import spacectl.dynamics.truncation.correction
+import spacectl.dynamics.truncation.particles
 from spacectl import (
     Beam,
     BodyForce,
@@ -205,7 +205,7 @@ def test_a_fixed_beam_buckles_under_its_weight() -> None:
 
 def test_module_shares_nothing_with_orders_recursion_and_integrals() -> None:
     banned = ("orders", "recursion", "kinematics", "terms", "composite", "modal_integrals", "spatial.flexible")
-    for module in (spacectl.dynamics.correction, spacectl.dynamics.particles):
+    for module in (spacectl.dynamics.truncation.correction, spacectl.dynamics.truncation.particles):
         tree = ast.parse(Path(str(module.__file__)).read_text())
         names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         assert names and not [name for name in names if name.endswith(banned)]

@@ -32,7 +32,7 @@ from spacectl import (
     make_consistent,
     simulate,
 )
-from spacectl.dynamics.embedded_calls import EmbeddedCalls
+from spacectl.dynamics.embedding.calls import EmbeddedCalls
 from spacectl.model.library_constrained import rod
 from tests.dynamics.states import random_state
 

@@ -22,10 +22,10 @@ from spacectl import (
     make_consistent,
     simulate,
 )
-from spacectl.dynamics.aggregate_solve import partition
-from spacectl.dynamics.aggregates import find_aggregates
-from spacectl.dynamics.links import form_links
-from spacectl.dynamics.tree import Tree, numeric_numbers
+from spacectl.dynamics.embedding.aggregates import find_aggregates
+from spacectl.dynamics.embedding.solve import partition
+from spacectl.dynamics.recursion.links import form_links
+from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.model.library_constrained import rod
 from spacectl.spatial.rotation import rotation_about
 

@@ -176,8 +176,8 @@ def test_reactions_project_to_the_inputs(arm) -> None:
 
 def test_recursion_can_start_from_any_auxiliary_frame() -> None:
     """003 chapter 4: the kinematics of what hangs on a body follow from that body's motion alone."""
-    from spacectl.dynamics.kinematics import RootMotion, body_motions, joint_steps
-    from spacectl.dynamics.terms import Terms
+    from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_steps
+    from spacectl.dynamics.tree.terms import Terms
 
     whole = library.free_flyer_arm()
     arm_only = replace(

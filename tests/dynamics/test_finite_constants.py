@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from spacectl import ModelError, form_equations, library, make_law, simulate
-from spacectl.dynamics.emit import emit_function, emit_step
-from spacectl.dynamics.finite_constants import require_finite_constants
+from spacectl.codegen.emit_c import emit_function, emit_step
+from spacectl.codegen.finite_constants import require_finite_constants
 from spacectl.simulation.functions import bind_casadi
 
 

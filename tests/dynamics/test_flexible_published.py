@@ -23,7 +23,7 @@ from spacectl import (
     form_equations,
     linearize,
 )
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from tests.oracles.beam_frequencies import rotating_flap
 
 # Wright, Smith, Thresher, Wang: Vibration modes of centrifugally stiffened beams, J. Appl. Mech. 49 (1982) 197-202:

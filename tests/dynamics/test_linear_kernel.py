@@ -8,12 +8,12 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import SolverError
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.links import form_links
-from spacectl.dynamics.native.derivatives import differentiate
-from spacectl.dynamics.native.elements import form_elements
-from spacectl.dynamics.native.linear_kernel import LinearKernel
-from spacectl.dynamics.recursion import forward_dynamics, move
-from spacectl.dynamics.tree import ROOT, Tree, numeric_numbers
+from spacectl.dynamics.recursion.derivatives import differentiate
+from spacectl.dynamics.recursion.elements import form_elements
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
+from spacectl.dynamics.recursion.links import form_links
+from spacectl.dynamics.recursion.sweeps import forward_dynamics, move
+from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.joints import Revolute
 from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System

@@ -25,7 +25,7 @@ from spacectl import (
     form_equations,
     make_consistent,
 )
-from spacectl.dynamics.elimination import LoopRows, eliminate
+from spacectl.dynamics.partitioning.elimination import LoopRows, eliminate
 from tests.dynamics.bar_systems import TILT, crank_slider, four_bar, parallel_cranks
 
 

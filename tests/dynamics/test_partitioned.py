@@ -19,9 +19,9 @@ from spacectl import (
     make_consistent,
     simulate,
 )
-from spacectl.dynamics.constrained import solve_kkt, solve_partition
-from spacectl.dynamics.elimination import LoopRows, eliminate, solve_sequential
-from spacectl.dynamics.native.projection import project_state
+from spacectl.dynamics.constraints.projection import project_state
+from spacectl.dynamics.constraints.solvers import solve_kkt, solve_partition
+from spacectl.dynamics.partitioning.elimination import LoopRows, eliminate, solve_sequential
 from spacectl.simulation.functions import bind_projection
 
 MECHANISMS: dict[str, Any] = {

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.native.tree_kernel import TreeKernel
+from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.model.actuators import ReactionWheel
 from spacectl.model.environment import CircularOrbit
 from tests.peers import mujoco_peer, pinocchio_peer, point_cloud_peer

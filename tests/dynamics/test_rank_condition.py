@@ -29,7 +29,7 @@ from spacectl import (
     simulate,
 )
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.rank_condition import find_rank
+from spacectl.dynamics.constraints.rank_condition import find_rank
 
 FORMULATIONS = ["kane", "multipliers", "udwadia_phohomsiri", "artificial", "partitioned", "embedded"]
 HUB = RigidBody(name="hub", mass=3.0, inertia=(0.3, 0.4, 0.5))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,11 +31,11 @@ from spacectl import (
     make_consistent,
     save_system,
 )
-from spacectl.dynamics import native
-from spacectl.dynamics.compile import load_library
-from spacectl.dynamics.constrained import RANK, SOLVERS
-from spacectl.dynamics.native.reactions import compile_multipliers
-from spacectl.dynamics.sharing import share_load
+from spacectl.codegen.library import load_library
+from spacectl.codegen.sources import c_source
+from spacectl.dynamics.constraints.reactions import compile_multipliers
+from spacectl.dynamics.constraints.sharing import share_load
+from spacectl.dynamics.constraints.solvers import RANK, SOLVERS
 from spacectl.dynamics.switching import active_numbers, compliances_of
 from spacectl.simulation.functions import bind_native
 from tests.dynamics.redundant_systems import BENT, bar_on_supports, bar_reactions, clamped_arm, clamped_part
@@ -51,8 +50,7 @@ int share(int n, int m, const double *M, const double *E, const double *c, doubl
 
 @pytest.fixture(scope="module")
 def kernel():
-    here = Path(native.__file__)
-    headers = {name: here.with_name(name).read_text(encoding="utf-8") for name in ("constrained.h", "sharing.h")}
+    headers = {name: c_source("spacectl.dynamics.constraints", name) for name in ("constrained.h", "sharing.h")}
     library = load_library({**headers, "kernel.c": '#include "sharing.h"\n' + WRAPPER}, name="sharing_test")
     library.share.argtypes = [ctypes.c_int] * 2 + [ctypes.c_void_p] * 3 + [ctypes.c_double] + [ctypes.c_void_p] * 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,12 +24,12 @@ from spacectl import (
     make_consistent,
     simulate,
 )
-from spacectl.dynamics import native
-from spacectl.dynamics.compile import load_library
-from spacectl.dynamics.native.function import compile_solved
-from spacectl.dynamics.native.layout import lay_out_rows, lay_out_terms
-from spacectl.dynamics.native.projection import compile_projection, project_near
-from spacectl.dynamics.native.reactions import compile_multipliers
+from spacectl.codegen.library import load_library
+from spacectl.codegen.sources import c_source
+from spacectl.dynamics.constraints.layout import lay_out_rows, lay_out_terms
+from spacectl.dynamics.constraints.native_solve import compile_solved
+from spacectl.dynamics.constraints.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.switching import compliances_of
 from spacectl.simulation.functions import bind_native
 
@@ -49,7 +48,7 @@ int solve(int n, const int *start, const int *row, const double *A, const int *o
 
 @pytest.fixture(scope="module")
 def lu():
-    text = Path(native.__file__).with_name("sparse.h").read_text(encoding="utf-8")
+    text = c_source("spacectl.dynamics.constraints", "sparse.h")
     library = load_library({"kernel.c": text + WRAPPER}, name="sparse_test")
     library.solve.argtypes = [ctypes.c_int] + [ctypes.c_void_p] * 6
 

@@ -8,11 +8,11 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics import form_equations
-from spacectl.dynamics.links import form_links
-from spacectl.dynamics.native.elements import Elements, form_elements
-from spacectl.dynamics.native.inverse import solve_by_recursion
-from spacectl.dynamics.native.linear_kernel import RECURSIVE_FROM, LinearKernel, Solver
-from spacectl.dynamics.tree import Tree, numeric_numbers
+from spacectl.dynamics.recursion.elements import Elements, form_elements
+from spacectl.dynamics.recursion.inverse import solve_by_recursion
+from spacectl.dynamics.recursion.linear_kernel import RECURSIVE_FROM, LinearKernel, Solver
+from spacectl.dynamics.recursion.links import form_links
+from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.model.actuators import JointTorque
 from spacectl.model.joints import Revolute
 from spacectl.model.rigid import RigidBody

@@ -35,7 +35,7 @@ from spacectl import (
     simulate_stages,
 )
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.native.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.projection import compile_projection, project_near
 from spacectl.simulation.functions import bind_native
 
 G = 9.80665  # [m/s^2]

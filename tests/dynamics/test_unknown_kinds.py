@@ -28,8 +28,8 @@ from spacectl import (
     simulate,
 )
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.native.linear_kernel import LinearKernel
-from spacectl.dynamics.native.tree_data import serves_tree
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
+from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.model.environment import Environment
 from spacectl.spatial.backend import cross, dot, stack
 from spacectl.spatial.motion import Placement

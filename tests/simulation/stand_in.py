@@ -12,7 +12,7 @@ import numpy as np
 from spacectl.core.accessor import Accessor, as_column
 from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.equations import EquationLabels, EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationLabels, EquationsOfMotion
 
 
 def make_plant(

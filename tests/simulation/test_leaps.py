@@ -30,7 +30,7 @@ from spacectl import (
     simulate,
     simulate_many,
 )
-from spacectl.dynamics.native.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.projection import compile_projection, project_near
 from spacectl.simulation.functions import bind_native
 from spacectl.simulation.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.twin_leap import INSIDE

@@ -15,21 +15,21 @@ import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import content_hash
-from spacectl.dynamics.constraint_terms import active_constraints
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.formulations.kane import form_kane
-from spacectl.dynamics.functions import LazyFunctions
-from spacectl.dynamics.lines import line_lengths
-from spacectl.dynamics.link_points import LinkPoints
-from spacectl.dynamics.links import Links, form_links
-from spacectl.dynamics.native.compiled import UNROLL_LIMIT
-from spacectl.dynamics.native.large import LargeTree
-from spacectl.dynamics.native.tree_data import serves_tree
-from spacectl.dynamics.options import Options
-from spacectl.dynamics.orders import is_truncated
-from spacectl.dynamics.passive import joint_efforts
-from spacectl.dynamics.recursion import LinkMotion, forward_dynamics, inverse_dynamics, move_all
-from spacectl.dynamics.tree import ROOT, Tree, symbolic_numbers
+from spacectl.dynamics.recursion.large import LargeTree
+from spacectl.dynamics.recursion.link_points import LinkPoints
+from spacectl.dynamics.recursion.links import Links, form_links
+from spacectl.dynamics.recursion.sweeps import LinkMotion, forward_dynamics, inverse_dynamics, move_all
+from spacectl.dynamics.recursion.tree_data import serves_tree
+from spacectl.dynamics.tree.nodes import ROOT, Tree, symbolic_numbers
+from spacectl.dynamics.tree.passive import joint_efforts
+from spacectl.dynamics.tree.tether_lengths import line_lengths
+from spacectl.dynamics.truncation.orders import is_truncated
+from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.functions import LazyFunctions
+from spacectl.dynamics.waist.options import Options
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.distributed import DistributedForce
 from spacectl.model.system import System

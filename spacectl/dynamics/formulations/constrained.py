@@ -1,6 +1,6 @@
 """What the constrained formulations share: functions around ``M v_dot = f + E lam``, ``J v_dot = gamma``.
 
-A formulation is the choice of a road to the accelerations (`dynamics.constrained`); names, residuals, multipliers and
+A formulation is the choice of a road to the accelerations (`dynamics.constraints.solvers`); names, residuals, multipliers and
 reactions are the same for all.
 """
 
@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.builders import Builder, form_shared, form_terms
-from spacectl.dynamics.constrained_function import Road, constrained_solve, shared_reactions
-from spacectl.dynamics.constraint_loads import all_efforts, constraint_loads, named_wrenches
-from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
-from spacectl.dynamics.equations import EquationsOfMotion
-from spacectl.dynamics.functions import LazyFunctions
-from spacectl.dynamics.options import Options
-from spacectl.dynamics.sharing import rigid_compliances
+from spacectl.dynamics.constraints.loads import all_efforts, constraint_loads, named_wrenches
+from spacectl.dynamics.constraints.sharing import rigid_compliances
+from spacectl.dynamics.constraints.solver_function import Road, constrained_solve, shared_reactions
+from spacectl.dynamics.constraints.terms import ConstraintTerms, active_constraints
+from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms
 from spacectl.dynamics.switching import switch_equations
-from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.functions import LazyFunctions
+from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.reduction import Reduction
 from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.frame_constraints import Loop
 from spacectl.model.system import System
@@ -43,7 +44,7 @@ def form_constrained(
     formulation: str,
     road: str | RoadMaker,
 ) -> EquationsOfMotion:
-    """Equations of a constrained system by one of the roads of `dynamics.constrained`.
+    """Equations of a constrained system by one of the roads of `dynamics.constraints.solvers`.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def form_constrained(
         if road not in ("partition", "directions", "pseudoinverse"):
             raise ModelError(f"form_equations: {formulation} needs independent rows and cannot switch them; use 'kane'")
         return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted, compliance))
-    return eom if isinstance(road, str) else replace(eom, stats={**eom.stats, "road": taken})
+    return eom if isinstance(road, str) else replace(eom, reduction=cast(Reduction, taken))
 
 
 def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None:

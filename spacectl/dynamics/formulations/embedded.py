@@ -21,20 +21,20 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.aggregates import find_aggregates
-from spacectl.dynamics.builders import CONSTRAINED_FUNCTIONS, TREE_FUNCTIONS, form_shared
-from spacectl.dynamics.constraint_terms import active_constraints
-from spacectl.dynamics.embedded_calls import EmbeddedCalls
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.terms import active_constraints
+from spacectl.dynamics.embedding.aggregates import find_aggregates
+from spacectl.dynamics.embedding.calls import EmbeddedCalls
+from spacectl.dynamics.formulations.builders import CONSTRAINED_FUNCTIONS, TREE_FUNCTIONS, form_shared
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.formulations.kane import form_kane
-from spacectl.dynamics.input_map import loop_motor
-from spacectl.dynamics.links import form_links
-from spacectl.dynamics.native.compiled import UNROLL_LIMIT
-from spacectl.dynamics.options import Options
-from spacectl.dynamics.orders import is_truncated
-from spacectl.dynamics.terms import Terms
-from spacectl.dynamics.tree import Tree, numeric_numbers
+from spacectl.dynamics.recursion.links import form_links
+from spacectl.dynamics.tree.actuation import loop_motor
+from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.truncation.orders import is_truncated
+from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.options import Options
 from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.system import System
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.builders import Builder, form_shared, form_terms
-from spacectl.dynamics.chosen_speeds import ChosenSpeeds
-from spacectl.dynamics.constraint_terms import active_constraints
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.terms import active_constraints
+from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms
 from spacectl.dynamics.formulations.constrained import form_constrained
-from spacectl.dynamics.options import Options
-from spacectl.dynamics.orders import TruncatedTerms
-from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.tree.chosen_speeds import ChosenSpeeds
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.truncation.orders import TruncatedTerms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.options import Options
 from spacectl.model.system import System
 
 __all__ = ["form_kane"]

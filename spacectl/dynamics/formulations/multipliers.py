@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from spacectl.dynamics.equations import EquationsOfMotion
 from spacectl.dynamics.formulations.constrained import form_constrained
-from spacectl.dynamics.options import Options
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.options import Options
 from spacectl.model.system import System
 
 __all__ = ["form_multipliers"]

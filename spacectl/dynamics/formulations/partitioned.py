@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.closed_form import advance, closed_form, find_legs, name_legs
-from spacectl.dynamics.closing_rows import block_rows, checked_rows
-from spacectl.dynamics.constraint_terms import ConstraintTerms, active_constraints
-from spacectl.dynamics.equations import EquationsOfMotion
+from spacectl.dynamics.constraints.terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.formulations.constrained import form_constrained
-from spacectl.dynamics.options import Options
-from spacectl.dynamics.partition import plan_partition
-from spacectl.dynamics.terms import Terms
+from spacectl.dynamics.partitioning.closed_forms import advance, closed_form, find_legs, name_legs
+from spacectl.dynamics.partitioning.closing_equations import block_rows, checked_rows
+from spacectl.dynamics.partitioning.plan import plan_partition
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.options import Options
 from spacectl.model.system import System
 
 __all__ = ["form_partitioned"]

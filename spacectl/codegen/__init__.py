@@ -1,0 +1,1 @@
+"""C code from expressions, compiled and loaded through a private, verified cache, and fast calls of it."""

@@ -1,0 +1,264 @@
+"""Turns C sources into a loaded shared library, through the system's compiler and a private, verified cache.
+
+The cache holds one folder for each (sources, compiler, flags, processor); it is built aside and renamed into place,
+and its library is loaded only if it is ours, regular and equal to its manifest. Whatever is broken, foreign or
+linked is logged and built again. Callers fall back to Python code when `SolverError` says that nothing can be built.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import hashlib
+import json
+import logging
+import os
+import platform
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from spacectl.codegen.compiler import Compiler, find_compiler, run_compiler
+from spacectl.core.errors import ModelError, SolverError
+
+__all__ = ["FLAGS", "build_library", "find_compiler", "load_library", "load_tuned"]
+
+FLAGS = ("-O2", "-ffp-contract=off")  #: without fused products C and numpy round alike
+
+_FORMAT = "spacectl-library-1"
+_LIBRARY = "library.so"
+_MANIFEST = "manifest.json"
+_ROOM = 16 * 2**20  # [bytes] a cache with less free space counts as full
+_STALE = 24 * 3600.0  # [s] after which an abandoned build folder is removed
+
+_log = logging.getLogger(__name__)
+_loaded: dict[str, Any] = {}
+
+
+def load_library(
+    sources: Mapping[str, str] | Iterable[Path],
+    *,
+    name: str,
+    flags: Iterable[str] = FLAGS,
+    load: Callable[[str], Any] | None = None,
+) -> Any:
+    """Build (or find in the cache) and load a shared library; see `build_library`.
+
+    Parameters
+    ----------
+    sources : mapping of file name to text, or paths
+        As for `build_library`.
+    name : str
+        Used in the cache and in messages.
+    flags : sequence of str
+        Options for the compiler.
+    load : function, optional
+        Loads the verified file; raises OSError or ImportError if it cannot. Default ``ctypes.CDLL``.
+
+    Returns
+    -------
+    ctypes.CDLL, or what `load` returned
+        The same object for equal sources in one process.
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler, it fails, or the result cannot be loaded.
+    """
+    texts, options = _texts(sources), tuple(flags)
+    memo = _key(texts, "", options)
+    if memo not in _loaded:
+        opened = ctypes.CDLL if load is None else load
+        path = build_library(texts, name=name, flags=options)
+        try:
+            _loaded[memo] = opened(str(path))
+        except (OSError, ImportError) as error:  # for example a cache on a file system without execution
+            _log.warning("library '%s': %s; building it in a temporary folder", name, error)
+            path = _build_in(_private_folder(), texts, name, options, _compiler(name))
+            try:
+                _loaded[memo] = opened(str(path))
+            except (OSError, ImportError) as second:
+                raise SolverError(f"library '{name}' was built but cannot be loaded: {second}") from second
+    return _loaded[memo]
+
+
+def load_tuned(texts: Mapping[str, str], *, name: str, flags: Iterable[str] = ()) -> ctypes.CDLL:
+    """As `load_library`, for exactly this processor if the compiler can (the cache is kept apart by processor)."""
+    options = (*FLAGS, *flags)
+    try:
+        return load_library(texts, name=name, flags=(*options, "-march=native"))
+    except SolverError:
+        return load_library(texts, name=name, flags=options)
+
+
+def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, flags: Iterable[str] = FLAGS) -> Path:
+    """Compile C sources into a shared library and return its path.
+
+    Parameters
+    ----------
+    sources : mapping of file name to text, or paths
+        Files ending in .c are compiled together; others (headers) lie beside them.
+    name : str
+        Used in the cache and in messages.
+    flags : sequence of str
+        Options for the compiler.
+
+    Returns
+    -------
+    Path
+        A library whose content was verified against its manifest just now.
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler or it fails; the message holds the first lines it printed.
+    """
+    texts, options = _texts(sources), tuple(flags)
+    compiler = _compiler(name)
+    try:
+        return _build_in(_cache_folder(), texts, name, options, compiler)
+    except OSError as error:
+        _log.warning("library '%s': the cache cannot be used (%s); building in a temporary folder", name, error)
+    try:
+        return _build_in(_private_folder(), texts, name, options, compiler)
+    except OSError as error:
+        raise SolverError(f"library '{name}': there is no folder to build it in ({error})") from error
+
+
+def _compiler(name: str) -> Compiler:
+    compiler = find_compiler()
+    if compiler is None:
+        raise SolverError(f"library '{name}': no C compiler found; install gcc or clang, or the package ziglang")
+    return compiler
+
+
+def _texts(sources: Mapping[str, str] | Iterable[Path]) -> dict[str, str]:
+    if isinstance(sources, Mapping):
+        texts = dict(sources)
+    else:
+        texts = {Path(path).name: Path(path).read_text(encoding="utf-8") for path in sources}
+    for file_name in texts:
+        if file_name != os.path.basename(file_name) or file_name in ("", ".", ".."):
+            raise ModelError(f"source {file_name!r}: expected a plain file name")
+    if not any(file_name.endswith(".c") for file_name in texts):
+        raise ModelError(f"sources {sorted(texts)}: none of them ends in .c")
+    return texts
+
+
+def _key(texts: Mapping[str, str], identity: str, flags: tuple[str, ...]) -> str:
+    data = [_FORMAT, sorted(texts.items()), identity, flags, platform.system(), platform.machine(), _processor()]
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
+
+
+@cache
+def _processor() -> str:
+    """Model and abilities of the processor, since code may be built for exactly this one."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor()
+    return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))}))
+
+
+def _cache_folder() -> Path:
+    """The cache, ours alone; raises OSError if it is not."""
+    chosen = os.environ.get("SPACECTL_CACHE")
+    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("spacectl"))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if _check_ours(folder, stat.S_ISDIR).st_mode & 0o077:
+        folder.chmod(0o700)
+    if shutil.disk_usage(folder).free < _ROOM:
+        raise OSError(f"{folder} is full")
+    return folder
+
+
+@cache
+def _private_folder() -> Path:
+    """A temporary folder that lives as long as this process."""
+    folder, owner = Path(tempfile.mkdtemp(prefix="spacectl-")), os.getpid()
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
+    return folder
+
+
+def _check_ours(path: Path, is_kind: Callable[[int], bool]) -> os.stat_result:
+    """OSError unless `path` itself (not what it links to) is of the kind, ours, and writable by nobody else."""
+    status = os.lstat(path)
+    if not is_kind(status.st_mode):
+        raise OSError(f"{path} is a link or not of the expected kind")
+    if hasattr(os, "getuid"):
+        if status.st_uid != os.getuid():
+            raise OSError(f"{path} belongs to another user")
+        if status.st_mode & 0o022:
+            raise OSError(f"{path} can be written by others")
+    return status
+
+
+def _verified(entry: Path, key: str) -> Path:
+    """The library in the cache folder `entry`, or OSError saying what is wrong with it."""
+    _check_ours(entry, stat.S_ISDIR)
+    library, manifest = entry / _LIBRARY, entry / _MANIFEST
+    _check_ours(manifest, stat.S_ISREG)
+    size = _check_ours(library, stat.S_ISREG).st_size
+    try:
+        noted = json.loads(manifest.read_text(encoding="utf-8"))
+        expected = (noted["format"], noted["key"], noted["size"], noted["sha256"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise OSError(f"{manifest} cannot be read ({type(error).__name__})") from error
+    if expected != (_FORMAT, key, size, _sha256(library)):
+        raise OSError(f"{library} does not match its manifest")
+    return library
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, ...], compiler: Compiler) -> Path:
+    key = _key(texts, compiler.identity, flags)
+    entry = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{key[:32]}"
+    if os.path.lexists(entry):
+        try:
+            return _verified(entry, key)
+        except OSError as error:
+            _log.warning("library '%s': %s; building it again", name, error)
+            _remove(entry, folder)
+    _remove_stale(folder)
+    aside = Path(tempfile.mkdtemp(prefix="build-", dir=folder))
+    try:
+        library = aside / _LIBRARY
+        run_compiler(compiler, aside, texts, name=name, flags=flags, target=_LIBRARY)
+        noted = {"format": _FORMAT, "key": key, "compiler": compiler.identity, "flags": " ".join(flags)}
+        measured = {"size": library.stat().st_size, "sha256": _sha256(library)}
+        (aside / _MANIFEST).write_text(json.dumps(noted | measured, indent=1), encoding="utf-8")
+        os.chmod(library, 0o700)
+        os.chmod(aside / _MANIFEST, 0o600)
+        try:
+            os.rename(aside, entry)  # atomic; fails if another process was first
+        except OSError:
+            return _verified(entry, key)
+        return _verified(entry, key)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _remove(entry: Path, folder: Path) -> None:
+    """Take a bad cache entry out of the way; processes that have it loaded are not disturbed."""
+    aside = Path(tempfile.mkdtemp(prefix="build-", dir=folder))
+    with contextlib.suppress(FileNotFoundError):  # another process took it away first
+        os.rename(entry, aside / "bad")
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _remove_stale(folder: Path) -> None:
+    for left in folder.glob("build-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _STALE:
+                shutil.rmtree(left, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Constraint equations: their terms, solvers for constrained accelerations, projection, redundancy."""

@@ -1,0 +1,223 @@
+"""A system as a tree of aggregates, with numbers put in: who hangs where, which kind serves it, which states are its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spacectl.codegen.evaluator import Evaluator
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.constraints.samples import FARTHER
+from spacectl.dynamics.embedding.aggregates import Aggregate, Port, find_aggregates
+from spacectl.dynamics.embedding.kind import AggregateKind, make_kind
+from spacectl.dynamics.embedding.record import Frames, Record, make_record
+from spacectl.dynamics.embedding.solve import partition
+from spacectl.dynamics.recursion.tree_data import environment_arrays
+from spacectl.dynamics.tree.actuation import loop_motor
+from spacectl.dynamics.tree.nodes import ROOT
+from spacectl.dynamics.waist.options import Baumgarte
+from spacectl.model.actuators import JointTorque, ReactionWheel
+from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.system import System
+from spacectl.model.validate import find_speed
+
+__all__ = ["EmbeddedModel", "Member"]
+
+_CLOSED = 1e-9  # residual at rest below which a loop counts as closed there
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One aggregate of a system.
+
+    Parameters
+    ----------
+    aggregate : Aggregate
+        Its links and constraints.
+    kind : AggregateKind
+        The functions that serve it.
+    record : array
+        Its numbers.
+    base, port : int
+        The member that carries it (`ROOT` for none), and at which of its ports.
+    q, v, u, rows : arrays of int
+        Places of its coordinates, speeds, body inputs (-1: none) and constraint rows in those of the system.
+    """
+
+    aggregate: Aggregate
+    kind: AggregateKind
+    record: np.ndarray
+    base: int
+    port: int
+    q: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def sided(self) -> list[str]:
+        """Its constraints between frames, which can be closed the wrong way round."""
+        return [item.name for item in self.aggregate.constraints if isinstance(item, FrameConstraint)]
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedModel:
+    """Aggregates of a system for given numbers.
+
+    Parameters
+    ----------
+    system : System
+        The description.
+    parameters : Parameters
+        Its run-time numbers.
+    p : array, shape (n_p,)
+        Their values.
+    active : tuple of AnyConstraint
+        The constraints that act.
+    stabilization : Baumgarte, optional
+        Lets constraint errors decay.
+    """
+
+    system: System
+    parameters: Parameters
+    p: np.ndarray
+    active: tuple[AnyConstraint, ...]
+    stabilization: Baumgarte | None = None
+
+    @cached_property
+    def frames(self) -> Frames:
+        """Links with numbers."""
+        return Frames(self.system, self.parameters, self.p)
+
+    @cached_property
+    def root(self) -> np.ndarray:
+        """Twist, acceleration and placement of the root, (24,)."""
+        motion = environment_arrays(self.system, self.frames.numbers)["root"]
+        return np.concatenate([motion, np.eye(3).reshape(-1), np.zeros(3)])
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Inputs that are left to the user: those that keep a constraint are found by the equations."""
+        kept = {name for item in self.active if isinstance(item.kind, Artificial) for name in item.kind.by}
+        return tuple(a.input_name for a in self.system.actuators if a.input_name not in kept)
+
+    @cached_property
+    def joint_inputs(self) -> np.ndarray:
+        """Pairs (input, speed) of the motors, (k, 2)."""
+        nodes = {node.part.joint_name: node for node in self.frames.tree.nodes}
+        pairs = []
+        for actuator in self.system.actuators:
+            is_motor = isinstance(actuator, (JointTorque, ReactionWheel)) and loop_motor(self.system, actuator) is None
+            if is_motor and actuator.input_name in self.inputs:
+                is_joint = isinstance(actuator, JointTorque)
+                node = nodes[actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name]
+                shift = find_speed(actuator, node.part) if is_joint else 0  # type: ignore[arg-type]
+                pairs.append((self.inputs.index(actuator.input_name), node.v.start + shift))
+        return np.array(pairs, dtype=np.intc).reshape(-1, 2)
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Aggregates, bases first."""
+        frames = self.frames
+        aggregates = find_aggregates(self.system, frames.tree, frames.links, self.active)
+        owner = {i: k for k, item in enumerate(aggregates) for i in item.links}
+        ports = _ports(aggregates, owner)
+        symmetric = _symmetric(aggregates, owner)
+        starts = dict(zip(self.active, np.cumsum([0, *(item.n_rows for item in self.active)]), strict=False))
+        found = []
+        for k, item in enumerate(aggregates):
+            extra = (symmetric[k], self.stabilization, frames.has_gravity, frames.needs_placements)
+            record = make_record(frames, item, ports[k], extra)
+            kind = make_kind(frames, record, is_symmetric=symmetric[k], stabilization=self.stabilization)
+            base = ROOT if item.base[0] == ROOT else owner[item.base[0]]
+            rows = [np.arange(starts[c], starts[c] + c.n_rows) for c in item.constraints]
+            found.append(
+                Member(
+                    item,
+                    kind,
+                    record.data,
+                    base,
+                    0 if base == ROOT else ports[base].index(item.base),
+                    self._states(item, "q"),
+                    self._states(item, "v"),
+                    self._body_inputs(item, record),
+                    np.concatenate([np.zeros(0, dtype=int), *rows]).astype(int),
+                )
+            )
+        return tuple(found)
+
+    def _states(self, item: Aggregate, level: str) -> np.ndarray:
+        keys = ("eta", "q") if level == "q" else ("eta_dot", "v")
+        links = [self.frames.links.items[i] for i in item.links]
+        slices = [getattr(link.node, keys[0] if link.kind == "modal" else keys[1]) for link in links]
+        return np.concatenate([np.zeros(0, dtype=int), *(np.arange(s.start, s.stop) for s in slices)]).astype(int)
+
+    def _body_inputs(self, item: Aggregate, record: Record) -> np.ndarray:
+        names = [actuator.input_name for actuator in self.frames.actuators(item)]
+        return np.array([self.inputs.index(name) if name in self.inputs else -1 for name in names], dtype=int)
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """How many rows of each member must be independent: as many as at rest, if its loops are closed there."""
+        rest, n_v = self.frames.tree.rest(), len(self.frames.tree.speeds)
+        rng = np.random.default_rng(0)
+        found: list[int] = []
+        for member in self.members:
+            if not member.kind.m:
+                found.append(0)
+                continue
+            rows = self.evaluator(member.kind, "rows")
+            g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root[:6], member.record)
+            if not np.max(np.abs(g), initial=0.0) <= _CLOSED or not np.all(np.isfinite(J)):  # anywhere will do then
+                for size in FARTHER:
+                    q, v = (
+                        rest[member.q] + size * rng.standard_normal(member.q.size),
+                        0.1 * rng.standard_normal(n_v)[: member.v.size],
+                    )
+                    J = rows(0.0, q, v, self.root[:6], member.record)[2]
+                    if np.all(np.isfinite(J)):
+                        break
+            found.append(partition(J, np.zeros(len(J)), np.ones(J.shape[1])).rank)
+        return tuple(found)
+
+    def describe(self, member: Member) -> str:
+        """An aggregate in words: its loops and its joints."""
+        loops = ", ".join(f"'{item.name}'" for item in member.aggregate.constraints)
+        names = {self.frames.links.items[i].node.part.joint_name: None for i in member.aggregate.links}
+        joints = ", ".join(f"'{name}'" for name in names)
+        return f"loop {loops} (joints {joints})" if loops else f"joint {joints}"
+
+    @cached_property
+    def _evaluators(self) -> dict[tuple[int, str], Evaluator]:
+        return {}
+
+    def evaluator(self, kind: AggregateKind, name: str) -> Evaluator:
+        """Numeric calls of a kind's function."""
+        key = (id(kind), name)
+        if key not in self._evaluators:
+            self._evaluators[key] = Evaluator(getattr(kind, name))
+        return self._evaluators[key]
+
+
+def _ports(aggregates: Iterable[Aggregate], owner: dict[int, int]) -> list[tuple[Port, ...]]:
+    """The ports of each aggregate, in the order in which something hangs on them."""
+    ports: list[dict[Port, None]] = [{} for _ in aggregates]
+    for item in aggregates:
+        if item.base[0] != ROOT:
+            ports[owner[item.base[0]]].setdefault(item.base)
+    return [tuple(own) for own in ports]
+
+
+def _symmetric(aggregates: tuple[Aggregate, ...], owner: dict[int, int]) -> list[bool]:
+    """Whether what hangs on each aggregate is symmetric: no constraint further out is kept by actuators."""
+    found = [True] * len(aggregates)
+    for k in reversed(range(len(aggregates))):
+        item = aggregates[k]
+        gives = found[k] and all(constraint.is_natural for constraint in item.constraints)
+        if not gives and item.base[0] != ROOT:
+            found[owner[item.base[0]]] = False
+    return found

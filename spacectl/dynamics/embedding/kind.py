@@ -1,0 +1,151 @@
+"""`AggregateKind`: the functions of one kind of aggregate, which all aggregates of equal structure share.
+
+They are evaluated in three stages: from the state (outward), from what hangs on the ports (inward), and from the
+accelerations that were found (outward); a fourth function has the rows of the loops for closing and projecting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.dynamics.embedding.constraint_equations import LocalRows
+from spacectl.dynamics.embedding.record import Frames, Record
+from spacectl.dynamics.embedding.terms import AggregateTerms
+from spacectl.dynamics.recursion.steps import pack_inertia
+from spacectl.dynamics.waist.options import Baumgarte
+
+__all__ = ["INPUTS", "OUTPUTS", "AggregateKind", "make_kind"]
+
+#: Arguments of all stages, in order; the first seven are known at the start
+INPUTS = ("t", "q", "v", "V", "X", "u", "record", "ports", "A", "v_dot")
+#: Results of all stages, in order: six from the state, six with what hangs on the ports, accelerations of the ports
+OUTPUTS = (
+    *("q_dot", "twists", "placements", "J", "gamma", "E"),
+    *("M", "Z", "Y", "h", "inertia", "wrench"),
+    "accelerations",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class AggregateKind:
+    """Functions and sizes of a kind.
+
+    Parameters
+    ----------
+    whole : casadi.Function
+        From `INPUTS` to `OUTPUTS`; matrices as rows one after the other.
+    outward, inward, onward : casadi.Function
+        Its stages, with matrices as such.
+    port_map : casadi.Function
+        Derivative of the ports' accelerations by (A, v_dot), from (t, q, record).
+    rows : casadi.Function
+        (t, q, v, V, record) -> position, speed, J, J_position, W, gamma, sides of the loops.
+    holds : array of bool, shape (m,)
+        Which rows hold positions.
+    is_symmetric, is_natural : bool
+        Of what hangs on the ports; and whether all constraints push along their own gradients.
+    """
+
+    whole: ca.Function
+    outward: ca.Function
+    inward: ca.Function
+    onward: ca.Function
+    port_map: ca.Function
+    rows: ca.Function
+    holds: np.ndarray
+    is_symmetric: bool
+    is_natural: bool
+
+    def size(self, name: str) -> int:
+        """Length of a named argument or result."""
+        return self.whole.numel_in(name) if name in INPUTS else self.whole.numel_out(name)
+
+    @property
+    def n(self) -> int:
+        """Speeds."""
+        return self.size("v")
+
+    @property
+    def m(self) -> int:
+        """Constraint rows."""
+        return self.size("gamma")
+
+    @property
+    def n_ports(self) -> int:
+        """Frames that others hang on."""
+        return self.size("twists") // 6
+
+
+_KINDS: dict[str, AggregateKind] = {}
+
+
+def make_kind(frames: Frames, record: Record, *, is_symmetric: bool, stabilization: Baumgarte | None) -> AggregateKind:
+    """The kind of an aggregate, from its record; made once for each key and process."""
+    if record.key not in _KINDS:
+        _KINDS[record.key] = _make(frames, record, is_symmetric, stabilization)
+    return _KINDS[record.key]
+
+
+def _make(frames: Frames, record: Record, is_symmetric: bool, stabilization: Baumgarte | None) -> AggregateKind:
+    terms = AggregateTerms(frames, record, is_symmetric=is_symmetric)
+    rows = LocalRows(terms)
+    is_natural = all(item.is_natural for item in record.aggregate.constraints)
+    gamma = rows.gamma if stabilization is None else rows.stabilised(stabilization.alpha, stabilization.beta)
+    found, n = terms.inertia, terms.v.shape[0]
+    inertia = pack_inertia(found.inertia) if is_symmetric else found.inertia.matrix
+    E = ca.SX(n, 0) if is_natural else rows.E
+    matrices = dict(
+        zip(
+            OUTPUTS,
+            (
+                *(terms.q_dot, terms.port_twists, terms.port_placements, rows.J, gamma, E),
+                *(found.M, found.Z, found.Y, found.h, inertia, found.wrench),
+                terms.port_accelerations,
+            ),
+            strict=True,
+        )
+    )
+    matrices = dict(zip(matrices, ca.cse([ca.densify(item) for item in matrices.values()]), strict=True))
+    symbols = dict(
+        zip(
+            INPUTS,
+            (
+                *(terms.t, terms.q, terms.v, terms.base_twist, terms.base_placement, terms.u, terms.record),
+                *(terms.outer, terms.base_acceleration, terms.v_dot),
+            ),
+            strict=True,
+        )
+    )
+
+    def function(name: str, given: tuple[str, ...], results: tuple[str, ...], flat: bool = False) -> ca.Function:
+        values = [ca.vec(matrices[key].T) if flat else matrices[key] for key in results]
+        return ca.Function(name, [symbols[key] for key in given], values, list(given), list(results))
+
+    unit = ca.jacobian(matrices["accelerations"], ca.vertcat(symbols["A"], symbols["v_dot"]))
+    given = [symbols["t"], symbols["q"], symbols["record"]]
+    return AggregateKind(
+        whole=function("aggregate", INPUTS, OUTPUTS, flat=True),
+        outward=function("outward", INPUTS[:7], OUTPUTS[:6]),
+        inward=function("inward", INPUTS[:8], OUTPUTS[6:12]),
+        onward=function("onward", (*INPUTS[:7], *INPUTS[8:]), OUTPUTS[12:]),
+        port_map=ca.Function("port_map", given, [ca.densify(unit)], ["t", "q", "record"], ["map"]),
+        rows=_rows(terms, rows, gamma),
+        holds=np.array([item.position is not None for item in rows.rows for _ in item.names], dtype=bool),
+        is_symmetric=is_symmetric,
+        is_natural=is_natural,
+    )
+
+
+def _rows(terms: AggregateTerms, rows: LocalRows, gamma: Any) -> ca.Function:
+    """The loops alone, for closing and projecting."""
+    rate = ca.jtimes(rows.position, terms.q, terms.q_dot) if rows.position.shape[0] else rows.position
+    held = ca.jacobian(rate, terms.v)
+    W = ca.jacobian(terms.q_dot, terms.v)
+    results = [rows.position, rows.speed, rows.J, held, W, gamma, rows.sides]
+    given = [terms.t, terms.q, terms.v, terms.base_twist, terms.record]
+    names = ["position", "speed", "J", "J_position", "W", "gamma", "sides"]
+    return ca.Function("rows", given, [ca.densify(item) for item in results], ["t", "q", "v", "V", "record"], names)

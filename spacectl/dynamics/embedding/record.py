@@ -1,0 +1,295 @@
+"""The numbers of an aggregate as one flat record, and the key that tells which aggregates share their code.
+
+Exact zeros (and ones in rotations) of a record are part of the code, as in unrolled equations; all other entries are data. A key
+holds joints, bodies, rules and the zeros, with names replaced by places, so that the members of a chain share one kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.parameters import Parameters
+from spacectl.core.provenance import class_key, content_hash
+from spacectl.dynamics.embedding.aggregates import Aggregate, Port
+from spacectl.dynamics.embedding.points import key_of_points, sees_root
+from spacectl.dynamics.recursion.links import Link, form_links
+from spacectl.dynamics.tree.actuation import loop_motor
+from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
+from spacectl.model.actuators import Actuator, JointTorque, ReactionWheel
+from spacectl.model.constraints import Artificial, Constraint
+from spacectl.model.elements import JointElement
+from spacectl.model.frame_constraints import FrameConstraint, structure_of
+from spacectl.model.joints import Planar
+from spacectl.model.system import System
+from spacectl.spatial.motion import Placement
+
+__all__ = ["Frames", "Record", "make_record"]
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A system with numbers put in: links, bodies in them, and who acts where."""
+
+    system: System
+    parameters: Parameters
+    p: np.ndarray
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Nodes and labels."""
+        return Tree.of(self.system)
+
+    @cached_property
+    def numbers(self) -> Any:
+        """Named numbers as arrays."""
+        return numeric_numbers(self.parameters, self.p)
+
+    @cached_property
+    def links(self) -> Any:
+        """Links with numeric placements and inertias."""
+        return form_links(self.tree, self.numbers, np.zeros(1))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Place of each body in the tree."""
+        return {node.part.name: i for i, node in enumerate(self.tree.nodes)}
+
+    @cached_property
+    def has_gravity(self) -> bool:
+        """Whether gravity is a load on each body, which needs placements in the root."""
+        n, properties = self.numbers.group("environment"), (1.0, np.zeros(3), np.eye(3))
+        away = Placement(np.eye(3), np.array([1.0, 0.0, 0.0]))  # from a centre of attraction
+        return self.system.environment.gravity_wrench(away, properties, n) is not None
+
+    @cached_property
+    def needs_placements(self) -> bool:
+        """Whether something asks where a body is in the root: gravity as a load, actuators in world axes, springs to it."""
+        if self.has_gravity or any(getattr(a, "axes", "") == "world" for a in self.system.actuators):
+            return True
+        return any(sees_root(self, element) for element in self.system.point_elements)
+
+    def root_rate(self, n: Mapping[str, Any]) -> Any | None:
+        """Inertial rate of the root from the environment's numbers; None if it does not turn."""
+        return self.system.environment.root_rate(n)
+
+    @cached_property
+    def bodies(self) -> dict[int, list[str]]:
+        """Names of the bodies of each link."""
+        found: dict[int, list[str]] = {}
+        for node, (owner, _) in zip(self.tree.nodes, self.links.body, strict=True):
+            found.setdefault(owner, []).append(node.part.name)
+        return found
+
+    def place(self, on: str) -> tuple[int, str, Placement]:
+        """Link of a frame (or `ROOT`), the frame's name if the body is flexible, and else its placement in the link."""
+        nothing = Placement.identity(np.zeros(1))
+        if on in self.tree.root_names:
+            return ROOT, "", nothing
+        body, _, frame = on.partition(".")
+        i, X = self.links.body[self.index[body]]
+        if not frame:
+            return i, "", X
+        if i != ROOT and self.links.items[i].kind == "modal":
+            return i, frame, nothing
+        n = self.numbers
+        return i, "", X @ Placement(n[f"{body}.{frame}.rotation"], n[f"{body}.{frame}.at"])
+
+    def actuators(self, aggregate: Aggregate) -> list[Actuator]:
+        """Actuators that push on bodies of an aggregate, or work in joints that close its loops."""
+        loops = {item.name for item in aggregate.constraints}
+        pushing = [a for i in aggregate.links for a in self._pushing.get(i, ())]
+        return pushing + [a for a in self._closing if a.joint in loops]  # type: ignore[attr-defined]
+
+    @cached_property
+    def _pushing(self) -> dict[int, list[Actuator]]:
+        found: dict[int, list[Actuator]] = {}
+        for actuator in self.system.actuators:
+            if not isinstance(actuator, (JointTorque, ReactionWheel)):
+                found.setdefault(self.place(actuator.on)[0], []).append(actuator)  # type: ignore[attr-defined]
+        return found
+
+    @cached_property
+    def _closing(self) -> list[Actuator]:
+        return [a for a in self.system.actuators if loop_motor(self.system, a) is not None]
+
+    def elements(self, members: tuple[int, ...]) -> list[JointElement]:
+        """Springs and drives in the joints of some links."""
+        joints = {self.links.items[i].node.part.joint_name for i in members}
+        return [e for e in self.system.elements if isinstance(e, JointElement) and {j for j, _ in e.ends} & joints]
+
+
+@dataclass(frozen=True)
+class Record:
+    """Numbers of one aggregate by name, which of their entries are structure, and the key of its kind."""
+
+    aggregate: Aggregate
+    values: Mapping[str, np.ndarray]
+    fixed: Mapping[str, np.ndarray]
+    ports: tuple[Port, ...]
+    key: str
+
+    @property
+    def data(self) -> np.ndarray:
+        """The entries that are data, one after the other."""
+        return np.concatenate([np.zeros(0), *(value[~self.fixed[name]] for name, value in self.values.items())])
+
+    def symbols(self) -> tuple[Any, dict[str, Any]]:
+        """One symbol for the data, and the named pieces in their shapes."""
+        record = ca.SX.sym("record", self.data.size)
+        entries, at, pieces = ca.vertsplit(record) if self.data.size else [], 0, {}
+        for name, value in self.values.items():
+            flat = []
+            for entry, is_fixed in zip(value.reshape(-1), self.fixed[name].reshape(-1), strict=True):
+                flat.append(ca.SX(entry) if is_fixed else entries[at])
+                at += not is_fixed
+            column = ca.vertcat(*flat) if flat else ca.SX(0, 1)
+            pieces[name] = ca.reshape(column, *value.shape[::-1]).T if value.ndim == 2 else column
+        return record, pieces
+
+
+def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], extra: Any) -> Record:
+    """The record of an aggregate.
+
+    Parameters
+    ----------
+    frames : Frames
+        The system with numbers.
+    aggregate : Aggregate
+        Whose.
+    ports : tuple of Port
+        What hangs on it where.
+    extra : anything that can be hashed
+        Further choices that decide the code.
+    """
+    values: dict[str, np.ndarray] = {}
+    loose: set[str] = set()  # all entries are data
+    for k, i in enumerate(aggregate.links):
+        values |= {f"#link{k}.{key}": value for key, value in _link_values(frames, frames.links.items[i]).items()}
+    environment = frames.numbers.group("environment")
+    if frames.has_gravity or (aggregate.elements and frames.root_rate(environment) is not None):
+        values |= {f"#environment.{key}": np.asarray(value) for key, value in environment.items()}
+    owners = [(f"#constraint{k}", item.name) for k, item in enumerate(aggregate.constraints)]
+    owners += [(f"#element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
+    owners += [(f"#point{k}", item.name) for k, item in enumerate(aggregate.elements)]
+    owners += [(f"#input{k}", a.input_name) for k, a in enumerate(frames.actuators(aggregate))]
+    for role, owner in owners:
+        own = {f"{role}.{key}": np.asarray(value, dtype=float) for key, value in frames.numbers.group(owner).items()}
+        values |= own
+        loose |= {name for name, value in own.items() if not _is_place(aggregate, role, value)}
+    for on in _frames_of(frames, aggregate):
+        X = frames.place(on)[2]
+        values |= {f"{on}.frame_R": np.asarray(X.R), f"{on}.frame_p": np.asarray(X.p)}
+    values = {name: np.asarray(value, dtype=float).reshape(np.shape(value) or (1,)) for name, value in values.items()}
+    fixed = {
+        name: np.zeros(value.shape, dtype=bool) if name in loose else _structural(name, value)
+        for name, value in values.items()
+    }
+    return Record(aggregate, values, fixed, ports, _key(frames, aggregate, ports, values, fixed, extra))
+
+
+def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
+    """Whether a number says where something is: of constraints between frames, and where springs end."""
+    if role.startswith("#point"):
+        return value.ndim > 0
+    return role.startswith("#constraint") and isinstance(
+        aggregate.constraints[int(role.removeprefix("#constraint"))], FrameConstraint
+    )
+
+
+def _structural(name: str, value: np.ndarray) -> np.ndarray:
+    """Exact zeros, and in matrices that turn (their rows are unit vectors) exact ones."""
+    turns = value.shape == (3, 3) and np.allclose(np.sum(value**2, axis=1), 1.0)
+    is_zero = value == 0.0
+    return is_zero | (np.abs(value) == 1.0) if turns else is_zero
+
+
+def _link_values(frames: Frames, link: Link) -> dict[str, Any]:
+    """Placement, inertia and the numbers of joint or modes of a link; its bodies where gravity needs them."""
+    values: dict[str, Any] = {"R": link.X_PJ.R, "p": link.X_PJ.p}
+    if link.kind == "modal":
+        own = {key: value for key, value in link.n.items() if key not in ("at", "rotation")}
+        return values | {f"n.{key}": np.asarray(value) for key, value in own.items()}
+    values |= {"mass": link.inertia.mass, "first": link.inertia.first, "inertia": link.inertia.I_O}
+    values |= {f"n.{key}": link.n[key] for key in link.node.part.joint.numbers() if key in link.n}
+    for m, (X, (mass, com, I_C)) in enumerate(link.members if frames.has_gravity else ()):
+        values |= {
+            f"member{m}.{key}": x
+            for key, x in zip(("R", "p", "mass", "com", "inertia"), (X.R, X.p, mass, com, I_C), strict=True)
+        }
+    return values
+
+
+def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
+    """Frames that constraints, springs and body actuators of an aggregate name."""
+    found: list[str] = []
+    for item in aggregate.constraints:
+        if isinstance(item, FrameConstraint):
+            found += [item.a, item.b]
+        if isinstance(item, Constraint):
+            kinds = ("position", "velocity", "angular_velocity", "rotation")
+            found += [name for kind, name in item.rule.needs if kind in kinds]
+    found += [on for element in aggregate.elements for on, _ in element.points]
+    found += [actuator.on for actuator in frames.actuators(aggregate) if hasattr(actuator, "on")]
+    return list(dict.fromkeys(found))
+
+
+def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: Any, fixed: Any, extra: Any) -> str:
+    """What decides the code, with names replaced by places."""
+    items, place = frames.links.items, {i: k for k, i in enumerate(aggregate.links)}
+    links = []
+    for i in aggregate.links:
+        link = items[i]
+        joint, body = link.node.part.joint, link.node.part.body
+        own = (place.get(link.parent, ROOT), link.frame if link.parent in place else "", link.kind, len(link.members))
+        kind = (class_key(type(joint)), joint.normal if isinstance(joint, Planar) else "", str(joint.motion))
+        links.append(
+            [own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))]
+        )
+    constraints = [(structure_of(item), _owners(frames, item)) for item in aggregate.constraints]
+    elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
+    keys = ("on", "axes", "joint", "component")
+    actuators = [[class_key(type(a)), *(str(getattr(a, key, "")) for key in keys)] for a in frames.actuators(aggregate)]
+    points = key_of_points(frames, aggregate)
+    told = repr([constraints, elements, points, actuators, [(place[i], frame) for i, frame in ports]])
+    pattern = [(name, fixed[name].tolist(), values[name][fixed[name]].tolist()) for name in values]
+    environment = class_key(type(frames.system.environment))
+    places = {on: frames.place(on)[:2] for on in _frames_of(frames, aggregate)}
+    seen = [(place.get(i, ROOT), frame) for i, frame in places.values()]
+    text = repr([links, environment, seen, [(a, str(b), c) for a, b, c in pattern], repr(extra)])
+    return content_hash([_without_names(frames, aggregate, told), _without_names(frames, aggregate, text)])
+
+
+def _owners(frames: Frames, item: Any) -> list[Any]:
+    """Actuators that keep a constraint, by joint."""
+    names = item.kind.by if isinstance(item.kind, Artificial) else ()
+    return [
+        [
+            (class_key(type(a)), getattr(a, "joint", ""), getattr(a, "component", ""))
+            for a in frames.system.actuators
+            if a.input_name == name
+        ]
+        for name in names
+    ]
+
+
+def _without_names(frames: Frames, aggregate: Aggregate, text: str) -> str:
+    """A text with the names of the aggregate's parts replaced by their places."""
+    names: dict[str, str] = {}
+    for k, i in enumerate(aggregate.links):
+        link = frames.links.items[i]
+        joint = link.node.part.joint_name
+        names |= {joint: f"@joint{k}", f"{joint}_dot": f"@rate{k}"}
+        names |= {name: f"@body{k}_{m}" for m, name in enumerate(frames.bodies.get(i, ()))}
+    names |= {item.name: f"@constraint{k}" for k, item in enumerate(aggregate.constraints)}
+    names |= {a.input_name: f"@input{k}" for k, a in enumerate(frames.actuators(aggregate))}
+    base = aggregate.base[0]
+    names |= {name: f"@base{m}" for m, name in enumerate(frames.bodies.get(base, ()) if base != ROOT else ())}
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w@#])({pattern})(?!\w)", lambda found: names[found.group(1)], text)

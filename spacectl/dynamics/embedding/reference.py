@@ -1,0 +1,186 @@
+"""`EmbeddedTwin`: the sweeps over aggregates in numpy, for checking native code and for machines without a compiler.
+
+Outward for motion, inward for what each aggregate's base feels, outward for accelerations; multipliers follow from the
+equations of each aggregate alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import SolverError
+from spacectl.dynamics.constraints.sharing import rigid_compliances, share_load
+from spacectl.dynamics.constraints.solvers import RANK
+from spacectl.dynamics.embedding.embedded_model import EmbeddedModel, Member
+from spacectl.dynamics.embedding.solve import AggregateSolution, scale_of, solve_aggregate
+from spacectl.dynamics.tree.nodes import ROOT
+
+__all__ = ["EmbeddedTwin", "MemberState", "full_inertia", "pack"]
+
+_UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
+
+
+@dataclass
+class MemberState:
+    """What the sweeps know of one aggregate."""
+
+    given: list[Any]
+    q_dot: np.ndarray
+    twists: np.ndarray
+    placements: np.ndarray
+    J: np.ndarray
+    gamma: np.ndarray
+    E: np.ndarray
+    ports: np.ndarray
+    M: np.ndarray | None = None
+    Z: np.ndarray | None = None
+    Y: np.ndarray | None = None
+    h: np.ndarray | None = None
+    solution: AggregateSolution | None = None
+    v_dot: np.ndarray | None = None
+    base_acceleration: np.ndarray | None = None
+    accelerations: np.ndarray | None = None
+
+
+class EmbeddedTwin:
+    """Order-N dynamics of aggregates in numpy.
+
+    Parameters
+    ----------
+    model : EmbeddedModel
+        The system with numbers.
+    """
+
+    def __init__(self, model: EmbeddedModel):
+        self.model = model
+        self.members = model.members
+        tree = model.frames.tree
+        self.n_q, self.n_v, self.n_u = len(tree.coordinates), len(tree.speeds), len(model.inputs)
+        self.n_rows = sum(item.n_rows for item in model.active)
+
+    def sweep(self, t: float, q: Any, v: Any, u: Any) -> list[MemberState]:
+        """All three sweeps.
+
+        Raises
+        ------
+        SolverError
+            If an aggregate has no accelerations; the message names its loops and joints.
+        """
+        q, v, u = (np.asarray(item, dtype=float).reshape(-1) for item in (q, v, u))
+        states = self.outward(float(np.asarray(t).reshape(-1)[0]), q, v, u)
+        tau = np.zeros(self.n_v)
+        np.add.at(tau, self.model.joint_inputs[:, 1], u[self.model.joint_inputs[:, 0]])
+        for k in reversed(range(len(states))):
+            self._inward(k, states, tau)
+        for member, state in zip(self.members, states, strict=True):
+            above = (
+                self.model.root[6:12] if member.base == ROOT else _at(states[member.base].accelerations, member.port, 6)
+            )
+            solution: Any = state.solution
+            state.base_acceleration, state.v_dot = above, solution.v_dot + solution.G @ above
+            onward = self.model.evaluator(member.kind, "onward")
+            state.accelerations = onward(*state.given, above, state.v_dot)[0].reshape(-1)
+        return states
+
+    def outward(self, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[MemberState]:
+        """Motion of all aggregates, with nothing on their ports yet."""
+        states: list[MemberState] = []
+        padded = np.append(u, 0.0)
+        for member in self.members:
+            kind, base = member.kind, None if member.base == ROOT else states[member.base]
+            twist = self.model.root[:6] if base is None else _at(base.twists, member.port, 6)
+            placement = self.model.root[12:] if base is None else _at(base.placements, member.port, 12)
+            placement = placement[: kind.size("X")]
+            given = [t, q[member.q], v[member.v], twist, placement, padded[member.u], member.record]
+            results = self.model.evaluator(kind, "outward")(*given)
+            q_dot, twists, placements, gamma = (results[i].reshape(-1) for i in (0, 1, 2, 4))
+            ports = np.zeros(kind.size("ports"))
+            states.append(MemberState(given, q_dot, twists, placements, results[3], gamma, results[5], ports))
+        return states
+
+    def _inward(self, k: int, states: list[MemberState], tau: np.ndarray) -> None:
+        member, state = self.members[k], states[k]
+        M, Z, Y, h, inertia, wrench = self.model.evaluator(member.kind, "inward")(*state.given, state.ports)
+        state.M, state.Z, state.Y, state.h = M, Z, Y, h.reshape(-1) - tau[member.v]
+        E = None if member.kind.is_natural else state.E
+        try:
+            state.solution = solve_aggregate(M, Y, state.h, state.J, state.gamma, E, self.model.ranks[k])
+        except SolverError as error:
+            raise SolverError(f"{self.model.describe(member)}: {error}{self._loose(member, state.J)}") from error
+        if member.base == ROOT:
+            return
+        felt = full_inertia(inertia, member.kind.is_symmetric) + Z @ state.solution.G
+        base = self.members[member.base].kind
+        packed = pack(felt) if base.is_symmetric else felt.reshape(-1)
+        size = packed.size + 6
+        share = np.concatenate([packed, wrench.reshape(-1) + Z @ state.solution.v_dot])
+        states[member.base].ports[member.port * size : (member.port + 1) * size] += share
+
+    def _loose(self, member: Member, J: np.ndarray) -> str:
+        """Which speed the rows leave free most, as a clause of a message."""
+        if not len(J) or not np.all(np.isfinite(J)):
+            return ""
+        _, singular, V = np.linalg.svd(J)
+        rank = int(np.sum(singular > RANK * max(float(singular[0]), 1e-300)))
+        share = np.linalg.norm(V[rank:], axis=0)
+        name = self.model.frames.tree.speeds.names[member.v[int(np.argmax(share))]]
+        return f"; '{name}' is held least. Move away from this position, or give the loop other proportions"
+
+    def v_dot(self, t: float, q: Any, v: Any, u: Any) -> np.ndarray:
+        """Rates of the speeds, (n_v,)."""
+        found = np.zeros(self.n_v)
+        for member, state in zip(self.members, self.sweep(t, q, v, u), strict=True):
+            found[member.v] = state.v_dot
+        return found
+
+    def x_dot(self, t: float, x: Any, u: Any) -> np.ndarray:
+        """Rate of the state, (n_x,)."""
+        x = np.asarray(x, dtype=float).reshape(-1)
+        found = np.zeros(self.n_q + self.n_v)
+        states = self.sweep(t, x[: self.n_q], x[self.n_q :], u)
+        for member, state in zip(self.members, states, strict=True):
+            found[member.q], found[self.n_q + member.v] = state.q_dot, state.v_dot
+        return found
+
+    def multipliers(self, t: float, q: Any, v: Any, u: Any) -> np.ndarray:
+        """Multipliers of all rows: ``E lam = M v_dot + Y A + h`` in each aggregate, of least work where they are not unique."""
+        lam, compliance = np.zeros(self.n_rows), np.array(rigid_compliances(self.model.active))
+        for member, state in zip(self.members, self.sweep(t, q, v, u), strict=True):
+            if member.rows.size:
+                force: Any = state.M @ state.v_dot + state.Y @ state.base_acceleration + state.h  # type: ignore[operator]
+                scale = scale_of(np.asarray(state.M))
+                E = state.J.T if member.kind.is_natural else state.E
+                found = np.linalg.lstsq(scale[:, None] * E, scale * force, rcond=RANK)[0]
+                lam[member.rows] = share_load(np.asarray(state.M), np.asarray(E), found, compliance[member.rows])
+        return lam
+
+    def rows(self, member: Member, t: float, q: Any, v: Any) -> list[np.ndarray]:
+        """position, speed, J, J_position, W, gamma, sides of one member's loops, for its own q and v."""
+        return self.model.evaluator(member.kind, "rows")(t, q, v, self.model.root[:6], member.record)
+
+
+def _at(whole: Any, place: int, size: int) -> Any:
+    return whole[place * size : (place + 1) * size]
+
+
+def full_inertia(packed: np.ndarray, is_symmetric: bool) -> np.ndarray:
+    """The 6 x 6 matrix of an inertia as the kinds give it."""
+    if not is_symmetric:
+        return np.asarray(packed)
+    flat = np.asarray(packed).reshape(-1)
+    I = np.zeros((6, 6))
+    for k, (i, j) in enumerate(_UPPER):
+        I[i, j] = I[j, i] = flat[k]
+        I[3 + i, 3 + j] = I[3 + j, 3 + i] = flat[15 + k]
+    I[:3, 3:] = flat[6:15].reshape(3, 3)
+    I[3:, :3] = I[:3, 3:].T
+    return I
+
+
+def pack(I: np.ndarray) -> np.ndarray:
+    """A symmetric 6 x 6 matrix as the kinds take it: 21 entries."""
+    upper, lower = ([block[i, j] for i, j in _UPPER] for block in (I[:3, :3], I[3:, 3:]))
+    return np.array([*upper, *I[:3, 3:].reshape(-1), *lower])

@@ -1,0 +1,89 @@
+"""Position rows of loops as functions of the coordinates, each by the shortest way through the tree: what closing needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from spacectl.dynamics.constraints.terms import ConstraintTerms
+from spacectl.dynamics.partitioning.blocks import ClosingBlock
+from spacectl.dynamics.tree.kinematics import frame_in_body
+from spacectl.dynamics.tree.nodes import ROOT
+from spacectl.dynamics.tree.terms import Terms
+from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.spatial.motion import Placement
+
+__all__ = ["block_rows", "checked_rows", "end_frame", "seen_from", "way_to"]
+
+
+def block_rows(terms: Terms, constraints: ConstraintTerms, block: ClosingBlock) -> ca.Function:
+    """(t, q, p) -> (g, C_d) of the rows that close a block: what Newton's method needs (002 Eq 9)."""
+    g = ca.vertcat(*_rows(terms, constraints, block.solved))
+    C = ca.jacobian(ca.jtimes(g, terms.q, terms.q_dot), terms.v)[:, list(block.speeds)]
+    return ca.Function("rows", [terms.t, terms.q, terms.p], [ca.densify(g), ca.densify(C)], ["t", "q", "p"], ["g", "C"])
+
+
+def checked_rows(terms: Terms, constraints: ConstraintTerms, rows: tuple[int, ...] | None) -> ca.Function:
+    """(t, q, p) -> (g, sides): rows (None: all) that must be met, and numbers that must be positive where there is a choice."""
+    wanted = tuple(range(constraints.position.numel())) if rows is None else rows
+    g = ca.densify(ca.vertcat(*_rows(terms, constraints, wanted))) if wanted else ca.SX(0, 1)
+    sides = []
+    for item in constraints.rows:
+        if isinstance(item.constraint, FrameConstraint):
+            X_JF = _frame(terms, item.constraint)
+            side = ca.SX(item.constraint.side(X_JF.R, terms.numbers.group(item.constraint.name)))
+            sides += [] if side.is_constant() else [ca.densify(side)]
+    found = ca.vertcat(*sides) if sides else ca.SX(0, 1)
+    return ca.Function("checked", [terms.t, terms.q, terms.p], [g, found], ["t", "q", "p"], ["g", "sides"])
+
+
+def _rows(terms: Terms, constraints: ConstraintTerms, wanted: tuple[int, ...]) -> list[Any]:
+    """The wanted ones of all rows that hold positions."""
+    found: list[Any] = []
+    at = 0
+    for item in constraints.rows:
+        if item.position is None:
+            continue
+        size, member = item.constraint.n_rows, item.constraint
+        own = [i - at for i in wanted if at <= i < at + size]
+        at += size
+        if own:
+            is_frame = isinstance(member, FrameConstraint)
+            g = member.rows(_frame(terms, member), terms.numbers.group(member.name)) if is_frame else item.position  # type: ignore[attr-defined, arg-type]
+            found += [ca.SX(g)[i] for i in own]
+    return found
+
+
+def _frame(terms: Terms, constraint: FrameConstraint) -> Placement:
+    """The frame on b seen from that on a."""
+    return seen_from(terms, *end_frame(terms, constraint, "a"), *end_frame(terms, constraint, "b"))
+
+
+def end_frame(terms: Terms, constraint: FrameConstraint, end: str) -> tuple[int, Placement]:
+    """Body and place there of a constraint's frame."""
+    n = terms.numbers.group(constraint.name)
+    body, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), terms.q, terms.v, terms.numbers)
+    return body, X_BE @ Placement(n[f"rotation_{end}"], n[f"at_{end}"])
+
+
+def seen_from(terms: Terms, one: int, X_one: Placement, two: int, X_two: Placement) -> Placement:
+    """A frame on body `two` seen from a frame on body `one`, by the shortest way through the tree."""
+    ups, downs = way_to(terms, one), way_to(terms, two)
+    while ups and downs and ups[0] == downs[0]:
+        ups, downs = ups[1:], downs[1:]
+    X_up = X_down = Placement.identity(terms.q)
+    for i in ups:
+        X_up = X_up @ terms.steps[i].X_PB
+    for i in downs:
+        X_down = X_down @ terms.steps[i].X_PB
+    return (X_up @ X_one).inverse() @ X_down @ X_two
+
+
+def way_to(terms: Terms, body: int) -> list[int]:
+    """Bodies from the root to this one."""
+    path: list[int] = []
+    while body != ROOT:
+        path.insert(0, body)
+        body = terms.tree.nodes[body].parent
+    return path

@@ -1,0 +1,1 @@
+"""The catalogue of legs whose loop closes in closed form (002)."""

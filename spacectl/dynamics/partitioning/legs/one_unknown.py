@@ -1,0 +1,154 @@
+"""R2-R2-R2 in general (002): four equations led to one in one angle of the middle joint, solved in a fixed number of
+operations.
+
+With that angle, by the tangent x of half its advance, the distance of the outer centres gives the other angle of the middle
+joint, the direction to the last centre the angles of the first joint, both by formulas without arctangents, and the row of
+the closing joint is what is left: F(x) = 0. Two steps of Ostrowski's method (order four) lead from a start x_0 to an error
+of the order (x_0 - x)^16. Where that leaves more of the row than rounding the margin is negative, and Newton's method in
+four unknowns takes over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from spacectl.dynamics.partitioning.legs.formulas import near_to
+from spacectl.dynamics.partitioning.legs.geometry import LegGeometry
+from spacectl.spatial.backend import cross, dot
+
+__all__ = ["solve_by_first", "solve_by_second"]
+
+_LEFT = 1e-14  # what may be left of the row, a product of unit vectors: rounding
+_VECTORS = ("o", "w", "n", "l", "m", "s1", "s2", "t1", "t2", "along")
+
+
+def solve_by_first(g: LegGeometry) -> tuple[list[Any], Any]:
+    """Unknown: the first angle of the middle joint. Coordinates and margin."""
+    return _solve(g, is_first=True)
+
+
+def solve_by_second(g: LegGeometry) -> tuple[list[Any], Any]:
+    """Unknown: the second angle of the middle joint. Coordinates and margin."""
+    return _solve(g, is_first=False)
+
+
+def _solve(g: LegGeometry, *, is_first: bool) -> tuple[list[Any], Any]:
+    row, slope, found = _functions(is_first)
+    given = _given(g, is_first)
+    half, grade = _root(row, slope, given)
+    left, sines, cosines, folds = found(half, *given)
+    near, own = ca.vertcat(g.q1, g.q2), 2 if is_first else 3
+    x = near[own] + 2.0 * ca.atan(half)
+    angles = [x if i == own else near_to(ca.atan2(sines[i], cosines[i]), near[i]) for i in range(4)]
+    proof = ca.if_else(ca.fabs(left) < _LEFT, 1.0, -1.0)
+    return angles, ca.fmin(ca.fmin(ca.fmin(folds[0], folds[1]), 0.25 * grade**2), proof)
+
+
+def _root(row: ca.Function, slope: ca.Function, given: list[Any]) -> tuple[Any, Any]:
+    """Root of F near 0 by two steps of Ostrowski's method, and the slope before the last."""
+    x, grade = ca.SX(0.0), ca.SX(1.0)
+    for _ in range(2):
+        F, grade = slope(x, *given)
+        y = x - F / grade
+        F_y = row(y, *given)
+        x = y - _bounded(F / (F - 2.0 * F_y)) * F_y / grade
+    return x, grade
+
+
+def _bounded(ratio: Any) -> Any:
+    """A ratio of slopes; near 1 unless both are rounding."""
+    return ca.fmin(ca.fmax(ratio, 0.25), 4.0)
+
+
+def _given(g: LegGeometry, is_first: bool) -> list[Any]:
+    """What does not depend on the unknown: vectors of the leg, and the sides of its two folds in the present position."""
+    n, m = g.closing_axes()
+    C = g.X_F1J2.R
+    one, two = g.n1, g.n2
+    values = {
+        "o": g.X_F1J2.p, "w": g.X_F2E.p, "n": n, "l": g.X_T.p, "m": m, "s1": one["first"], "s2": one["second"],
+        "t1": two["first"], "t2": two["second"], "along": C.T @ g.X_F1J2.p,
+    }  # fmt: skip
+    cs = [(ca.cos(angle), ca.sin(angle)) for angle in (g.q1[1], g.q2[0], g.q2[1])]
+    y = _turned(values["t2"], *cs[2], values["w"])
+    v = _turned(values["t1"], *cs[1], y)
+    A, B, _ = _fold(values, cs[1] if is_first else cs[2], is_first, 0.0)
+    bend = cs[2] if is_first else cs[1]
+    A2, B2, _ = _tilt(values["s1"], values["s2"], values["o"] + C @ v, values["l"])
+    sides = ca.vertcat(A * bend[1] - B * bend[0], A2 * cs[0][1] - B2 * cs[0][0])
+    joint = g.constraint.joint  # type: ignore[attr-defined]
+    rest = float(sum(a * b for a, b in zip(joint.first, joint.second, strict=True)))
+    start = ca.vertcat(*(cs[1] if is_first else cs[2]))
+    return [*(values[name] for name in _VECTORS), C, start, ca.sign(sides + 1e-300), ca.SX(rest)]
+
+
+def _functions(is_first: bool) -> tuple[ca.Function, ca.Function, ca.Function]:
+    """F(x), (F, dF/dx)(x), and (F, sines, cosines, margins of the two folds)(x)."""
+    x = ca.SX.sym("x")
+    names = {name: ca.SX.sym(name, 3) for name in _VECTORS}
+    C, start, sides, rest = ca.SX.sym("C", 3, 3), ca.SX.sym("start", 2), ca.SX.sym("sides", 2), ca.SX.sym("rest")
+    own = _advanced(start, x)
+    F, sines, cosines, folds = _chain(own, names, C, sides, rest, is_first)
+    inputs = [x, *names.values(), C, start, sides, rest]
+    return (
+        ca.Function("row", inputs, [F]),
+        ca.Function("slope", inputs, [F, ca.jtimes(F, x, ca.SX(1.0))]),
+        ca.Function("angles", inputs, [F, sines, cosines, folds]),
+    )
+
+
+def _advanced(start: Any, half: Any) -> tuple[Any, Any]:
+    """Cosine and sine of an angle further by the arc whose half has this tangent."""
+    over = 1.0 / (1.0 + half**2)
+    c, s = (1.0 - half**2) * over, 2.0 * half * over
+    return start[0] * c - start[1] * s, start[1] * c + start[0] * s
+
+
+def _chain(
+    own: tuple[Any, Any], v: dict[str, Any], C: Any, sides: Any, rest: Any, is_first: bool
+) -> tuple[Any, Any, Any, Any]:
+    """From the unknown's cosine and sine through the leg: row, sines and cosines of (a1, a2, b1, b2), margins."""
+    K = 0.5 * (dot(v["l"], v["l"]) - dot(v["o"], v["o"]) - dot(v["w"], v["w"]))
+    c, s, bent = _angle(*_fold(v, own, is_first, K), sides[0])
+    other = (c, s)
+    b1, b2 = (own, other) if is_first else (other, own)
+    U, N = (C @ _turned(v["t1"], *b1, _turned(v["t2"], *b2, v[name])) for name in ("w", "n"))
+    U += v["o"]
+    c2, s2, tilted = _angle(*_tilt(v["s1"], v["s2"], U, v["l"]), sides[1])
+    U, N = (_turned(v["s2"], c2, s2, vector) for vector in (U, N))
+    off = dot(v["s1"], v["l"])
+    over = 1.0 / (dot(v["l"], v["l"]) - off**2)
+    c1, s1 = (dot(U, v["l"]) - dot(v["s1"], U) * off) * over, dot(cross(v["l"], v["s1"]), U) * over
+    F = dot(v["m"], _turned(v["s1"], c1, s1, N)) - rest
+    return F, ca.vertcat(s1, s2, b1[1], b2[1]), ca.vertcat(c1, c2, b1[0], b2[0]), ca.vertcat(bent, tilted)
+
+
+def _fold(v: dict[str, Any], own: tuple[Any, Any], is_first: bool, K: Any) -> tuple[Any, Any, Any]:
+    """A, B, C of ``A cos q + B sin q = C`` for the other angle of the middle joint: ``o C R_2 w = K``."""
+    if is_first:
+        axis, fixed, moved = v["t2"], _turned(v["t1"], own[0], -own[1], v["along"]), v["w"]
+    else:
+        axis, fixed, moved = v["t1"], v["along"], _turned(v["t2"], *own, v["w"])
+    part = dot(fixed, axis) * dot(axis, moved)
+    return dot(fixed, moved) - part, dot(fixed, cross(axis, moved)), K - part
+
+
+def _tilt(s1: Any, s2: Any, U: Any, l: Any) -> tuple[Any, Any, Any]:
+    """A, B, C for the second angle of the first joint: ``s1 R(s2, q) U = s1 l``."""
+    part = dot(s1, s2) * dot(s2, U)
+    return dot(s1, U) - part, dot(s1, cross(s2, U)), dot(s1, l) - part
+
+
+def _angle(A: Any, B: Any, C: Any, side: Any) -> tuple[Any, Any, Any]:
+    """Cosine and sine of q with ``A cos q + B sin q = C`` on a side, and its margin."""
+    square = ca.fmax(A**2 + B**2, 1e-300)
+    over, left = 1.0 / square, square - C**2
+    root = side * ca.sqrt(ca.fmax(left, 0.0))
+    return (A * C - B * root) * over, (B * C + A * root) * over, left * over
+
+
+def _turned(axis: Any, c: Any, s: Any, u: Any) -> Any:
+    """u turned about a unit axis (Rodrigues)."""
+    return c * u + s * cross(axis, u) + ((1.0 - c) * dot(axis, u)) * axis

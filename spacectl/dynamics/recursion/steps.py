@@ -1,0 +1,232 @@
+"""The recursion's steps for one link, as C functions generated from the same formulas as the unrolled code.
+
+For every joint kind there is an outward step (placement, twist, bias), an inward step (eliminate the joint's speeds)
+and an acceleration step; for environments with their own gravity there is a load step. They depend on no model, so
+one small library serves every tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+
+from spacectl.codegen.emit_c import emit_step
+from spacectl.dynamics.recursion.sweeps import Elimination, LinkMotion, accelerate, eliminate, move
+from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, has_field_of
+from spacectl.model.joints import Cartesian, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.spatial.articulated import ArticulatedInertia
+from spacectl.spatial.backend import dot, skew
+from spacectl.spatial.inertia import Inertia
+from spacectl.spatial.motion import Placement, move_twist, pull_wrench
+
+__all__ = ["GRAVITIES", "RECORD", "StepKind", "gravity_index", "has_step", "kind_name", "step_kinds", "steps_source"]
+
+#: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint numbers (6)
+RECORD = 9 + 3 + 1 + 3 + 6 + 6
+
+_UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
+
+#: One joint for each kind of step. The axis of Revolute, Prismatic and Cylindrical is the third (see `links`).
+_JOINTS: tuple[Joint, ...] = (
+    Revolute(axis="z"),
+    Prismatic(axis="z"),
+    Cylindrical(axis="z"),
+    Universal(),
+    Cartesian(),
+    Spherical(),
+    Planar(normal="x"),
+    Planar(normal="y"),
+    Planar(normal="z"),
+    Free(),
+)
+
+#: Environments whose gravity is a load on each body, with an example of each
+GRAVITIES: dict[str, Environment] = {"CentralGravity": CentralGravity(), "CircularOrbit": CircularOrbit(rate=1.0)}
+
+
+@dataclass(frozen=True)
+class StepKind:
+    """Name of a kind of step, its numbers of coordinates and speeds, and how many entries of S are kept."""
+
+    name: str
+    n_q: int
+    n_v: int
+    n_s: int
+
+
+def kind_name(joint: Joint) -> str:
+    """The kind of step that serves a joint."""
+    return type(joint).__name__ + (joint.normal if isinstance(joint, Planar) else "")
+
+
+def has_step(joint: Joint) -> bool:
+    """Whether there is a generated step for a joint: a subclass of a known kind may move otherwise."""
+    return any(type(joint) is type(known) for known in _JOINTS)
+
+
+def gravity_index(environment: Environment) -> int | None:
+    """Place of an environment's gravity among `GRAVITIES`; -1 if gravity is no load, None if there is no step for it."""
+    if type(environment).gravity_wrench is Environment.gravity_wrench:
+        return -1
+    known = (i for i, item in enumerate(GRAVITIES.values()) if has_field_of(environment, type(item)))
+    return next(known, None)
+
+
+@cache
+def step_kinds() -> tuple[StepKind, ...]:
+    """All kinds, in the order of the C tables."""
+    return tuple(
+        StepKind(
+            kind_name(joint), len(joint.coordinates), len(joint.speeds), _functions()[kind_name(joint)][0].nnz_out(1)
+        )
+        for joint in _JOINTS
+    )
+
+
+@cache
+def _functions() -> dict[str, list[ca.Function]]:
+    return {kind_name(joint): _joint_steps(joint) for joint in _JOINTS}
+
+
+@cache
+def steps_source() -> str:
+    """C text of all steps and of the tables that list them by kind."""
+    functions = [function for steps in _functions().values() for function in steps]
+    functions += [function for name, example in GRAVITIES.items() for function in _gravity_steps(name, example)]
+    tables = []
+    for step in ("out", "inward", "accelerate", "follow", "project", "rate"):
+        names = ", ".join(f"sc_{step}_{kind.name}" for kind in step_kinds())
+        tables.append(f"static const sc_step sc_{step}[] = {{{names}}};")
+    for table in ("sc_load", "sc_load_gradient"):
+        tables.append(f"static const sc_step {table}[] = {{{', '.join(f'{table}_{name}' for name in GRAVITIES)}}};")
+    for table, values in (
+        ("speeds", [kind.n_v for kind in step_kinds()]),
+        ("subspace", [kind.n_s for kind in step_kinds()]),
+    ):
+        tables.append(f"static const int sc_{table}[] = {{{', '.join(map(str, values))}}};")
+    head = "#include <math.h>\ntypedef void (*sc_step)(const double *const *a, double *const *r);\n"
+    return head + "\n".join([*(emit_step(function, function.name()) for function in functions), *tables]) + "\n"
+
+
+def _joint_steps(joint: Joint) -> list[ca.Function]:
+    """The steps of one joint kind; a constant S is part of the code, else it is kept between steps."""
+    n_v = len(joint.speeds)
+    sym = ca.SX.sym
+    q, v, v_dot, record, parent = (
+        sym("q", len(joint.coordinates)),
+        sym("v", n_v),
+        sym("v_dot", n_v),
+        sym("record", RECORD),
+        sym("parent", 6),
+    )
+    link = _link(joint, record)
+    motion = move(link, q, v, parent)
+    S_out = ca.vertcat(*motion.S)
+    is_constant = not ca.depends_on(S_out, ca.vertcat(q, record))
+    S_s = sym("S", 0 if is_constant else 6 * n_v)
+    S = motion.S if is_constant else [S_s[6 * k : 6 * k + 6] for k in range(n_v)]
+    X_s, c_s, w_s = sym("X", 12), sym("c", 6), sym("w", 6)
+    seen = LinkMotion(_placement(X_s), S, None, c_s)
+    bias_wrench = link.inertia.bias_wrench(motion.twist)
+    name = kind_name(joint)
+    outward = [_pack(motion.X), ca.SX(0, 1) if is_constant else S_out, motion.twist, motion.bias]
+    out = _function(
+        f"sc_out_{name}",
+        [q, v, record, parent],
+        [*outward, pack_inertia(ArticulatedInertia.of(link.inertia)), bias_wrench],
+    )
+
+    I_s, tau = sym("I", 21), sym("tau", n_v)
+    gone = eliminate(unpack_inertia(I_s), w_s, seen, tau)
+    inward = _function(
+        f"sc_inward_{name}",
+        [I_s, w_s, X_s, S_s, c_s, tau],
+        [
+            ca.vertcat(*gone.U),
+            ca.vertcat(*gone.D_inv),
+            ca.vertcat(*gone.force),
+            pack_inertia(gone.inertia.seen_from(seen.X)),
+            pull_wrench(seen.X, gone.wrench),
+        ],
+    )
+
+    U_s, D_inv, f_s = sym("U", 6 * n_v), sym("D_inv", n_v), sym("f", n_v)
+    known = Elimination(
+        [U_s[6 * k : 6 * k + 6] for k in range(n_v)], ca.vertsplit(D_inv), ca.vertsplit(f_s), gone.inertia, gone.wrench
+    )
+    A, rates = accelerate(seen, known, parent)
+    accelerated = _function(f"sc_accelerate_{name}", [parent, X_s, S_s, c_s, U_s, D_inv, f_s], [A, ca.vertcat(*rates)])
+
+    A_id = move_twist(seen.X, parent) + c_s
+    for k in range(n_v):
+        A_id = A_id + S[k] * v_dot[k]
+    follow = _function(
+        f"sc_follow_{name}", [parent, X_s, S_s, c_s, v_dot, record, w_s], [A_id, link.inertia @ A_id + w_s]
+    )
+    project = _function(
+        f"sc_project_{name}", [w_s, X_s, S_s], [ca.vertcat(*[dot(s, w_s) for s in S]), pull_wrench(seen.X, w_s)]
+    )
+    return [out, inward, accelerated, follow, project, _function(f"sc_rate_{name}", [q, v], [joint.q_dot(q, v)])]
+
+
+def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
+    """Load of one member, (X_NF, X_FB, mass com inertia, environment numbers) -> wrench about F, and its derivative.
+
+    The derivative (6, 6) is by a displacement twist d of F: ``R_NF (1 + d_omega~)``, ``p_NF + R_NF d_v``.
+    """
+    X_NF, X_FB, body, d = ca.SX.sym("X_NF", 12), ca.SX.sym("X_FB", 12), ca.SX.sym("body", 10), ca.SX.sym("d", 6)
+    numbers = {key: ca.SX.sym(key, number.value.size) for key, number in example.numbers().items()}
+    X = _placement(X_FB)
+    properties = (body[0], body[1:4], _symmetric_matrix(body[4:]))
+    moved = _placement(X_NF) @ Placement(ca.SX(ca.DM.eye(3)) + skew(d[:3]), d[3:])
+    wrench = pull_wrench(X, example.gravity_wrench(moved @ X, properties, numbers))
+    here, gradient = ca.substitute([wrench, ca.jacobian(wrench, d)], [d], [ca.SX.zeros(6)])
+    arguments = [X_NF, X_FB, body, ca.vertcat(*numbers.values())]
+    return [
+        _function(f"sc_load_{name}", arguments, [here]),
+        _function(f"sc_load_gradient_{name}", arguments, [gradient]),
+    ]
+
+
+def _link(joint: Joint, record: Any) -> Any:
+    """A link (as far as `move` needs it) whose numbers are the entries of a record."""
+    mass, first, inertia, extra = record[12], record[13:16], record[16:22], record[22:28]
+    n: dict[str, Any] = {}
+    for k, (key, number) in enumerate(joint.numbers().items()):
+        n[key] = ca.SX(ca.DM(number.value[...])) if key == "axis" else extra[3 * k : 3 * k + 3]
+    body = Inertia(mass, first, _symmetric_matrix(inertia))
+    return SimpleNamespace(
+        node=SimpleNamespace(part=SimpleNamespace(joint=joint)), X_PJ=_placement(record), n=n, inertia=body
+    )
+
+
+def _function(name: str, arguments: list[Any], results: list[Any]) -> ca.Function:
+    return ca.Function(name, arguments, [ca.densify(ca.vec(result)) for result in results])
+
+
+def _placement(flat: Any) -> Placement:
+    return Placement(ca.reshape(flat[:9], 3, 3).T, flat[9:12])
+
+
+def _pack(X: Placement) -> Any:
+    return ca.vertcat(*[X.R[i, j] for i in range(3) for j in range(3)], X.p)
+
+
+def _symmetric_matrix(six: Any) -> Any:
+    entry = {pair: six[k] for k, pair in enumerate(_UPPER)}
+    return ca.vertcat(*[ca.horzcat(*[entry[min(i, j), max(i, j)] for j in range(3)]) for i in range(3)])
+
+
+def pack_inertia(inertia: ArticulatedInertia) -> Any:
+    A, C = ([block[i, j] for i, j in _UPPER] for block in (inertia.A, inertia.C))
+    return ca.vertcat(*A, *[inertia.B[i, j] for i in range(3) for j in range(3)], *C)
+
+
+def unpack_inertia(flat: Any) -> ArticulatedInertia:
+    return ArticulatedInertia(
+        _symmetric_matrix(flat[:6]), ca.reshape(flat[6:15], 3, 3).T, _symmetric_matrix(flat[15:21])
+    )

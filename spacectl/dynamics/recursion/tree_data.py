@@ -1,0 +1,232 @@
+"""A tree as data for the native sweep: flat arrays and one struct, for given numbers p.
+
+Uses the same `form_links` as the unrolled recursion, on numbers instead of symbols.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.recursion.links import Link, Links, form_links
+from spacectl.dynamics.recursion.steps import RECORD, gravity_index, has_step, kind_name, step_kinds
+from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, numeric_numbers
+from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.system import System
+from spacectl.model.validate import find_speed
+from spacectl.spatial.motion import Placement
+
+__all__ = [
+    "TreeData",
+    "TreeStruct",
+    "environment_arrays",
+    "gravity_number",
+    "input_arrays",
+    "knows_kinds",
+    "member_arrays",
+    "serves_tree",
+]
+
+_COUNTS = (
+    "n_links",
+    "n_q",
+    "n_v",
+    "n_u",
+    "n_work",
+    "n_joint_inputs",
+    "n_body_inputs",
+    "n_members",
+    "gravity",
+    "placements",
+)
+_ARRAYS = (
+    "kind",
+    "parent",
+    "q",
+    "v",
+    "room",
+    "records",
+    "root",
+    "joint_input",
+    "body_input",
+    "body_data",
+    "member",
+    "member_data",
+    "environment",
+)
+_ACTUATORS = (JointTorque, JointForce, BodyForce, BodyTorque, Thruster, ReactionWheel)
+_UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+class TreeStruct(ctypes.Structure):
+    """``sc_tree`` of sweep.c."""
+
+    _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [(name, ctypes.c_void_p) for name in _ARRAYS]
+
+
+class TreeData:
+    """Arrays behind a `TreeStruct`; they live as long as this object.
+
+    Parameters
+    ----------
+    system : System
+        The description.
+    parameters : Parameters
+        Its run-time numbers.
+    p : array, shape (n_p,)
+        Their values.
+    """
+
+    def __init__(self, system: System, parameters: Parameters, p: np.ndarray):
+        tree = Tree.of(system)
+        numbers = numeric_numbers(parameters, p)
+        links = form_links(tree, numbers, np.zeros(1))
+        frames = [(i, Placement(np.eye(3), np.zeros(3))) for i in range(len(links.items))]
+        kinds = {kind.name: i for i, kind in enumerate(step_kinds())}
+        self.arrays: dict[str, np.ndarray] = {
+            "kind": np.array([kinds[kind_name(link.node.part.joint)] for link in links.items], dtype=np.intc),
+            "parent": np.array([link.parent for link in links.items], dtype=np.intc),
+            "q": np.array([link.node.q.start for link in links.items], dtype=np.intc),
+            "v": np.array([link.node.v.start for link in links.items], dtype=np.intc),
+            "records": np.array([_record(link) for link in links.items]).reshape(-1, RECORD),
+            **environment_arrays(system, numbers),
+            **input_arrays(system, tree, links, numbers, frames),
+            **member_arrays(links, frames),
+        }
+        gravity = gravity_number(system)
+        in_world = bool(self.arrays["body_input"].size) and bool(np.any(self.arrays["body_input"][:, 3]))
+        placements = gravity >= 0 or in_world
+        self.arrays["room"], n_work = _rooms(self.arrays["kind"], len(tree.speeds), placements)
+        counts = {
+            "n_links": len(links.items),
+            "n_q": len(tree.coordinates),
+            "n_v": len(tree.speeds),
+            "n_u": len(system.actuators),
+            "n_work": n_work,
+            "n_joint_inputs": len(self.arrays["joint_input"]),
+            "n_body_inputs": len(self.arrays["body_input"]),
+            "n_members": len(self.arrays["member"]),
+            "gravity": gravity,
+            "placements": int(placements),
+        }
+        self.arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
+        self.struct = TreeStruct(**counts, **{name: array.ctypes.data for name, array in self.arrays.items()})
+        self.n_work = n_work
+
+
+def _record(link: Link) -> np.ndarray:
+    """Placement, inertia and joint numbers of a link, in the order of `steps.RECORD`."""
+    extra = [np.ravel(value) for key, value in link.n.items() if key in ("first", "second")]
+    extra += [np.zeros(6 - 3 * len(extra))]
+    I = np.asarray(link.inertia.I_O)
+    upper = [I[i, j] for i, j in _UPPER]
+    return np.concatenate(
+        [np.ravel(link.X_PJ.R), link.X_PJ.p, [float(link.inertia.mass)], link.inertia.first, upper, *extra]
+    )
+
+
+def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, int]:
+    """Start of each link's share of the work array (behind tau), and the length of the whole."""
+    sizes = [57 + kind.n_s + 8 * kind.n_v + (12 if placements else 0) for kind in step_kinds()]
+    shares = np.array([sizes[kind] for kind in kinds], dtype=np.int64)
+    ends = n_v + np.cumsum(shares)
+    return (ends - shares).astype(np.int64), int(ends[-1]) if len(ends) else n_v
+
+
+def environment_arrays(system: System, numbers: Numbers) -> dict[str, np.ndarray]:
+    """Twist and acceleration of the root, and the environment's numbers."""
+    n = numbers.group("environment")
+    rate, lift = system.environment.root_rate(n), system.environment.root_acceleration(n)
+    none = np.zeros(3)
+    root = np.concatenate([none if rate is None else rate, none, none, none if lift is None else lift])
+    return {"root": root, "environment": np.concatenate([np.zeros(0), *(np.ravel(value) for value in n.values())])}
+
+
+def serves_tree(system: System) -> bool:
+    """Whether the data-driven kernels serve a system: a plain tree, all of whose kinds they know."""
+    return system.is_plain and knows_kinds(system)
+
+
+def knows_kinds(system: System) -> bool:
+    """Whether there are generated steps for all joints, actuators and the gravity of a system.
+
+    A class that has none, a user's subclass included, goes the general way through expressions.
+    """
+    joints = (part.joint for part in system.tree)
+    return (
+        all(has_step(joint) or not joint.speeds for joint in joints)
+        and all(type(actuator) in _ACTUATORS for actuator in system.actuators)
+        and gravity_index(system.environment) is not None
+    )
+
+
+def gravity_number(system: System) -> int:
+    """Place of the environment's gravity among the generated load steps, or -1.
+
+    Raises
+    ------
+    ModelError
+        If there is no step for it; a silent default would lose the gravity.
+    """
+    index = gravity_index(system.environment)
+    if index is None:
+        raise ModelError(
+            f"system '{system.name}': the data-driven kernels do not know the gravity of "
+            f"{type(system.environment).__name__}; use kind='auto' or 'unrolled'"
+        )
+    return index
+
+
+def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str, np.ndarray]:
+    """Bodies of the links with their placements and mass properties, for gravity.
+
+    `frames` gives for each link the index of its carrier and the link's frame F in the carrier's.
+    """
+    owner, data = [], []
+    for link, (carrier, X_F) in zip(links.items, frames, strict=True):
+        for X_FB, (mass, com, I_C) in link.members:
+            X = X_F @ X_FB
+            owner.append(carrier)
+            upper = [np.asarray(I_C)[a, b] for a, b in _UPPER]
+            data.append(np.concatenate([np.ravel(X.R), X.p, [float(mass)], com, upper]))
+    return {"member": np.array(owner, dtype=np.intc), "member_data": np.array(data).reshape(-1, 22)}
+
+
+def input_arrays(
+    system: System, tree: Tree, links: Links, numbers: Numbers, frames: list[tuple[int, Placement]]
+) -> dict[str, np.ndarray]:
+    """Joint inputs as (input, speed), body inputs as (input, carrier, is torque, in world axes) with point, direction."""
+    joints = {node.part.joint_name: node for node in tree.nodes}
+    joint_input: list[tuple[int, int]] = []
+    body_input: list[tuple[int, int, int, int]] = []
+    body_data: list[Any] = []
+    for k, actuator in enumerate(system.actuators):
+        if isinstance(actuator, (JointTorque, ReactionWheel)):
+            is_joint = isinstance(actuator, JointTorque)
+            node = joints[actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name]
+            joint_input.append((k, node.v.start + (find_speed(actuator, node.part) if is_joint else 0)))  # type: ignore[arg-type]
+            continue
+        body, _, frame = actuator.on.partition(".")  # type: ignore[attr-defined]
+        index = tree.index(body)
+        i, X_FB = links.body[index]
+        if i == ROOT:
+            continue
+        carrier, X_F = frames[i]
+        X = X_F @ X_FB
+        if frame:
+            X = X @ Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])
+        n = numbers.group(actuator.input_name)
+        in_world = actuator.axes == "world"  # type: ignore[attr-defined]
+        along = n["direction"] if in_world else X.R @ n["direction"]
+        is_torque = isinstance(actuator, BodyTorque)
+        body_input.append((k, carrier, int(is_torque), int(in_world)))
+        body_data.append(np.concatenate([np.zeros(3) if is_torque else X.point(n["at"]), along]))
+    return {
+        "joint_input": np.array(joint_input, dtype=np.intc).reshape(-1, 2),
+        "body_input": np.array(body_input, dtype=np.intc).reshape(-1, 4),
+        "body_data": np.array(body_data).reshape(-1, 6),
+    }

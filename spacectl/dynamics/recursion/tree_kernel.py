@@ -1,0 +1,102 @@
+"""`TreeKernel`: order-N forward and inverse dynamics in native code for any tree, with nothing to compile per model."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from spacectl.codegen.library import load_tuned
+from spacectl.codegen.native_function import NativeFunction
+from spacectl.codegen.sources import c_source
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.recursion.steps import steps_source
+from spacectl.dynamics.recursion.tree_data import TreeData
+from spacectl.model.system import System
+
+__all__ = ["TreeKernel", "tree_function", "tree_library"]
+
+_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "path.h", "inverse.h", "derivatives.c")
+
+
+@cache
+def tree_library() -> ctypes.CDLL:
+    """The library of steps and sweeps; the same for every model."""
+    library = load_tuned(
+        {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)}, name="tree", flags=("-O3", "-ffp-contract=fast")
+    )
+    pointer = ctypes.c_void_p
+    library.sc_tree_v_dot.argtypes = [pointer] * 6
+    library.sc_tree_tau.argtypes = [pointer] * 7
+    library.sc_tree_x_dot.argtypes = [pointer] * 5
+    count = ctypes.c_longlong
+    library.sc_batch.argtypes = [pointer, count, count, count, ctypes.c_double, *([pointer] * 6)]
+    library.sc_linearise.argtypes = [pointer] * 11
+    library.sc_linearise.restype = ctypes.c_int
+    library.sc_linear_sizes.argtypes = [pointer] * 2
+    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_batch", "sc_linear_sizes"):
+        getattr(library, name).restype = None
+    return library
+
+
+class TreeKernel:
+    """Native sweeps of one system for given numbers p.
+
+    Parameters
+    ----------
+    system : System
+        The description.
+    parameters : Parameters
+        Its run-time numbers.
+    p : array, shape (n_p,)
+        Their values.
+    """
+
+    def __init__(self, system: System, parameters: Parameters, p: np.ndarray):
+        self.library = tree_library()
+        self.data = TreeData(system, parameters, p)
+        self.n_q, self.n_v, self.n_u = self.data.struct.n_q, self.data.struct.n_v, self.data.struct.n_u
+        self._tree = ctypes.addressof(self.data.struct)
+
+    def v_dot(self, q: Any, v: Any, u: Any) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,)."""
+        return self._run("sc_tree_v_dot", (q, v, u), (self.n_q, self.n_v, self.n_u), self.n_v)
+
+    def tau(self, q: Any, v: Any, v_dot: Any, u: Any = None) -> np.ndarray:
+        """Generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
+        inputs = np.zeros(self.n_u) if u is None else u
+        return self._run("sc_tree_tau", (q, v, v_dot, inputs), (self.n_q, self.n_v, self.n_v, self.n_u), self.n_v)
+
+    def x_dot(self, x: Any, u: Any) -> np.ndarray:
+        """Rate of the state, shape (n_x,)."""
+        return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
+
+    def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
+        arrays = [np.ascontiguousarray(item, dtype=float).reshape(-1) for item in arguments]
+        for array, size in zip(arrays, sizes, strict=True):
+            if array.size != size:
+                given, wanted = [item.size for item in arrays], list(sizes)
+                raise ShapeError(f"tree: arguments have {given} entries, expected {wanted} (n_q or n_x, n_v, n_u)")
+        out, work = np.empty(n_out), np.empty(self.data.n_work)
+        getattr(self.library, name)(
+            self._tree, work.ctypes.data, *(array.ctypes.data for array in arrays), out.ctypes.data
+        )
+        return out
+
+
+def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
+    """(t, x, u, p) -> x_dot of a tree by the data-driven sweep; one for each thread."""
+    n_x = kernel.n_q + kernel.n_v
+    if n_x == 0:
+        raise ModelError("a system without speeds has nothing to integrate")
+    return NativeFunction(
+        ctypes.cast(kernel.library.sc_tree_plant, ctypes.c_void_p).value or 0,
+        [1, n_x, kernel.n_u, n_p],
+        [n_x],
+        np.frombuffer(memoryview(kernel.data.struct).cast("B"), dtype=np.int64),
+        np.zeros(kernel.data.n_work),
+        keep=[kernel],
+    )

@@ -1,0 +1,29 @@
+"""Deployed lengths of tethers, and the numbers from which bodies get their mass, for every formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from spacectl.dynamics.tree.nodes import Numbers, Tree
+from spacectl.model.system import Part, System
+from spacectl.model.tether import LineElement
+
+__all__ = ["line_lengths", "mass_numbers"]
+
+
+def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -> dict[str, Any]:
+    """Deployed length of each tether, by name [m]."""
+    places = {node.part.joint_name: node.q.start for node in tree.nodes}
+    lengths = {}
+    for line in system.point_elements:
+        if isinstance(line, LineElement):
+            coordinate = q[places[line.length_joint]] if line.length_joint else None
+            lengths[line.name] = line.deployed(t, coordinate, numbers.group(line.name))
+    return lengths
+
+
+def mass_numbers(part: Part, numbers: Numbers, lengths: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
+    line = getattr(part.body, "line", "")
+    return {**numbers.group(line), "length": lengths[line]} if line else numbers.group(part.name)

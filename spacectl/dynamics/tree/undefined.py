@@ -1,0 +1,113 @@
+"""States at which a term of the equations is not defined: rules and elements that divide by zero there, by name.
+
+``sqrt(x^2 + y^2 + z^2) - 1`` has no gradient at the origin, a spring no direction where its ends meet. Such a state has no
+accelerations in any formulation; beside it there is nothing wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import ModelError
+from spacectl.dynamics.tree.passive import joint_element_places
+from spacectl.dynamics.tree.terms import Terms
+
+__all__ = ["explain_undefined", "require_defined"]
+
+_CURE = (
+    "(a division by zero or a square root of zero, as where two points coincide); choose another state (x0, guess), "
+    "or write it without the singularity: squares in place of a square root, length=0 for a spring whose ends may meet"
+)
+_SHOWN = 6
+
+
+def require_defined(eom: Any, t: float, x: Any, p: Any = None) -> None:
+    """Raise `ModelError` if a constraint equation, its rate or its Jacobian is not finite at a state.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        By any formulation.
+    t : float
+        Time [s].
+    x : array, shape (n_x,)
+        A finite state.
+    p : array, optional
+        Run-time parameters.
+    """
+    if not eom.constraint_rows:
+        return
+    q, v = np.split(np.asarray(x, dtype=float), [eom.n_q])
+    position, speed, J, _, W = eom.call("projection", t, q, v, p=p)
+    bad = ~np.all(np.isfinite(np.hstack([J, speed])), axis=1)
+    bad[[eom.constraint_rows.index(name) for name in eom.position_rows]] |= ~np.isfinite(position.reshape(-1))
+    if np.any(bad):
+        rows = [name for name, is_bad in zip(eom.constraint_rows, bad, strict=True) if is_bad]
+        used = np.any(J[bad] != 0.0, axis=0)
+        raise ModelError(f"system '{eom.system.name}': {_undefined_rows(eom, t, q, v, rows, used, W)}")
+
+
+def _undefined_rows(
+    eom: Any, t: float, q: np.ndarray, v: np.ndarray, rows: list[str], used: np.ndarray, W: np.ndarray
+) -> str:
+    """Which constraints are not defined, and where: values of the coordinates (for rules of speeds, speeds too) in them."""
+    names = ", ".join(f"'{name}'" for name in dict.fromkeys(name.split(".")[0] for name in rows))
+    named = [(eom.coordinates[k], q[k]) for k in np.flatnonzero(np.any(W[:, used] != 0.0, axis=1))]
+    if any(name not in eom.position_rows for name in rows):
+        named += [(eom.speeds[k], v[k]) for k in np.flatnonzero(used)]
+    shown = ", ".join([f"{name} = {value:.4g}" for name, value in named[:_SHOWN]] + ["..."] * (len(named) > _SHOWN))
+    return f"constraint {names} is not defined at t = {float(t):g}, {shown}: its value or a derivative is not finite {_CURE}"
+
+
+def explain_undefined(eom: Any, t: float, x: Any, p: Any = None) -> str:
+    """Which constraints have rates, and which elements forces, that are not finite at a state; empty if all is finite.
+
+    Parameters
+    ----------
+    eom, t, x, p
+        As for `require_defined`.
+    """
+    if not eom.n_v:
+        return ""
+    q, v = np.split(np.asarray(x, dtype=float), [eom.n_q])
+    if eom.constraint_rows:
+        _, _, J, _, gamma = eom.call("constraints", t, q, v, p=p)
+        bad = ~np.isfinite(gamma.reshape(-1))
+        rows = [name for name, is_bad in zip(eom.constraint_rows, bad, strict=True) if is_bad]
+        if rows:
+            W = eom.call("projection", t, q, v, p=p)[4]
+            return _undefined_rows(eom, t, q, v, rows, np.any(J[bad] != 0.0, axis=0), W)
+    if all(np.all(np.isfinite(item)) for item in (eom.mass_matrix(t, q, p), eom.bias(t, q, v, p))):
+        return ""
+    moving = eom.call("joint_speeds", t, q, v, p=p)[0] if "joint_speeds" in eom.functions else v
+    terms = Terms(eom.system, tuple(eom.stats.get("vary", ())))
+    numbers = eom.system.parameters(vary=terms.vary).taken_from(eom.parameters, p)
+    found = []
+    for name, where, forces in _forces(terms):
+        function = ca.Function("forces", [terms.t, terms.q, terms.v, terms.p], [ca.vertcat(*forces)])
+        if not np.all(np.isfinite(function(t, q, moving, numbers).full())):
+            found.append(f"the force of '{name}' {where} is not finite")
+    place = ", ".join(f"{name} = {value:.4g}" for name, value in list(zip(eom.coordinates, q, strict=True))[:_SHOWN])
+    if found:
+        return f"{'; '.join(found[:_SHOWN])} at {place} {_CURE}"
+    terms_at = f"the mass matrix or the bias (gravity, gyroscopic and elastic forces) is not finite at {place}"
+    return f"{terms_at}; choose another state (x0, guess)"
+
+
+def _forces(terms: Terms) -> Iterator[tuple[str, str, list[Any]]]:
+    """Name, place in words, and forces of each element."""
+    points = terms.points
+    for element in terms.system.point_elements:
+        if element.points:
+            states = points.states(element)
+            forces = element.forces(*states, points.rate, terms.t, terms.numbers.group(element.name))
+            ends = dict.fromkeys(f"'{frame}'" for frame, _ in element.points)
+            yield element.name, f"between {' and '.join(list(ends)[:_SHOWN])}", forces
+    for item, places in joint_element_places(terms.system, terms.tree):
+        at = [None if i is None else terms.q[i] for i, _ in places], [terms.v[k] for _, k in places]
+        names = ", ".join(f"'{joint}'" for joint, _ in item.ends)
+        yield item.name, f"on joint {names}", item.efforts(*at, terms.numbers.group(item.name))

@@ -1,0 +1,1 @@
+"""`EquationsOfMotion`: what every formulation produces and everything downstream starts from."""

@@ -1,0 +1,173 @@
+"""`CompiledEquations`: the equations of motion as native code, for fast calls and for the driver.
+
+Small systems run as unrolled code generated for their structure; long chains run as the data-driven sweep, for which
+nothing is compiled per model.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from spacectl.codegen.emit_c import can_emit
+from spacectl.codegen.extension import BoundKernel
+from spacectl.codegen.native_function import NativeFunction, compile_expression
+from spacectl.core.errors import ModelError, ShapeError
+from spacectl.dynamics.constraints.native_solve import compile_solved
+from spacectl.dynamics.recursion.tree_data import serves_tree
+from spacectl.dynamics.recursion.tree_kernel import TreeKernel, tree_function, tree_library
+
+__all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_native", "native_plant"]
+
+UNROLL_LIMIT = 24  #: speeds up to which unrolled code is worth its compilation
+
+Kind = Literal["auto", "unrolled", "data-driven"]
+
+
+def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, NativeFunction]:
+    """(t, x, u, p) -> x_dot as native code for the numbers p, and which kind it is.
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler or it fails.
+    """
+    if kind not in ("auto", "unrolled", "data-driven"):
+        raise ModelError(f"native equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
+    if "plant" in eom.numeric and kind != "unrolled":
+        return "data-driven", eom.numeric["plant"](p)
+    is_large = eom.n_v > UNROLL_LIMIT and serves_tree(eom.system)
+    chosen = ("data-driven" if is_large else "unrolled") if kind == "auto" else kind
+    if chosen == "data-driven" and not (is_large or serves_tree(eom.system)):
+        raise ModelError(
+            f"system '{eom.system.name}': the data-driven sweep serves rigid trees of known joints, actuators and "
+            "environments; use 'auto' or 'unrolled'"
+        )
+    if chosen == "data-driven":
+        return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
+    x_dot = eom.functions["x_dot"]
+    if can_emit(x_dot):
+        return chosen, compile_expression(x_dot, p)
+    terms, reduction = eom.functions["terms"], eom.reduction
+    return chosen, compile_solved(terms, p) if reduction is None else reduction.compile_plant(terms, p)
+
+
+def is_native(eom: Any) -> bool:
+    """Whether the equations can become native code here: a tree, scalar expressions, or terms to be solved."""
+    return "x_dot" in eom.numeric or "terms" in eom.functions or can_emit(eom.functions["x_dot"])
+
+
+class CompiledEquations:
+    """Native ``x_dot`` for fixed numbers p, with fixed buffers.
+
+    Write into `x`, `u` (and `t`), call `run`, read `rate`: for one thread. `x_dot` and `v_dot` copy; calls from several
+    threads follow each other.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The equations.
+    p : array, optional
+        Their numbers; default the system's own.
+    kind : {"auto", "unrolled", "data-driven"}
+        Which native code.
+    """
+
+    def __init__(self, eom: Any, p: Any = None, *, kind: Kind = "auto"):
+        values = eom.parameters.of(p)
+        self.kind, self.function = native_plant(eom, values, kind)
+        self.n_q, self.n_x, self.n_u = eom.n_q, eom.n_x, eom.n_u
+        self.t, self.x, self.u, self.rate = (
+            np.zeros(1),
+            np.zeros(eom.n_x),
+            np.zeros(max(eom.n_u, 1))[: eom.n_u],
+            np.zeros(eom.n_x),
+        )
+        self._p = np.array(values)
+        pointer = ctypes.c_void_p
+        self._arg = (pointer * 4)(self.t.ctypes.data, self.x.ctypes.data, self.u.ctypes.data, self._p.ctypes.data)
+        self._res = (pointer * 1)(self.rate.ctypes.data)
+        self._call = (pointer * 5)(
+            self.function.entry,
+            ctypes.addressof(self._arg),
+            ctypes.addressof(self._res),
+            self.function.iw.ctypes.data,
+            self.function.w.ctypes.data,
+        )
+        # short kernels: one pointer, and no release of the interpreter's lock around them
+        entry = ctypes.PYFUNCTYPE(ctypes.c_int, pointer)(("sc_call", tree_library()))
+        bind = partial(BoundKernel, kernel=entry, data=ctypes.addressof(self._call), keep=self._keep())
+        q, v, v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
+        self._x_dot = bind("x_dot", inputs={"x": self.x, "u": self.u}, outputs=[self.rate])
+        self._v_dot = bind("v_dot", inputs={"q": q, "v": v, "u": self.u}, outputs=[v_dot])
+        self.run = self._x_dot.run
+
+    def _keep(self) -> list[Any]:
+        """What the kernel reads and writes, besides the buffers of `x_dot`."""
+        return [self.function, self.t, self.x, self.u, self.rate, self._p, self._arg, self._res, self._call]
+
+    def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
+        """Rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""
+        states, inputs = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(u, dtype=float)
+        if states.shape[1:] != (self.n_x,) or inputs.shape != (len(states), self.n_u):
+            raise ShapeError(
+                f"batch: x has shape {states.shape}, u {inputs.shape}; expected (n, {self.n_x}) and (n, {self.n_u})"
+            )
+        out = np.empty_like(states)
+        bounds = np.linspace(0, len(states), max(threads, 1) + 1).astype(int)
+
+        def part(begin: int, end: int) -> None:
+            w = self.function.w.copy()  # work arrays belong to a thread
+            rows = (
+                states[begin:end].ctypes.data,
+                inputs[begin:end].ctypes.data,
+                self._p.ctypes.data,
+                out[begin:end].ctypes.data,
+            )
+            sizes = (end - begin, self.n_x, self.n_u)
+            tree_library().sc_batch(self.function.entry, *sizes, t, *rows, self.function.iw.ctypes.data, w.ctypes.data)
+
+        if threads <= 1:
+            part(0, len(states))
+            return out
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, bounds[:-1], bounds[1:]))
+        return out
+
+    def x_dot(self, x: Any, u: Any = ()) -> np.ndarray:
+        """Rate of the state, shape (n_x,), at the time in `t`.
+
+        Parameters
+        ----------
+        x : array, shape (n_x,)
+            State. Contiguous arrays of floats are quickest.
+        u : array, shape (n_u,)
+            Inputs.
+
+        Raises
+        ------
+        ShapeError
+            If x or u has another shape.
+        """
+        rate = self._x_dot.fast(x, u)
+        return self._x_dot.checked(x, u) if rate is None else rate
+
+    def v_dot(self, q: Any, v: Any, u: Any = ()) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,), at the time in `t`.
+
+        Parameters
+        ----------
+        q, v, u : arrays, shapes (n_q,), (n_v,), (n_u,)
+            Coordinates, speeds, inputs. Contiguous arrays of floats are quickest.
+
+        Raises
+        ------
+        ShapeError
+            If q, v or u has another shape.
+        """
+        rates = self._v_dot.fast(q, v, u)
+        return self._v_dot.checked(q, v, u) if rates is None else rates

@@ -1,0 +1,302 @@
+"""`EquationsOfMotion`: what every formulation produces and everything downstream starts from.
+
+It carries names, labels and parameters, numeric calls, and the named CasADi functions behind them, each built when
+it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.codegen.evaluator import Evaluator
+from spacectl.core.errors import ModelError
+from spacectl.core.parameters import Parameters
+from spacectl.dynamics.constraints.diagnosis import solve_finite
+from spacectl.dynamics.waist.checks import ParameterChecks
+from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
+from spacectl.dynamics.waist.functions import EquationLabels, form_jacobian
+from spacectl.dynamics.waist.histories import evaluate_along
+from spacectl.dynamics.waist.reduction import Reduction
+from spacectl.model.system import System
+
+__all__ = ["EquationsOfMotion", "require_equations"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EquationsOfMotion:
+    """Equations of motion of a system in one formulation.
+
+    ``q_dot = W(t, q) v + X(t, q)`` and ``M(t, q) v_dot + h(t, q, v) = B_tau(t, q) u``; the state is x = (q, v).
+
+    Parameters
+    ----------
+    system : System
+        The description.
+    formulation : str
+        How they were formed.
+    labels : EquationLabels
+        Names and units.
+    parameters : Parameters
+        The run-time numbers p; every call takes ``p=None`` for the system's own.
+    functions : mapping of str to casadi.Function
+        Named functions with named arguments.
+    quaternions : tuple of int
+        First index, in x, of each unit quaternion.
+    x_rest : array, shape (n_x,)
+        The reference state (unit quaternions, else zero).
+    structure_hash : str
+        sha256 of what decides the form of the equations.
+    rebuild : callable and its arguments
+        How another process can form the same equations.
+    stats : mapping
+        Why this formulation, sizes.
+    numeric : mapping of str to callable
+        Numeric calls in place of the function of that name; `plant` and `project` make native functions for numbers p.
+    constraint_rows, position_rows : tuple of str
+        Names of the constraint rows (speed level, multipliers), and of those that hold positions.
+    constraint_inputs : tuple of str
+        Inputs that maintain artificial constraints: the equations find them, so they are not among the inputs u.
+    reduction : Reduction, optional
+        How loops are eliminated, for formulations that partition the speeds.
+    """
+
+    system: System
+    formulation: str
+    labels: EquationLabels
+    parameters: Parameters
+    functions: Mapping[str, ca.Function]
+    quaternions: tuple[int, ...]
+    x_rest: Any
+    structure_hash: str
+    rebuild: tuple[Any, ...]
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    numeric: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    constraint_rows: tuple[str, ...] = ()
+    position_rows: tuple[str, ...] = ()
+    constraint_inputs: tuple[str, ...] = ()
+    reduction: Reduction | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.rebuild
+
+    def __repr__(self) -> str:
+        return f"<EquationsOfMotion of '{self.system.name}' by {self.formulation}: {self.n_q} q, {self.n_v} v, {self.n_u} u>"
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of q."""
+        return self.labels.q.names
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of v."""
+        return self.labels.v.names
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of x = (q, v)."""
+        return self.labels.x.names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of u."""
+        return self.labels.u.names
+
+    @property
+    def n_q(self) -> int:
+        """Number of coordinates."""
+        return len(self.labels.q)
+
+    @property
+    def n_v(self) -> int:
+        """Number of speeds."""
+        return len(self.labels.v)
+
+    @property
+    def n_x(self) -> int:
+        """Number of states."""
+        return self.n_q + self.n_v
+
+    @property
+    def n_u(self) -> int:
+        """Number of inputs."""
+        return len(self.labels.u)
+
+    @property
+    def n_y(self) -> int:
+        """Number of outputs."""
+        return len(self.labels.y)
+
+    @property
+    def p(self) -> np.ndarray:
+        """The system's own numbers, shape (n_p,)."""
+        return np.array(self.parameters.values)
+
+    def parameters_of(self, system: System) -> np.ndarray:
+        """The vector p of another system of the same structure, for use with these equations."""
+        vary = tuple(self.stats.get("vary", ()))
+        other = system.parameters(vary=vary)
+        if system.structure_hash(vary=vary) != self.system.structure_hash(vary=vary):
+            raise ModelError(
+                f"system '{system.name}' has another structure than '{self.system.name}'; form its own equations"
+            )
+        return self.parameters.check(other.values)
+
+    def check_parameters(self, p: Any) -> np.ndarray:
+        """`p` after checking size, structure and physics (positive masses, unit axes, limits in order, ...)."""
+        vector = self.parameters.check(p)
+        self._checks(vector)
+        return vector
+
+    def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
+        actuators = [a for a in getattr(self.system, "actuators", ()) if a.input_name not in self.constraint_inputs]
+        bounds = [getattr(item, "default_bounds", (-np.inf, np.inf)) for item in actuators]
+        low, high = np.array(bounds or [(-np.inf, np.inf)] * self.n_u, dtype=float).reshape(self.n_u, 2).T.copy()
+        for i, name in enumerate(self.inputs):
+            if f"{name}.limit" in self.parameters:
+                low[i], high[i] = self.parameters.get(f"{name}.limit", p)
+        return low, high
+
+    def state(self, base: Any = None, /, **named: float) -> np.ndarray:
+        """A state x, shape (n_x,), from named coordinates and speeds; the others are at rest (or as in `base`).
+
+        Names with a dot are passed as ``**{"base.x": 1.0}``.
+        """
+        x = self.labels.x.vector(named, default=np.asarray(self.x_rest if base is None else base))
+        if not np.all(np.isfinite(x)):
+            bad = self.states[int(np.flatnonzero(~np.isfinite(x))[0])]
+            raise ModelError(f"state '{bad}' is {x[self.labels.x.index(bad)]}; give finite SI numbers")
+        for k in self.quaternions:
+            length = float(np.linalg.norm(x[k : k + 4]))
+            if not length > 0.0:
+                raise ModelError(
+                    f"quaternion '{self.states[k]}' has norm 0; give the four entries of a unit quaternion"
+                )
+            x[k : k + 4] /= length
+        return x
+
+    def named(self, x: Any) -> dict[str, float]:
+        """The state as a dictionary."""
+        return self.labels.x.named(x)
+
+    def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
+        """Numeric results of a named function; `p` is appended as its last argument."""
+        vector = self._p if p is None else self.parameters.check(p)
+        if function in self.numeric:
+            return self.numeric[function](*arguments, vector)
+        return self._evaluator(function)(*arguments, vector)
+
+    def compiled(self, p: Any = None, *, kind: Kind = "auto") -> CompiledEquations:
+        """The equations as native code for fixed numbers p: fast single calls and batches."""
+        return CompiledEquations(self, p, kind=kind)
+
+    def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Rate of the state, shape (n_x,)."""
+        return solve_finite(self, "x_dot", (t, x, u), p)
+
+    def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,)."""
+        return solve_finite(self, "v_dot", (t, q, v, u), p)
+
+    def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """M, shape (n_v, n_v)."""
+        return self.call("mass_matrix", t, q, p=p)[0]
+
+    def bias(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
+        """h, shape (n_v,)."""
+        return self.call("bias", t, q, v, p=p)[0].reshape(-1)
+
+    def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """B_tau, shape (n_v, n_u)."""
+        return self.call("input_map", t, q, p=p)[0]
+
+    def energy(self, t: float, q: Any, v: Any, p: Any = None) -> float:
+        """Kinetic plus potential energy [J]; in a circular orbit the Jacobi integral."""
+        kinetic, potential = self.call("energy", t, q, v, p=p)
+        return float(kinetic[0, 0] + potential[0, 0])
+
+    def momentum(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
+        """Momentum, shape (6,): angular about the root's origin, then linear; root axes, inertial velocities."""
+        return self.call("momentum", t, q, v, p=p)[0].reshape(-1)
+
+    def center_of_mass(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """Centre of mass, root axes, shape (3,)."""
+        return self.call("center_of_mass", t, q, p=p)[0].reshape(-1)
+
+    def reactions(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Wrench that each joint passes to its body (actuator included), (n_parts, 6): moment, force about F in F axes."""
+        v_dot = self.v_dot(t, q, v, u, p)
+        if not self.constraint_rows:
+            return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
+        lam = self.multipliers(t, q, v, u, p)
+        vector = self._p if p is None else self.parameters.check(p)
+        return self._evaluator("reactions")(t, q, v, u, v_dot, vector, lam)[0]
+
+    def multipliers(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Multipliers of the constraint rows; of artificial ones, the inputs that keep them. Empty for a tree."""
+        return solve_finite(self, "multipliers", (t, q, v, u), p) if self.constraint_rows else np.zeros(0)
+
+    def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
+        """Constraint residuals: rows that hold positions, then all rows at speed level; empty for a tree."""
+        return self.call("residual", t, q, v, p=p)[0].reshape(-1)
+
+    def outputs(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
+        """Outputs y, shape (n_y,)."""
+        return self.call("outputs", t, x, u, p=p)[0].reshape(-1)
+
+    def placements(self, t: float, q: Any, p: Any = None) -> np.ndarray:
+        """Placements of the bodies in the root, shape (n_parts, 12): R_NB by rows, then position."""
+        return self.call("placements", t, q, p=p)[0]
+
+    def jacobian(self, function: str, output: str, argument: str, *arguments: Any, p: Any = None) -> np.ndarray:
+        """Exact Jacobian of a named function's output by one of its arguments.
+
+        ``eom.jacobian("x_dot", "x_dot", "x", t, x, u)`` has shape (n_x, n_x).
+        """
+        key = f"{function}:{output}:{argument}"
+        if key not in self._jacobians:
+            self._jacobians[key] = Evaluator(form_jacobian(self.functions, function, output, argument))
+        return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
+
+    def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
+        """A named function over a grid: time first, then the function's first output.
+
+        Works for every function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n, n_x), u (n, n_u).
+        ``"energy"`` gives the sum of kinetic and potential energy.
+        """
+        return evaluate_along(self, function, t, x, u, self._p if p is None else self.parameters.check(p))
+
+    @cached_property
+    def _p(self) -> np.ndarray:
+        return np.array(self.parameters.values)
+
+    @cached_property
+    def _checks(self) -> ParameterChecks:
+        return ParameterChecks(self.parameters)
+
+    @cached_property
+    def _evaluators(self) -> dict[str, Evaluator]:
+        return {}
+
+    @cached_property
+    def _jacobians(self) -> dict[str, Evaluator]:
+        return {}
+
+    def _evaluator(self, function: str) -> Evaluator:
+        if function not in self._evaluators:
+            self._evaluators[function] = Evaluator(self.functions[function])
+        return self._evaluators[function]
+
+
+def require_equations(eom: Any, caller: str) -> None:
+    """Raise `ModelError` if something else than equations was given, with the usual cure."""
+    if not isinstance(eom, EquationsOfMotion):
+        cure = "; call form_equations(system) first" if isinstance(eom, System) else ""
+        raise ModelError(f"{caller}: expected EquationsOfMotion, got {type(eom).__name__}{cure}")

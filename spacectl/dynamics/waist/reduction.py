@@ -1,0 +1,33 @@
+"""`Reduction`: what equations whose loops are eliminated hand down besides functions."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from spacectl.codegen.native_function import NativeFunction
+
+__all__ = ["Reduction"]
+
+
+class Reduction(Protocol):
+    """How the dependent speeds and coordinates of a mechanism follow from the independent ones, loop by loop."""
+
+    @property
+    def loops(self) -> tuple[Any, ...]:
+        """The loops, in the order in which they close."""
+
+    @property
+    def blocks(self) -> tuple[Any, ...]:
+        """The groups of loops whose positions are closed together, first to last."""
+
+    def compile_plant(self, terms: ca.Function, p: np.ndarray) -> NativeFunction:
+        """(t, x, u, p) -> x_dot as native code for the numbers p."""
+
+    def compile_projection(self, eom: Any, p: np.ndarray, around: Any = None) -> NativeFunction:
+        """(t, x, p) -> (x, near): the state with its loops closed, and how far it is from a singular position."""
+
+    def project(self, eom: Any, t: float, x: Any, p: Any = None, around: Any = None) -> tuple[np.ndarray, float]:
+        """The reference implementation of `compile_projection`."""
