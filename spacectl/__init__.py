@@ -112,37 +112,35 @@ from spacectl.maneuvers.near_minimum_time import Maneuver, fly_plan, plan_near_m
 from spacectl.maneuvers.shaped import shape_motion, shape_plan
 from spacectl.model import library
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.actuators.distributed_force import DistributedForce, DistributedTorque
 from spacectl.model.attachments import find_compliances
-from spacectl.model.beam import Beam
-from spacectl.model.constraints import Artificial, Constraint, Natural
+from spacectl.model.bodies.base.effective_masses import EffectiveMasses, effective_masses
+from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.interfaces import Compliance
+from spacectl.model.bodies.base.profile import Profile
+from spacectl.model.bodies.base.surface_mesh import SurfaceMesh
+from spacectl.model.bodies.beam.beam import Beam
+from spacectl.model.bodies.fem.files import load_fem, read_matrix_market, save_fem
+from spacectl.model.bodies.fem.model import FemModel
+from spacectl.model.bodies.fem.nastran import read_nastran
+from spacectl.model.bodies.modal.modal import ModalBody
+from spacectl.model.bodies.plate.plate import Plate
+from spacectl.model.bodies.rigid import Frame, RigidBody
+from spacectl.model.bodies.surface.patch import SurfacePatch
+from spacectl.model.bodies.surface.shell_elements import assemble_shell
+from spacectl.model.constraints import Artificial, Constraint, Loop, Natural, NoRelativeRotation, PointOnPlane
 from spacectl.model.counterpart import rigid_counterpart
-from spacectl.model.distributed import DistributedForce, DistributedTorque
-from spacectl.model.drive import Drive
-from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
-from spacectl.model.effective_masses import EffectiveMasses, effective_masses
-from spacectl.model.elastic_tether import ElasticTether
-from spacectl.model.elements import JointSpring
+from spacectl.model.elements import JointSpring, SpringDamper
+from spacectl.model.elements.drive import Drive
+from spacectl.model.elements.drive_laws import Friction, HardeningSpring, Stiction
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
-from spacectl.model.fem_files import load_fem, read_matrix_market, save_fem
-from spacectl.model.fem_model import FemModel
-from spacectl.model.fem_nastran import read_nastran
 from spacectl.model.files import load_system, save_system
-from spacectl.model.flexible import Proportional
-from spacectl.model.frame_constraints import Loop, NoRelativeRotation, PointOnPlane
-from spacectl.model.interfaces import Compliance
 from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
-from spacectl.model.modal import ModalBody
-from spacectl.model.plate import Plate
-from spacectl.model.profile import Profile
 from spacectl.model.redundant import QuaternionFree
-from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
-from spacectl.model.shell_elements import assemble_shell
-from spacectl.model.springs import SpringDamper
-from spacectl.model.surface_mesh import SurfaceMesh
-from spacectl.model.surface_patch import SurfacePatch
 from spacectl.model.system import Part, System
-from spacectl.model.tether import Tether
+from spacectl.model.tethers import Tether
+from spacectl.model.tethers.elastic_tether import ElasticTether
 from spacectl.planners.bang_bang import plan_bang_bang
 from spacectl.planners.collocation import plan_collocation
 from spacectl.planners.curves import ArcCurve, BlendCurve, LineCurve, SplineCurve

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.model.beam import Beam
+from spacectl.model.bodies.beam.beam import Beam
+from spacectl.model.bodies.modal.modal import ModalBody
+from spacectl.model.bodies.rigid import Frame
 from spacectl.model.joints import Free
-from spacectl.model.modal import ModalBody
-from spacectl.model.rigid import Frame
 from spacectl.model.system import Part
 from tests.strategies import Case, random_rotation
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from spacectl.model.actuators import Actuator, BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.description import direction
 from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, FreeSpace, UniformGravity
 from spacectl.model.joints import JOINTS, Joint
-from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.system import Part, System
 
 __all__ = [

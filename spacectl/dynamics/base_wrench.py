@@ -21,8 +21,7 @@ from spacectl.dynamics.switching import constraints_of
 from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.actuators import JointTorque
-from spacectl.model.constraints import Artificial, Constraint
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["find_base_wrench"]

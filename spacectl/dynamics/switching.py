@@ -19,8 +19,7 @@ from spacectl.dynamics.constraints.sharing import rigid_compliances
 from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
-from spacectl.model.constraints import AnyConstraint
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint, FrameConstraint
 
 __all__ = [
     "active_numbers",

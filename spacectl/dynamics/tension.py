@@ -11,8 +11,8 @@ import numpy as np
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.model.springs import PointElement
-from spacectl.model.tether import Tether
+from spacectl.model.elements import PointElement
+from spacectl.model.tethers import Tether
 
 __all__ = ["find_tension", "watch_stretch"]
 

@@ -9,7 +9,7 @@ from scipy.linalg import block_diag, eigh
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 
 __all__ = ["find_locked_frequencies"]
 

@@ -22,7 +22,7 @@ from spacectl.linear.linearize import linear_terms, linearize, term_source
 from spacectl.linear.stability import judge_stability
 from spacectl.linear.steadiness import find_variation
 from spacectl.linear.tangent import error_labels, tangent_map
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 
 __all__ = ["OperatingPoint", "find_operating_point"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.tangent import subtract_states
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.simulation.result import Simulation
 
 __all__ = ["Flight", "flexible_bodies", "measure_flight", "motion_energy", "scale_stiffness", "strain_stiffness"]

@@ -22,7 +22,7 @@ from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.along import linearize_along
 from spacectl.maneuvers.settling import open_loop, plan_states, regulator_trim
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.system import System
 from spacectl.planners.plan import Plan
 from spacectl.simulation.closed_loop import simulate

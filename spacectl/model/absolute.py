@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators import JointTorque
-from spacectl.model.frame_constraints import JointLoop
+from spacectl.model.constraints import JointLoop
+from spacectl.model.elements import SpringDamper
 from spacectl.model.joints import Free
-from spacectl.model.springs import SpringDamper
 from spacectl.model.system import Part, System
 
 __all__ = ["as_absolute"]

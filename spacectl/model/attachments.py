@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.model.constraints import Constraint
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.base.interfaces import (
+    DIRECTIONS,
+    ROOT_INTERFACE,
+    Compliance,
+    join_interfaces,
+    read_interfaces,
+)
+from spacectl.model.constraints import Constraint, FrameConstraint
 from spacectl.model.elements import JointElement
-from spacectl.model.flexible import FlexibleBody
-from spacectl.model.frame_constraints import FrameConstraint
-from spacectl.model.interfaces import DIRECTIONS, ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
 from spacectl.model.joints import Joint
 from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.distributed import DistributedForce
-from spacectl.model.flexible import FlexibleBody
-from spacectl.model.rigid import RigidBody
+from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.system import System
 
 __all__ = ["rigid_counterpart"]

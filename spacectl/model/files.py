@@ -20,26 +20,25 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.limits import regular_file
 from spacectl.model.actuators import ACTUATORS
-from spacectl.model.beam import Beam
-from spacectl.model.distributed import DISTRIBUTED
-from spacectl.model.drive import Drive
-from spacectl.model.drive_laws import Friction, HardeningSpring, Stiction
-from spacectl.model.elastic_tether import ElasticTether
-from spacectl.model.elements import ELEMENTS
+from spacectl.model.actuators.distributed_force import DISTRIBUTED
+from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.profile import Curve, Profile
+from spacectl.model.bodies.beam.beam import Beam
+from spacectl.model.bodies.modal.modal import ModalBody
+from spacectl.model.bodies.plate.plate import Plate
+from spacectl.model.bodies.rigid import Frame, RigidBody
+from spacectl.model.bodies.surface.function import SurfaceFunction
+from spacectl.model.constraints import CONSTRAINTS
+from spacectl.model.elements import ELEMENTS, SpringDamper
+from spacectl.model.elements.drive import Drive
+from spacectl.model.elements.drive_laws import Friction, HardeningSpring, Stiction
 from spacectl.model.environment import ENVIRONMENTS
-from spacectl.model.flexible import Proportional
-from spacectl.model.frame_constraints import CONSTRAINTS
 from spacectl.model.joints import JOINTS
-from spacectl.model.modal import ModalBody
-from spacectl.model.plate import Plate
-from spacectl.model.profile import Curve, Profile
 from spacectl.model.redundant import QuaternionFree
-from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import SENSORS
-from spacectl.model.springs import SpringDamper
-from spacectl.model.surface_function import SurfaceFunction
 from spacectl.model.system import Part, System
-from spacectl.model.tether import Tether
+from spacectl.model.tethers import Tether
+from spacectl.model.tethers.elastic_tether import ElasticTether
 
 __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.rigid import RigidBody, Rotor
 from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
-from spacectl.model.flexible import FlexibleBody
 from spacectl.model.joints import Fixed, Joint
-from spacectl.model.rigid import RigidBody, Rotor
 
 __all__ = ["Part"]
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.model.joint import QUATERNION, Joint, Names, columns
+from spacectl.model.joints.base import QUATERNION, Joint, Names, columns
 from spacectl.spatial.backend import cross, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import rotation_from_quaternion

@@ -14,14 +14,14 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
-from spacectl.model.beam import Beam
-from spacectl.model.distributed import DistributedForce
-from spacectl.model.flexible import Proportional
-from spacectl.model.interfaces import DIRECTIONS, ROOT_INTERFACE, join_interfaces
+from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.interfaces import DIRECTIONS, ROOT_INTERFACE, join_interfaces
+from spacectl.model.bodies.base.modal_integrals import pack_symmetric
+from spacectl.model.bodies.base.profile import cut_property
+from spacectl.model.bodies.beam.beam import Beam
+from spacectl.model.bodies.rigid import Frame
 from spacectl.model.joints import Fixed
-from spacectl.model.modal_integrals import pack_symmetric
-from spacectl.model.profile import cut_property
-from spacectl.model.rigid import Frame
 from spacectl.model.system import Part, System
 
 __all__ = ["cut_beam", "expand_segments", "segment_derivatives"]

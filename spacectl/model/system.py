@@ -11,23 +11,21 @@ from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import class_key, content_hash
 from spacectl.model.actuators import Actuator, ReactionWheel
+from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.aliases import rename_frames
 from spacectl.model.attachments import attach_bodies
-from spacectl.model.constraints import AnyConstraint
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.rigid import Rotor
+from spacectl.model.constraints import AnyConstraint, structure_of
 from spacectl.model.description import Number, members, set_field
-from spacectl.model.distributed import DistributedForce
-from spacectl.model.drive import Drive
-from spacectl.model.elements import Element
+from spacectl.model.elements import Element, PointElement
+from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment, FreeSpace
-from spacectl.model.flexible import FlexibleBody
-from spacectl.model.frame_constraints import structure_of
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
 from spacectl.model.rebuild import field_names, field_value, rebuild_system
 from spacectl.model.redundant import QuaternionFree
-from spacectl.model.rigid import Rotor
 from spacectl.model.sensors import Sensor
-from spacectl.model.springs import PointElement
 from spacectl.model.validate import check_attachments, find_driven, order_parts, validate_system
 
 __all__ = ["Part", "System"]
@@ -63,7 +61,7 @@ class System:
 
     Examples
     --------
-    >>> from spacectl.model.rigid import RigidBody
+    >>> from spacectl.model.bodies.rigid import RigidBody
     >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0))
     >>> pendulum = System(name="pendulum", parts=(Part(link, joint=Revolute(name="hinge", axis="y")),))
     >>> pendulum.parameters().get("link.mass")

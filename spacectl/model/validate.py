@@ -9,13 +9,12 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import JointForce, JointTorque
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.constraints import AnyConstraint, Artificial
-from spacectl.model.drive import Drive
-from spacectl.model.elements import Element, JointElement
+from spacectl.model.elements import Element, JointElement, PointElement
+from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment
-from spacectl.model.flexible import FlexibleBody
 from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
-from spacectl.model.springs import PointElement
 from spacectl.model.validate_points import check_carriers, check_points
 
 if TYPE_CHECKING:

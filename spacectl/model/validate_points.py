@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.model.springs import PointElement
+from spacectl.model.elements import PointElement
 
 if TYPE_CHECKING:
     from spacectl.model.system import System

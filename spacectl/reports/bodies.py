@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull, Delaunay
 
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.reports.solids import tube_faces
 
 __all__ = ["Skin", "skin_of"]

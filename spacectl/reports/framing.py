@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
-from spacectl.model.flexible import FlexibleBody
 from spacectl.model.joints import Free
 from spacectl.model.system import Part
 from spacectl.reports.loads import find_lines

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel
-from spacectl.model.springs import PointElement
-from spacectl.model.tether import Tether
+from spacectl.model.elements import PointElement
+from spacectl.model.tethers import Tether
 from spacectl.reports.motion import Motion
 
 __all__ = ["Arrow", "LineTrack", "find_arrows", "find_lines"]

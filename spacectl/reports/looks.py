@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.shape import Shape
-from spacectl.model.flexible import FlexibleBody
-from spacectl.model.frame_constraints import Loop
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.rigid import RigidBody
+from spacectl.model.constraints import Loop
 from spacectl.model.joints import Free
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from spacectl.reports.motion import Motion, deflection
 from spacectl.reports.solids import Solid, box, merge, solid_of, strut

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.model.flexible import FlexibleBody
-from spacectl.model.line import LineMass, LineRod, LineSpool, LineSwivel
-from spacectl.model.rigid import Rotor
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.system import Part, System
-from spacectl.model.tether import LineElement
+from spacectl.model.tethers import LineElement
+from spacectl.model.tethers.line import LineMass, LineRod, LineSpool, LineSwivel
 from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["draw_model"]

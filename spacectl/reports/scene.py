@@ -12,8 +12,8 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.core.shape import Shape
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CircularOrbit
-from spacectl.model.flexible import FlexibleBody
 from spacectl.reports.arrays import pack, pack_indices, pack_tracks
 from spacectl.reports.bodies import skin_of
 from spacectl.reports.framing import WIDE, find_camera, find_cloud, find_origin

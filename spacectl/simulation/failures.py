@@ -11,7 +11,7 @@ from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.tree.undefined import explain_undefined
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.weak_loops import WeakLoop, can_close, find_weak_loop
-from spacectl.model.tether import LineElement
+from spacectl.model.tethers import LineElement
 from spacectl.simulation.events import Guard
 from spacectl.simulation.laws import BoundLaw
 from spacectl.simulation.loop_data import LoopData

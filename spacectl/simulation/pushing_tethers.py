@@ -9,7 +9,7 @@ import numpy as np
 from spacectl.core.errors import warn
 from spacectl.dynamics.tension import find_tension
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.tether import Tether
+from spacectl.model.tethers import Tether
 
 __all__ = ["warn_if_pushing"]
 

@@ -11,7 +11,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.switching import constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import FrameConstraint
 from spacectl.simulation.run import Run
 from spacectl.simulation.stage_result import Transition
 from spacectl.simulation.stages import Exit, Impact, Stage

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.errors import warn
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.flexible import WITHIN_THEORY, FlexibleBody
+from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
 
 __all__ = ["judge_theory", "theory_errors", "warn_beyond_theory"]
 

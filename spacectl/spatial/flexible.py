@@ -56,7 +56,7 @@ class ModalInertia:
 
     @staticmethod
     def of(n: Mapping[str, Any], eta: Any) -> ModalInertia:
-        """From the numbers of a body (see `model.modal_integrals`) and its modal coordinates."""
+        """From the numbers of a body (see `model.bodies.base.modal_integrals`) and its modal coordinates."""
         m = eta.shape[0]
         c2, I2 = symmetric_product(n["first2"], eta), symmetric_product(n["inertia2"], eta)
         c = n["first0"] + (n["first1"] + 0.5 * c2) @ eta

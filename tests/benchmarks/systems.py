@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.model.actuators import JointTorque
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.library import free_flyer_arm
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from spacectl.spatial.rotation import rotation_about
 from tests.peers.layout import read_links

@@ -17,7 +17,7 @@ from spacectl import (
     System,
     rotation_about,
 )
-from spacectl.model.rigid import Frame
+from spacectl.model.bodies.rigid import Frame
 
 LEVEL = np.eye(3)
 TILT = rotation_about("x", 0.4) @ rotation_about("y", 0.3)  # planes that are no coordinate planes: entries are rounded

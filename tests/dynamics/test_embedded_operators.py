@@ -19,7 +19,7 @@ from spacectl import (
     library,
     make_consistent,
 )
-from spacectl.model.library_constrained import rod
+from spacectl.model.library.constrained.four_bar_parts import rod
 from tests.dynamics.test_embedded import LOOPS, consistent
 
 SYSTEMS = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from spacectl.model.library_loops import gear
 
 from spacectl import (
     BodyTorque,
@@ -22,7 +23,6 @@ from spacectl import (
     library,
     make_consistent,
 )
-from spacectl.model.library_loops import gear
 from tests.peers.pinocchio_loops import LoopPeer
 from tests.peers.pinocchio_peer import pin
 

@@ -34,8 +34,8 @@ from spacectl import (
 )
 from spacectl.dynamics.formulations.embedded import has_local_loops
 from spacectl.model.description import always
-from spacectl.model.library_constrained import rod
-from spacectl.model.springs import PointElement
+from spacectl.model.elements import PointElement
+from spacectl.model.library.constrained.four_bar_parts import rod
 from tests.dynamics.states import random_state
 from tests.dynamics.test_embedded import assert_same, consistent, random_system
 

@@ -12,9 +12,9 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics import form_equations
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Fixed, Revolute
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from tests.dynamics.states import random_state
 

@@ -13,9 +13,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from spacectl.dynamics import form_equations
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import CentralGravity, CircularOrbit
 from spacectl.model.joints import Free, Joint, Spherical
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from tests.oracles import point_cloud
 from tests.oracles.cloud_positions import cloud

@@ -14,8 +14,8 @@ from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.recursion.sweeps import forward_dynamics, move
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from tests.strategies import ENVIRONMENT_KINDS, Case, random_tree
 

@@ -9,9 +9,9 @@ import pytest
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics import form_equations
+from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.joints import Free, Spherical
-from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
 from spacectl.model.system import Part, System
 from spacectl.spatial.rotation import rotation_about

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from spacectl.dynamics import form_equations
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, FreeSpace, UniformGravity
 from spacectl.model.joints import Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from tests.oracles import point_cloud
 from tests.oracles.cloud_positions import cloud

@@ -14,8 +14,8 @@ from spacectl.dynamics.recursion.linear_kernel import RECURSIVE_FROM, LinearKern
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.model.actuators import JointTorque
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, random_tree
 

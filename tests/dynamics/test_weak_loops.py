@@ -26,7 +26,7 @@ from spacectl import (
 )
 from spacectl.dynamics.loop_closures import loop_closures
 from spacectl.dynamics.weak_loops import can_close, find_weak_loop
-from spacectl.model.library_constrained import rod
+from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.spatial.rotation import rotation_about
 from tests.dynamics.test_constraint_drift import bennett, bennett_start
 from tests.dynamics.test_embedded_errors import parallelogram

@@ -10,9 +10,9 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
+from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CentralGravity, CircularOrbit, UniformGravity
 from spacectl.model.joints import Fixed, Planar, Prismatic, Revolute, Spherical, Universal
-from spacectl.model.rigid import Frame, RigidBody
 from spacectl.model.sensors import Position
 from spacectl.model.system import Part, System
 

@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from scipy.special import iv, jv, kv, yv
 
 from spacectl import Beam, Fixed, ModalBody, Part, RigidBody, System, form_equations, linearize
-from spacectl.model.flexible import Proportional
-from spacectl.model.profile import Profile
+from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.profile import Profile
 from tests.oracles.beam_frequencies import EULER, huang, pinned_timoshenko, roots, tip_body, transfer, warping
 
 LENGTH, DENSITY, EI = 2.0, 1.5, 50.0

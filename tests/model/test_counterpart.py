@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spacectl import DistributedForce, ModelError, form_equations, library, rigid_counterpart
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 
 FLEXIBLE = sorted(
     name

@@ -12,9 +12,9 @@ from spacectl import library
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
 from spacectl.model import files
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.files import load_system, save_system, system_from_dict, system_to_dict
 from spacectl.model.joints import Fixed, Revolute
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 
 SYSTEMS = list(library.LIBRARY.items())

@@ -29,7 +29,7 @@ from spacectl import (
     load_system,
     save_system,
 )
-from spacectl.model.drive_laws import close_gap
+from spacectl.model.elements.drive_laws import close_gap
 
 EQUATION_6_18 = HardeningSpring(quadratic=0.07, corner=1.5, slope=0.4)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacectl.model.modal_integrals import ModalPoints, modal_integrals, pack_symmetric, unpack_symmetric
+from spacectl.model.bodies.base.modal_integrals import ModalPoints, modal_integrals, pack_symmetric, unpack_symmetric
 from spacectl.spatial.flexible import ModalInertia
 from tests.oracles.flexible_points import kinetic, momentum, random_points, slope
 from tests.strategies import REPEATABLE

@@ -9,10 +9,10 @@ import pytest
 from scipy.linalg import eigh
 
 from spacectl import Frame, ModelError, Part, Plate, System, load_system, save_system
-from spacectl.model.plate_shapes import Flat, beam_functions
-from spacectl.model.surface_basis import gauss, product_table
-from spacectl.model.surface_fields import Fields
-from spacectl.model.surface_ritz import isotropic_section, strain_energy
+from spacectl.model.bodies.plate.shapes import Flat, beam_functions
+from spacectl.model.bodies.surface.basis import gauss, product_table
+from spacectl.model.bodies.surface.fields import Fields
+from spacectl.model.bodies.surface.ritz import isotropic_section, strain_energy
 
 # Leissa, The free vibration of rectangular plates, J. Sound Vib. 31 (1973) 257-293: square, nu = 0.3, omega a^2 sqrt(rho h / D)
 LEISSA = np.array([3.4917, 8.5246, 21.429, 27.331, 31.111, 54.443])

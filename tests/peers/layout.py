@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.rigid import RigidBody
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.system import Part, System
 
 __all__ = ["COORDINATES", "SPEEDS", "Link", "Loads", "read_links", "read_loads"]

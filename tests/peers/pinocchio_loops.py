@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.model.constraints import Constraint
-from spacectl.model.frame_constraints import PointOnPlane
+from spacectl.model.constraints import Constraint, PointOnPlane
 from spacectl.model.system import Part, System
 from tests.peers.pinocchio_peer import build, pin
 

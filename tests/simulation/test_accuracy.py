@@ -7,9 +7,9 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 from spacectl.dynamics import form_equations
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Free, Revolute
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from spacectl.simulation import simulate
 from spacectl.simulation.tableau import find_tableau

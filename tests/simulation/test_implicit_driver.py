@@ -16,8 +16,8 @@ from spacectl.core.outcome import Status
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics import form_equations
 from spacectl.model import library
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
-from spacectl.model.rigid import RigidBody
 from spacectl.model.sensors import Acceleration, AngularVelocity
 from spacectl.model.system import Part, System
 from spacectl.simulation import Guard, jacobian, simulate

@@ -11,8 +11,8 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics import form_equations
 from spacectl.model.actuators import JointTorque
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.rigid import RigidBody
 from spacectl.model.sensors import Acceleration, Position
 from spacectl.model.system import Part, System
 from spacectl.simulation import simulate

@@ -12,8 +12,8 @@ from spacectl.core.control_law import make_law
 from spacectl.dynamics import form_equations
 from spacectl.model import library
 from spacectl.model.actuators import BodyTorque
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free
-from spacectl.model.rigid import RigidBody
 from spacectl.model.system import Part, System
 from spacectl.simulation import Guard, simulate
 from spacectl.simulation.radau import make_radau

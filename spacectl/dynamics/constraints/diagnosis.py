@@ -15,7 +15,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
 from spacectl.dynamics.constraints.solvers import NOTHING, RANK, SOLVERS
 from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import FrameConstraint
 
 __all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_sides", "solve_finite"]
 

@@ -14,8 +14,7 @@ from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.tree.actuation import loop_effort, loop_motor
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.model.constraints import Artificial, Constraint
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import Placement, pull_wrench
 

@@ -17,8 +17,7 @@ from spacectl.dynamics.tree.energy import momentum
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
 from spacectl.dynamics.tree.sensing import frame_state
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import AnyConstraint, Artificial, Constraint
-from spacectl.model.frame_constraints import FrameConstraint, JointLoop
+from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, FrameConstraint, JointLoop
 from spacectl.model.system import System
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.motion import Placement

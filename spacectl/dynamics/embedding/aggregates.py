@@ -16,10 +16,8 @@ from spacectl.core.errors import ModelError
 from spacectl.dynamics.recursion.links import Link, Links
 from spacectl.dynamics.tree.nodes import ROOT, Tree
 from spacectl.model.actuators import JointTorque, ReactionWheel
-from spacectl.model.constraints import AnyConstraint, Artificial, Constraint
-from spacectl.model.elements import JointElement
-from spacectl.model.frame_constraints import FrameConstraint
-from spacectl.model.springs import PointElement
+from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, FrameConstraint
+from spacectl.model.elements import JointElement, PointElement
 from spacectl.model.system import System
 
 __all__ = ["Aggregate", "Port", "find_aggregates"]

@@ -20,8 +20,7 @@ from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.options import Baumgarte
 from spacectl.model.actuators import JointTorque, ReactionWheel
-from spacectl.model.constraints import AnyConstraint, Artificial
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint, Artificial, FrameConstraint
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 

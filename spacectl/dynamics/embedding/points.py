@@ -14,7 +14,7 @@ import numpy as np
 from spacectl.core.provenance import content_hash
 from spacectl.dynamics.embedding.aggregates import Aggregate
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.model.springs import PointElement
+from spacectl.model.elements import PointElement
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import pull_wrench
 

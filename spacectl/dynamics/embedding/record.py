@@ -23,9 +23,8 @@ from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.actuators import Actuator, JointTorque, ReactionWheel
-from spacectl.model.constraints import Artificial, Constraint
+from spacectl.model.constraints import Artificial, Constraint, FrameConstraint, structure_of
 from spacectl.model.elements import JointElement
-from spacectl.model.frame_constraints import FrameConstraint, structure_of
 from spacectl.model.joints import Planar
 from spacectl.model.system import System
 from spacectl.spatial.motion import Placement

@@ -20,7 +20,7 @@ from spacectl.dynamics.recursion.steps import unpack_inertia
 from spacectl.dynamics.recursion.sweeps import LinkMotion, bias_loads, carried_acceleration, move_all
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.actuators import BodyTorque, JointTorque
-from spacectl.model.distributed import DistributedForce
+from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.validate import find_component
 from spacectl.spatial.backend import cross, dot, stack, zeros
 from spacectl.spatial.flexible import Attachment, attach, distributed_load

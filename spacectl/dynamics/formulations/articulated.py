@@ -31,7 +31,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.dynamics.waist.options import Options
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.distributed import DistributedForce
+from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.system import System
 from spacectl.model.validate import find_speed
 from spacectl.spatial.backend import cross, stack, zeros

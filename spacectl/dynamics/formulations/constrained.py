@@ -24,8 +24,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.dynamics.waist.options import Options
 from spacectl.dynamics.waist.reduction import Reduction
-from spacectl.model.constraints import AnyConstraint, Artificial
-from spacectl.model.frame_constraints import Loop
+from spacectl.model.constraints import AnyConstraint, Artificial, Loop
 from spacectl.model.system import System
 
 __all__ = ["RoadMaker", "form_constrained"]

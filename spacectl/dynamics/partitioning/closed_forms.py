@@ -20,7 +20,7 @@ from spacectl.dynamics.partitioning.legs.geometry import joint_frame
 from spacectl.dynamics.partitioning.legs.names import leg_kind
 from spacectl.dynamics.partitioning.plan import PartitionPlan
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import FrameConstraint
 from spacectl.spatial.motion import Placement
 
 __all__ = ["advance", "closed_form", "find_legs", "name_legs"]

@@ -11,7 +11,7 @@ from spacectl.dynamics.partitioning.blocks import ClosingBlock
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import FrameConstraint
 from spacectl.spatial.motion import Placement
 
 __all__ = ["block_rows", "checked_rows", "end_frame", "seen_from", "way_to"]

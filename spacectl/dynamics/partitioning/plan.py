@@ -24,8 +24,7 @@ from spacectl.dynamics.partitioning.dependent_speeds import KEPT, choose_depende
 from spacectl.dynamics.partitioning.elimination import LoopRows, solve_sequential
 from spacectl.dynamics.partitioning.native_reduction import close_state, compile_closing, compile_reduced
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import AnyConstraint
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint, FrameConstraint
 
 __all__ = ["LoopPlan", "PartitionPlan", "frames_of", "plan_partition"]
 

@@ -13,7 +13,7 @@ import casadi as ca
 from spacectl.dynamics.recursion.links import Links
 from spacectl.dynamics.recursion.sweeps import LinkMotion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree
-from spacectl.model.springs import PointElement
+from spacectl.model.elements import PointElement
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import Attachment, attach

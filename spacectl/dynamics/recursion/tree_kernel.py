@@ -26,7 +26,9 @@ _WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "path.h", "in
 def tree_library() -> ctypes.CDLL:
     """The library of steps and sweeps; the same for every model."""
     library = load_tuned(
-        {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)}, name="tree", flags=("-O3", "-ffp-contract=fast")
+        {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)},
+        name="tree",
+        flags=("-O3", "-ffp-contract=fast"),
     )
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6

@@ -9,8 +9,8 @@ import casadi as ca
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.distributed import DistributedForce
-from spacectl.model.frame_constraints import Loop
+from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.constraints import Loop
 from spacectl.model.system import System
 from spacectl.model.validate import find_component, find_speed
 from spacectl.spatial.backend import cross, stack, zeros

@@ -16,7 +16,7 @@ import numpy as np
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
-from spacectl.model.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.system import Part, System
 
 __all__ = ["ROOT", "Node", "Numbers", "Tree", "numeric_numbers", "symbolic_numbers"]

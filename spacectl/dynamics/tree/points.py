@@ -12,7 +12,7 @@ import casadi as ca
 
 from spacectl.dynamics.tree.kinematics import BodyMotion, frame_in_body, frame_motion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree
-from spacectl.model.springs import PointElement
+from spacectl.model.elements import PointElement
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import pull_wrench

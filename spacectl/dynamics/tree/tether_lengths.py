@@ -7,7 +7,7 @@ from typing import Any
 
 from spacectl.dynamics.tree.nodes import Numbers, Tree
 from spacectl.model.system import Part, System
-from spacectl.model.tether import LineElement
+from spacectl.model.tethers import LineElement
 
 __all__ = ["line_lengths", "mass_numbers"]
 

@@ -19,9 +19,9 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.tree.nodes import Tree
 from spacectl.dynamics.truncation.particles import body_placements, frame_placement, particle_position, particles
 from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
+from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.elements import JointElement
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity, has_field_of
-from spacectl.model.flexible import FlexibleBody
 from spacectl.model.system import System
 from spacectl.spatial.rotation import axis_rotation
 
@@ -54,7 +54,7 @@ def correction_terms(system: System) -> Correction:
 
     Examples
     --------
-    >>> from spacectl.model.beam import Beam
+    >>> from spacectl.model.bodies.beam.beam import Beam
     >>> from spacectl.model.joints import Revolute
     >>> from spacectl.model.system import Part
     >>> beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.nodes import Node, Tree
-from spacectl.model.flexible import FlexibleBody, FrameShapes
+from spacectl.model.bodies.base.flexible import FlexibleBody, FrameShapes
 from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement
 

@@ -30,7 +30,7 @@ from spacectl.dynamics.partitioning.legs.straight import straight_leg
 from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.frame_constraints import FrameConstraint, Loop, PointOnPlane
+from spacectl.model.constraints import FrameConstraint, Loop, PointOnPlane
 from spacectl.model.joints import Revolute
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement

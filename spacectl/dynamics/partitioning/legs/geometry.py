@@ -9,7 +9,7 @@ import casadi as ca
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import Node
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.frame_constraints import FrameConstraint
+from spacectl.model.constraints import FrameConstraint
 from spacectl.spatial.motion import Placement
 
 __all__ = ["LegGeometry", "PairGeometry", "joint_frame"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spacectl.dynamics.partitioning.closing_equations import way_to
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.frame_constraints import FrameConstraint, Loop, PointOnPlane
+from spacectl.model.constraints import FrameConstraint, Loop, PointOnPlane
 from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
 
 __all__ = ["leg_kind"]

@@ -1,0 +1,78 @@
+"""The base of all actuators: each is one named input u of the equations, with limits that belong to the plant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spacectl.core.array import Array, as_array, as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.model.description import Number, always, check_name, set_field
+
+__all__ = ["Actuator"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actuator:
+    """Base: a name and limits.
+
+    Parameters
+    ----------
+    name : str
+        Name of the input.
+    limit : float or (low, high), optional
+        Bound of the input in `unit`, finite; a single number means plus and minus that. None: `default_bounds`, which
+        are infinite (a `Thruster`'s are 0 and infinity).
+    """
+
+    name: str = ""
+    limit: Any = None
+    unit: ClassVar[str] = "N"
+    default_bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # of the input, where there is no limit
+
+    def __post_init__(self) -> None:
+        if self.name:
+            check_name(self.name, type(self).__name__)
+        if self.limit is not None:
+            set_field(self, "limit", self._bounds(self.limit))
+
+    @property
+    def _what(self) -> str:
+        return f"actuator '{self.input_name}'"
+
+    @property
+    def input_name(self) -> str:
+        """Name of the input u."""
+        if not self.name:
+            raise ModelError(f"{type(self).__name__}: give it a name, such as name='jet'")
+        return self.name
+
+    def _bounds(self, limit: Any) -> Array:
+        bounds = self._finite(limit)
+        pair = np.array([-float(bounds), float(bounds)]) if bounds.shape == () else np.asarray(bounds)
+        if pair.shape != (2,) or not pair[0] < pair[1]:
+            raise ModelError(
+                f"{self._what}: limit is {limit!r}, expected a positive number or (low, high) with low < high"
+            )
+        return Array(pair)
+
+    def _finite(self, limit: Any) -> Array:
+        """The limit as numbers. They are run-time numbers and so finite: an infinite side can only be left out."""
+        entries = limit if isinstance(limit, (list, tuple)) else [limit]
+        if any(isinstance(entry, (float, np.ndarray)) and np.any(np.isinf(entry)) for entry in entries):
+            low, high = self.default_bounds
+            raise ModelError(
+                f"{self._what}: limit is {limit!r}, expected finite numbers; for an infinite side leave the limit out: "
+                f"a {type(self).__name__} without one ranges from {low:g} to {high:g}"
+            )
+        for entry in entries:
+            if np.ndim(entry) == 0:
+                as_scalar(entry, f"{self._what}: limit")
+        return as_array(limit, None, f"{self._what}: limit")
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {} if self.limit is None else {"limit": always(self.limit)}

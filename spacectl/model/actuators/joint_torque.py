@@ -1,0 +1,39 @@
+"""`JointTorque`: a torque between the two sides of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spacectl.core.errors import ModelError
+from spacectl.model.actuators.base import Actuator
+
+__all__ = ["JointTorque"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTorque(Actuator):
+    """Torque between the two sides of a joint, positive on the child.
+
+    Parameters
+    ----------
+    joint : str
+        The joint's name.
+    component : str
+        For a joint with several speeds, which one: ``"wx"``, ``"angle_dot"``, ... as in the speed's name.
+    """
+
+    joint: str
+    component: str = ""
+    unit: ClassVar[str] = "N m"
+
+    def __post_init__(self) -> None:
+        for key in ("joint", "component"):
+            if not isinstance(getattr(self, key), str):
+                raise ModelError(f"{type(self).__name__}: {key} is {getattr(self, key)!r}, expected a name")
+        super().__post_init__()
+
+    @property
+    def input_name(self) -> str:
+        """The actuator's own name, or the joint's (with the component)."""
+        return self.name or (f"{self.joint}.{self.component}" if self.component else self.joint)

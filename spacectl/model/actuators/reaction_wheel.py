@@ -1,0 +1,43 @@
+"""`ReactionWheel`: a wheel that stores angular momentum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from spacectl.core.array import as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.model.actuators.base import Actuator
+from spacectl.model.description import direction, set_field
+
+__all__ = ["ReactionWheel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReactionWheel(Actuator):
+    """A wheel on a body. Input: motor torque on the wheel (the body feels the opposite) [N m].
+
+    It adds a coordinate (the wheel's angle relative to its body, named after the wheel) and its rate, so that stored
+    momentum and gyroscopic torques are exact.
+
+    Parameters
+    ----------
+    on : str
+        Body, or ``"body.frame"``.
+    axis : unit vector or "x", ...
+        Spin axis in that frame.
+    inertia : float
+        About the spin axis [kg m^2]. The body's own inertia includes the wheel's mass and transverse inertia.
+    """
+
+    on: str
+    axis: Any = "z"
+    inertia: float
+    unit: ClassVar[str] = "N m"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
+        set_field(self, "inertia", as_scalar(self.inertia, f"{self._what}: inertia"))
+        if self.inertia <= 0.0:
+            raise ModelError(f"{self._what}: inertia is {self.inertia:g} kg m^2, expected a positive number")

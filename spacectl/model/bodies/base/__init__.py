@@ -1,0 +1,1 @@
+"""What all flexible bodies share: modal coordinates, integrals, interfaces, damping."""

@@ -1,0 +1,107 @@
+"""`Interfaced`: what a flexible body knows of its interfaces, and its shapes as measured from the joint that holds it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spacectl.model.bodies.base.frame_shapes import FrameShapes, measure_from
+from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
+from spacectl.model.bodies.base.modal_integrals import ModalPoints
+from spacectl.model.bodies.rigid import Frame
+from spacectl.model.description import set_field
+
+__all__ = ["Interfaced"]
+
+
+class Interfaced:
+    """Base of flexible bodies: interfaces and shapes. Subclasses provide `_own_material`, `elasticity` and `_own_shapes`."""
+
+    name: str
+    frames: tuple[Frame, ...]
+    interfaces: Any = ()
+
+    @property
+    def _what(self) -> str:
+        return f"{type(self).__name__} '{self.name}'"
+
+    def _own_material(self) -> ModalPoints:
+        """Material points with their shapes, as the body describes them."""
+        raise NotImplementedError
+
+    @property
+    def elasticity(self) -> np.ndarray:
+        """Stiffness matrix (m, m)."""
+        raise NotImplementedError
+
+    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
+        """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
+        raise NotImplementedError
+
+    @cached_property
+    def material(self) -> ModalPoints:
+        """Material points with their shapes, measured from the slice that the joint holds."""
+        own = self._own_material()
+        moved = self.from_root(own.X, FrameShapes(own.Phi, own.Psi, own.G, own.H))
+        return replace(own, Phi=moved.Phi, Psi=moved.Psi, G=moved.G, H=moved.H)
+
+    def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
+        """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
+        found = self._own_shapes(position)
+        if found is None or self._root_shapes is None:
+            return found
+        one = FrameShapes(found.Phi[None], found.Psi[None], found.G[None], found.H[None])
+        moved = self.from_root(np.asarray(position, dtype=float)[None], one)
+        return FrameShapes(moved.Phi[0], moved.Psi[0], moved.G[0], moved.H[0])
+
+    def from_root(self, X: np.ndarray, fields: FrameShapes) -> FrameShapes:
+        """Shapes at places X (n, 3), measured from the slice at the body's frame if its joint holds it there."""
+        return fields if self._root_shapes is None else measure_from(self._root_shapes, X, fields)
+
+    @cached_property
+    def _root_shapes(self) -> FrameShapes | None:
+        """Shapes at the body's frame, if they do not vanish there although a joint holds it: a pinned or free end."""
+        if ROOT_INTERFACE not in self.interface_directions or self.basis == "interface":
+            return None
+        return self._own_shapes(np.zeros(3))
+
+    @property
+    def basis(self) -> str:
+        """Where the shapes come from."""
+        return "given"
+
+    @property
+    def chooses_shapes(self) -> bool:
+        """Whether the body takes its interfaces from the system: its shapes depend on them and the user gave none."""
+        return False
+
+    @property
+    def shapes_needed(self) -> str:
+        """What to ask for so that the static compliance at all interfaces is exact."""
+        return "more shapes"
+
+    @property
+    def interface_directions(self) -> dict[str, tuple[str, ...]]:
+        """Directions that each interface transmits (see `model.bodies.base.interfaces`)."""
+        return read_interfaces(self.interfaces, [frame.name for frame in self.frames], self._what)
+
+    @property
+    def carries(self) -> bool:
+        """Whether anything is attached to the body, apart from its own joint."""
+        return any(name != ROOT_INTERFACE for name in self.interface_directions)
+
+    def interface_point(self, position: np.ndarray) -> np.ndarray:
+        """The point of the slice that carries a place, at which its interface is measured."""
+        return position
+
+    @property
+    def compliances(self) -> tuple[Compliance, ...]:
+        """Static compliance at the interfaces, exact and with the body's shapes; empty where the exact one is not known."""
+        return ()
+
+    def check_interfaces(self) -> None:
+        """Store the interfaces in their canonical form; raise `ModelError` for unknown frames or directions."""
+        set_field(self, "interfaces", join_interfaces(self.interface_directions))

@@ -1,0 +1,1 @@
+"""`Beam`: a straight elastic beam."""

@@ -1,0 +1,131 @@
+"""From first-order shapes of a beam to second-order ones, such that the strains are linear in the modal coordinates.
+
+With the slice's rotation vector theta, strains e = (extension, shears) and curvatures kappa linear in eta,
+``R' = R kappa~`` and ``r' = R (e1 + e)`` give, to second order,
+
+    theta2' = 1/2 theta x theta',
+    r2'     = theta2 x e1 + 1/2 theta x (theta x e1) + theta x e,
+
+which contains the shortening of 003 Eq 5.31 (and its form for a beam with shear) and the couplings of bending with
+torsion and with extension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacectl.model.bodies.base.frame_shapes import FrameShapes
+
+__all__ = ["BeamFields", "Strand", "integrate_fields", "panels"]
+
+_NODES = 16  # Gauss nodes of a panel
+_E1 = np.array([1.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True)
+class Strand:
+    """First-order fields of all modes at places x: each (n, 3, m)."""
+
+    w: np.ndarray
+    theta: np.ndarray
+    strain: np.ndarray
+    curvature: np.ndarray
+
+
+@dataclass(frozen=True)
+class BeamFields:
+    """First- and second-order fields at places x along the beam.
+
+    Parameters
+    ----------
+    x : array (n,)
+        Places [m].
+    first : Strand
+        First-order fields.
+    position2, theta2 : arrays (n, 3, m, m)
+        Second-order displacement and rotation, ``1/2 eta' (.) eta``.
+    """
+
+    x: np.ndarray
+    first: Strand
+    position2: np.ndarray
+    theta2: np.ndarray
+
+    def at(self, i: int, offset: np.ndarray) -> FrameShapes:
+        """Shapes at place i, of a point that the slice carries at `offset` (0, y, z) from the axis."""
+        own = FrameShapes(self.first.w[i], self.first.theta[i], -self.position2[i], self.theta2[i])
+        return own.carried(offset)
+
+
+def panels(length: float, breaks: list[float], count: int) -> np.ndarray:
+    """Edges of panels: about `count` of equal length, with edges at the given breaks."""
+    fixed = sorted({0.0, float(length), *(float(b) for b in breaks if 0.0 < b < length)})
+    edges = [0.0]
+    for left, right in zip(fixed[:-1], fixed[1:], strict=True):
+        n = max(1, int(np.ceil(count * (right - left) / length - 1e-9)))
+        edges += list(left + (right - left) * np.arange(1, n + 1) / n)
+    return np.array(edges)
+
+
+def quadrature(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss nodes and weights of all panels, one after the other."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    half = 0.5 * np.diff(edges)
+    return (edges[:-1, None] + half[:, None] * (nodes + 1.0)).ravel(), (half[:, None] * weights).ravel()
+
+
+def integrate_fields(edges: np.ndarray, sample: object) -> tuple[BeamFields, BeamFields]:
+    """Fields at the Gauss nodes and at the edges of the panels; `sample(x)` gives the `Strand` at places x."""
+    nodes, _ = quadrature(edges)
+    inside, outside = sample(nodes), sample(edges)  # type: ignore[operator]
+    theta2_nodes, theta2_edges = _cumulative(edges, _theta2_rate(inside))
+    rates = _position2_rate(inside, theta2_nodes)
+    position2_nodes, position2_edges = _cumulative(edges, rates)
+    return (
+        BeamFields(nodes, inside, position2_nodes, theta2_nodes),
+        BeamFields(edges, outside, position2_edges, theta2_edges),
+    )
+
+
+def _theta2_rate(first: Strand) -> np.ndarray:
+    """``H_jk' = 1/2 (theta_j x kappa_k + theta_k x kappa_j)``, (n, 3, m, m)."""
+    pair = _pair(first.theta, first.curvature)
+    return 0.5 * (pair + pair.swapaxes(2, 3))
+
+
+def _position2_rate(first: Strand, theta2: np.ndarray) -> np.ndarray:
+    """Rate of the second-order displacement of the axis, (n, 3, m, m)."""
+    turned = _cross(first.theta.transpose(0, 2, 1), _E1).transpose(0, 2, 1)  # theta_k x e1
+    double = _pair(first.theta, turned)
+    strained = _pair(first.theta, first.strain)
+    own = _cross(theta2.transpose(0, 2, 3, 1), _E1).transpose(0, 3, 1, 2)
+    return own + 0.5 * (double + double.swapaxes(2, 3)) + strained + strained.swapaxes(2, 3)
+
+
+def _pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """``a_j x b_k`` of fields (n, 3, m): (n, 3, m, m)."""
+    left, right = a.transpose(0, 2, 1)[:, :, None, :], b.transpose(0, 2, 1)[:, None, :, :]
+    return _cross(left, right).transpose(0, 3, 1, 2)
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.cross(a, b)
+
+
+def _cumulative(edges: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Integral from 0 of a field given at the Gauss nodes: at the nodes and at the edges."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    V = np.polynomial.legendre.legvander(nodes, _NODES - 1)
+    integrals = np.stack(
+        [np.polynomial.legendre.Legendre.basis(k).integ(lbnd=-1.0)(nodes) for k in range(_NODES)], axis=1
+    )
+    inner = integrals @ np.linalg.inv(V)  # values at the nodes -> integral from -1 to the nodes
+    half = 0.5 * np.diff(edges)
+    shaped = rates.reshape(len(half), _NODES, -1)
+    within = np.einsum("ab,pbk->pak", inner, shaped) * half[:, None, None]
+    totals = np.einsum("b,pbk->pk", weights, shaped) * half[:, None]
+    starts = np.vstack([np.zeros(totals.shape[1]), np.cumsum(totals, axis=0)])
+    at_nodes = (starts[:-1, None, :] + within).reshape(rates.shape)
+    return at_nodes, starts.reshape(len(edges), *rates.shape[1:])

@@ -1,0 +1,1 @@
+"""Finite-element models: files, checks, reduction, second-order shapes."""

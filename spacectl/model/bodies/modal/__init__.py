@@ -1,0 +1,1 @@
+"""`ModalBody`: a flexible body given as data."""

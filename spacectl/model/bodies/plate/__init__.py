@@ -1,0 +1,1 @@
+"""`Plate`: a thin rectangular plate."""

@@ -1,0 +1,1 @@
+"""Thin surfaces: Kirchhoff-Love theory, Ritz functions, shells."""

@@ -1,0 +1,28 @@
+"""The constraint kinds, one file each. To add one, write a file like its neighbours and list it here."""
+
+from spacectl.model.constraints.base import AnyConstraint, Artificial, Natural
+from spacectl.model.constraints.frame import FrameConstraint
+from spacectl.model.constraints.loop import JointLoop, Loop
+from spacectl.model.constraints.no_relative_rotation import NoRelativeRotation
+from spacectl.model.constraints.point_on_plane import PointOnPlane
+from spacectl.model.constraints.rule import Constraint
+from spacectl.model.constraints.structure import structure_of
+
+__all__ = [
+    "CONSTRAINTS",
+    "AnyConstraint",
+    "Artificial",
+    "Constraint",
+    "FrameConstraint",
+    "JointLoop",
+    "Loop",
+    "Natural",
+    "NoRelativeRotation",
+    "PointOnPlane",
+    "structure_of",
+]
+
+#: Every kind by the name under which files know it.
+CONSTRAINTS: dict[str, type] = {
+    kind.__name__: kind for kind in (Constraint, Loop, JointLoop, PointOnPlane, NoRelativeRotation, Natural, Artificial)
+}

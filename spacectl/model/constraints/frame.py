@@ -1,0 +1,78 @@
+"""The base of constraints between two frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.core.array import as_array
+from spacectl.core.errors import ModelError
+from spacectl.model.constraints.base import AnyConstraint
+from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
+from spacectl.spatial.motion import Placement
+
+__all__ = ["FrameConstraint", "turn_of", "uprightness"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameConstraint(AnyConstraint):
+    """Base of constraints between a frame J on `a` and a frame F on `b`.
+
+    Parameters
+    ----------
+    a, b : str
+        What the frames are on: ``"world"``, a body or ``"body.frame"``.
+    at_a, at_b : vector, shape (3,)
+        Their origins there [m].
+    rotation_a, rotation_b : rotation, optional
+        Their axes there.
+    """
+
+    a: str = "world"
+    b: str
+    at_a: Any = (0.0, 0.0, 0.0)
+    at_b: Any = (0.0, 0.0, 0.0)
+    rotation_a: Any = None
+    rotation_b: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for end in ("a", "b"):
+            if not isinstance(getattr(self, end), str) or not getattr(self, end):
+                raise ModelError(
+                    f"{self._what}: {end} is {getattr(self, end)!r}, expected 'world', a body or 'body.frame'"
+                )
+            set_field(self, f"at_{end}", as_array(getattr(self, f"at_{end}"), (3,), f"{self._what}: at_{end}"))
+            rotation = rotation_matrix(getattr(self, f"rotation_{end}"), f"{self._what}: rotation_{end}")
+            set_field(self, f"rotation_{end}", rotation)
+
+    def numbers(self) -> dict[str, Number]:
+        ends: dict[str, Number] = {}
+        for end in ("a", "b"):
+            ends[f"at_{end}"] = unless_trivial(getattr(self, f"at_{end}"))
+            ends[f"rotation_{end}"] = placement_number(getattr(self, f"rotation_{end}"))
+        return ends
+
+    @property
+    def has_position_level(self) -> bool:
+        """Whether its rows hold positions, not rates only."""
+        return True
+
+    def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        """The conditions at position level, zero when met."""
+        raise NotImplementedError
+
+    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        """Positive as meant; negative where rows of directions are met by a turn of 180 degrees, which they cannot tell."""
+        return 1.0
+
+
+def turn_of(R: Any) -> list[Any]:
+    """Half the axial vector of R - R': the rotation vector for small turns."""
+    return [0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])]
+
+
+def uprightness(R: Any) -> Any:
+    """Cosine of the angle of a rotation."""
+    return 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)

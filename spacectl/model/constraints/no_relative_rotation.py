@@ -1,0 +1,62 @@
+"""`NoRelativeRotation`: a frame does not turn about an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spacectl.core.errors import ModelError
+from spacectl.model.constraints.frame import FrameConstraint, turn_of, uprightness
+from spacectl.model.description import Number, direction, set_field
+from spacectl.model.joints.base import axis_number
+from spacectl.spatial.backend import constant, cross, dot, vector
+from spacectl.spatial.motion import Placement
+
+__all__ = ["NoRelativeRotation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoRelativeRotation(FrameConstraint):
+    """F does not turn against J about an axis of J (000 section 3.2).
+
+    Parameters
+    ----------
+    axis : unit vector or "x", ...
+        In J.
+    free : unit vector, "x", ... or "none"
+        What the rotation constraints together leave free, which gives each its position level: one axis (a revolute), or
+        ``"none"`` (all three are held). If omitted, only the rate of turning is held, which alone is nonholonomic.
+    """
+
+    axis: Any = "z"
+    free: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
+        if self.free is not None and self.free != "none":
+            set_field(self, "free", direction(self.free, f"{self._what}: free"))
+            if abs(float(sum(x * y for x, y in zip(self.axis, self.free, strict=True)))) > 1e-9:
+                raise ModelError(f"{self._what}: the free axis is not normal to the held one; give one that is")
+
+    @property
+    def has_position_level(self) -> bool:
+        return self.free is not None
+
+    def numbers(self) -> dict[str, Number]:
+        return {**super().numbers(), "axis": axis_number(self.axis)}
+
+    def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        if isinstance(self.free, str):
+            return vector(dot(n["axis"], vector(*turn_of(X_JF.R))))
+        free = constant(tuple(self.free), X_JF.p)
+        return vector(dot(n["axis"], cross(free, X_JF.R @ free)))
+
+    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        if self.free is None:
+            return 1.0
+        if isinstance(self.free, str):
+            return uprightness(R_JF)
+        free = constant(tuple(self.free), R_JF)
+        return dot(free, R_JF @ free)

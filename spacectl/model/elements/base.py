@@ -1,0 +1,71 @@
+"""The base of all elements, and of those that act on joint speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from spacectl.model.description import Number
+
+__all__ = ["Element", "JointElement"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Element:
+    """Base of everything in ``System(elements=...)``: a name, and what it acts on.
+
+    Parameters
+    ----------
+    name : str
+        Unique; its numbers are named after it.
+    """
+
+    name: str = ""
+
+    @property
+    def ends(self) -> tuple[tuple[str, str], ...]:
+        """What it acts on, in pairs whose meaning the kind decides."""
+        return ()
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What besides its kind, ends and numbers decides the form of its efforts."""
+        return ()
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {}
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether its forces have kinks or jumps that a simulation must locate."""
+        return False
+
+    def _symbols(self) -> dict[str, Any]:
+        """Its numbers as symbols."""
+        return {key: ca.SX.sym(key, number.value.size) for key, number in self.numbers().items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointElement(Element):
+    """Base of what acts on joint speeds: `ends` are pairs (joint, component), component empty for a joint with one speed."""
+
+    def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
+        """Generalised force on each of its speeds; an entry of q is None where a speed is no coordinate's rate."""
+        raise NotImplementedError
+
+    @property
+    def has_kinks(self) -> bool:
+        q, v = ([ca.SX.sym("s") for _ in self.ends] for _ in range(2))
+        return bool(self.kinks(q, v, self._symbols()))
+
+    def kinks(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
+        """Expressions that pass through zero where its efforts, or their derivatives, jump: steps end there."""
+        return []
+
+    def potential(self, q: Sequence[Any], n: Mapping[str, Any]) -> Any:
+        """Stored energy [J]."""
+        return 0.0

@@ -1,0 +1,63 @@
+"""`Universal`: rotations about two crossing axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spacectl.core.errors import ModelError
+from spacectl.model.description import Number, direction, set_field
+from spacectl.model.joints.base import Joint, Names, axis_number, columns
+from spacectl.spatial.backend import cross, dot, stack, zeros
+from spacectl.spatial.motion import Placement
+from spacectl.spatial.rotation import axis_rotation
+
+__all__ = ["Universal"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Universal(Joint):
+    """Two successive rotations: about `first` (fixed in J), then about `second` (fixed in F).
+
+    The axes may not be parallel. Coordinates: the two angles [rad].
+    """
+
+    first: Any = "x"
+    second: Any = "y"
+    coordinates: ClassVar[Names] = ((".first", "rad"), (".second", "rad"))
+    speeds: ClassVar[Names] = ((".first_dot", "rad/s"), (".second_dot", "rad/s"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "first", direction(self.first, f"{self._what}: first axis"))
+        set_field(self, "second", direction(self.second, f"{self._what}: second axis"))
+        sine = float(np.linalg.norm(np.cross(np.asarray(self.first), np.asarray(self.second))))
+        if sine < 1e-6:
+            raise ModelError(f"{self._what}: its two axes are parallel; a universal joint needs crossing axes")
+
+    def numbers(self) -> dict[str, Number]:
+        return {"first": axis_number(self.first), "second": axis_number(self.second)}
+
+    def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
+        R = axis_rotation(n["first"], q[0]) @ axis_rotation(n["second"], q[1])
+        return Placement(R, zeros(3, q))
+
+    def _first_in_F(self, q: Any, n: Mapping[str, Any]) -> Any:
+        return axis_rotation(n["second"], q[1]).T @ n["first"]
+
+    def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
+        none = zeros(3, q)
+        return columns(stack(self._first_in_F(q, n), none), stack(n["second"], none))
+
+    def effort_wrenches(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+        first, second, none = R_JF.T @ n["first"], n["second"], zeros(3, R_JF)
+        c = dot(first, second)  # constant while the joint is closed
+        W = (first - c * second) / (1.0 - c * c), (second - c * first) / (1.0 - c * c)
+        return columns(*(stack(axis, none) for axis in W))
+
+    def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
+        turning = cross(self._first_in_F(q, n), n["second"]) * (v[0] * v[1])
+        return stack(turning, zeros(3, q))

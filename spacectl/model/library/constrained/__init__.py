@@ -1,0 +1,1 @@
+"""Ready systems with natural constraints."""

@@ -1,0 +1,1 @@
+"""Ready docking mechanisms with closed loops."""

@@ -1,0 +1,1 @@
+"""Ready chains and mechanisms of local loops."""

@@ -1,0 +1,1 @@
+"""Ready systems with constraints that actuators maintain."""

@@ -1,0 +1,28 @@
+"""An arm whose second link keeps its direction."""
+
+from __future__ import annotations
+
+from spacectl.model.actuators import JointTorque
+from spacectl.model.constraints import NoRelativeRotation
+from spacectl.model.library.maintained.links import kept_by, slender_links
+from spacectl.model.system import System
+
+__all__ = ["level_arm"]
+
+
+def level_arm(*, kept: str = "artificial", mass: float = 1.0, length: float = 1.0) -> System:
+    """A two-link arm whose second link keeps its direction (003 Figure 3.1), by guides or by the elbow's torque.
+
+    Parameters
+    ----------
+    kept : {"artificial", "natural"}
+        By the elbow motor (Figure 3.1-b), or by frictionless guides (3.1-a).
+    mass, length : float
+        Of each link [kg], [m].
+    """
+    return System(
+        name=f"level arm ({kept})",
+        parts=slender_links((mass, mass), (length, length), ("shoulder", "elbow")),
+        actuators=(JointTorque(joint="shoulder"), JointTorque(joint="elbow")),
+        constraints=(NoRelativeRotation(name="level", b="link2", axis="z", free="none", kind=kept_by(kept, "elbow")),),
+    )

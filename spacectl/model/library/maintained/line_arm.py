@@ -1,0 +1,50 @@
+"""An arm whose tip stays on a line."""
+
+from __future__ import annotations
+
+from spacectl.core.errors import ModelError
+from spacectl.model.actuators import JointTorque
+from spacectl.model.bodies.rigid import RigidBody
+from spacectl.model.constraints import Constraint, PointOnPlane
+from spacectl.model.joints import Fixed
+from spacectl.model.library.maintained.links import kept_by, slender_links
+from spacectl.model.system import Part, System
+
+__all__ = ["line_arm"]
+
+
+def line_arm(
+    *, kept: str = "artificial", mass: float = 1.0, length: float = 1.0, payload: float = 0.5, prescribed: str = "tip"
+) -> System:
+    """A two-link arm that moves a point mass at its tip along the x axis (003 Figure 7.1), by the elbow's torque.
+
+    Parameters
+    ----------
+    kept : {"artificial", "natural"}
+        By the elbow motor, or by a rail.
+    mass, length : float
+        Of each link [kg], [m].
+    payload : float
+        Point mass at the tip [kg].
+    prescribed : {"tip", "angles"}
+        The condition as the height of the tip, or as ``q1 + q2 = 0`` in angles from the x axis (003 Eq 7.3). The first also
+        holds with the arm folded (q2 = q1 + pi); the second is the branch that reaches out.
+    """
+    if prescribed not in ("tip", "angles"):
+        raise ModelError(f"line_arm: prescribed is {prescribed!r}, expected 'tip' or 'angles'")
+    ball = RigidBody(name="payload", mass=payload, inertia=(0.0, 0.0, 0.0))
+    kind = kept_by(kept, "elbow")
+    on_line = (
+        PointOnPlane(name="line", b="link2.tip", normal="y", kind=kind)
+        if prescribed == "tip"
+        else Constraint(name="line", rule=lambda s: 2.0 * s["shoulder"] + s["elbow"], kind=kind)
+    )
+    return System(
+        name=f"line arm ({kept})",
+        parts=(
+            *slender_links((mass, mass), (length, length), ("shoulder", "elbow")),
+            Part(ball, on="link2.tip", joint=Fixed(name="grip")),
+        ),
+        actuators=(JointTorque(joint="shoulder"), JointTorque(joint="elbow")),
+        constraints=(on_line,),
+    )

@@ -1,0 +1,31 @@
+"""Links and kinds that the arms of this folder share."""
+
+from __future__ import annotations
+
+from spacectl.core.errors import ModelError
+from spacectl.model.bodies.rigid import Frame, RigidBody
+from spacectl.model.constraints import Artificial, Natural
+from spacectl.model.joints import Revolute
+from spacectl.model.system import Part
+
+__all__ = ["kept_by", "slender_links"]
+
+
+def slender_links(masses: tuple[float, ...], lengths: tuple[float, ...], joints: tuple[str, ...]) -> tuple[Part, ...]:
+    """Slender uniform links in the x-y plane, joints about z, each with a frame ``"tip"``."""
+    parts, on = [], "world"
+    for i, (mass, length, joint) in enumerate(zip(masses, lengths, joints, strict=True)):
+        inertia, reach = mass * length**2 / 12.0, (length, 0.0, 0.0)
+        frame = Frame(name="tip", at=reach)
+        body = RigidBody(
+            name=f"link{i + 1}", mass=mass, inertia=(0.0, inertia, inertia), com=(length / 2, 0.0, 0.0), frames=(frame,)
+        )
+        parts.append(Part(body, on=on, joint=Revolute(name=joint, axis="z")))
+        on = f"{body.name}.tip"
+    return tuple(parts)
+
+
+def kept_by(kept: str, by: str) -> Natural | Artificial:
+    if kept not in ("natural", "artificial"):
+        raise ModelError(f"kept is {kept!r}, expected 'natural' or 'artificial'")
+    return Natural() if kept == "natural" else Artificial(by=(by,))

@@ -1,0 +1,1 @@
+"""Ready trees without constraints."""

@@ -1,0 +1,20 @@
+"""`Acceleration` of a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from spacectl.model.sensors.base import Sensor
+
+__all__ = ["Acceleration"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceleration(Sensor):
+    """Acceleration of the point, as an observer fixed in `seen_from` sees it [m/s^2].
+
+    It depends on the inputs, so it is available as an output but not for feedback by a continuous law.
+    """
+
+    unit: ClassVar[str] = "m/s^2"

@@ -1,0 +1,50 @@
+"""The base of all sensors: outputs y of the equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from spacectl.core.array import as_array
+from spacectl.model.description import Number, check_name, set_field, unless_trivial
+
+__all__ = ["Sensor"]
+
+_XYZ = (".x", ".y", ".z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensor:
+    """Base of the outputs.
+
+    Parameters
+    ----------
+    name : str
+        The output's name; its components add a suffix.
+    on : str
+        Body or ``"body.frame"`` whose motion is meant.
+    at : vector, shape (3,)
+        Point in the axes of `on` [m].
+    seen_from : str
+        The frame from which the motion is seen (its own motion is subtracted): ``"world"``, a body or a frame.
+    axes : str
+        The frame in whose axes the components are given; default: that of `seen_from`.
+    """
+
+    name: str
+    on: str
+    at: Any = (0.0, 0.0, 0.0)
+    seen_from: str = "world"
+    axes: str = ""
+
+    suffixes: ClassVar[tuple[str, ...]] = _XYZ
+    unit: ClassVar[str] = "m"
+
+    def __post_init__(self) -> None:
+        check_name(self.name, type(self).__name__)
+        set_field(self, "at", as_array(self.at, (3,), f"sensor '{self.name}': at"))
+        set_field(self, "axes", self.axes or self.seen_from)
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return {"at": unless_trivial(self.at)}

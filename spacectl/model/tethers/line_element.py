@@ -1,0 +1,160 @@
+"""The base of the tethers: a line that leaves a drum on its mother body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import as_array, as_scalar
+from spacectl.core.errors import ModelError
+from spacectl.core.expression import TimeExpression
+from spacectl.model.description import Number, always, check_name, set_field
+from spacectl.model.elements import PointElement, length_over_time
+from spacectl.model.tethers.line import LineSpool
+
+__all__ = ["ROOTS", "LineElement"]
+
+ROOTS = ("world", "orbit")
+_SHORTEST = 1e-3  # default of `shortest`, of the length at the beginning
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineElement(PointElement):
+    """Base of the tethers: a line that leaves a drum on its mother.
+
+    The stored line moves with the mother as a point mass at the drum; an element of line gets its speed where it leaves
+    the drum (or loses it there). With the deployed length L and the tension T(0) just outside the drum, the mother
+    feels ``T(0) - density L_dot^2`` along the line, for either sign of L_dot, so that total momentum is conserved.
+
+    Parameters
+    ----------
+    on : str
+        The mother, which carries the drum: ``"world"``, a body or ``"body.frame"``.
+    at : vector, shape (3,)
+        Where the line leaves it, in the axes of that frame [m].
+    length : float or function of time
+        Deployed (unstretched) length L [m], positive; a function is written ``lambda s: 100.0 - 0.5 * s.t``.
+    density : float
+        Mass per unstretched length [kg/m]; 0 for a massless line.
+    spool : float, optional
+        Length of all the line, deployed and stored [m]. Needed for a line with mass whose length changes (unless on the
+        root); left out for a constant length, nothing is stored.
+    shortest : float, optional
+        Deployed length at which a run stops with an error, because the equations become singular at zero [m]; default: a
+        thousandth of the length at the beginning.
+    """
+
+    on: str
+    at: Any = (0.0, 0.0, 0.0)
+    length: Any
+    density: float = 0.0
+    spool: float | None = None
+    shortest: float | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name, type(self).__name__)
+        set_field(self, "at", as_array(self.at, (3,), f"{self._what}: at"))
+        set_field(self, "length", length_over_time(self.length, self._what))
+        set_field(self, "density", as_scalar(self.density, f"{self._what}: density"))
+        if self.density < 0.0:
+            raise ModelError(f"{self._what}: density is {self.density:g} kg/m, expected 0 or more")
+        least = _SHORTEST * self.start if self.shortest is None else as_scalar(self.shortest, f"{self._what}: shortest")
+        if not 0.0 < least < self.start:
+            raise ModelError(
+                f"{self._what}: shortest is {least:g} m, expected a positive length below the {self.start:g} m at the beginning"
+            )
+        set_field(self, "shortest", least)
+        if self.spool is not None:
+            set_field(self, "spool", as_scalar(self.spool, f"{self._what}: spool"))
+            if not self.spool > self.start:
+                raise ModelError(
+                    f"{self._what}: spool is {self.spool:g} m, less than the {self.start:g} m that are out; it is the length "
+                    "of all the line, deployed and stored"
+                )
+        elif self.density > 0.0 and self.changes and self.on not in ROOTS:
+            raise ModelError(
+                f"{self._what}: its length changes and it has mass, so the line on the drum counts; give spool, the length "
+                "of all the line [m]"
+            )
+
+    def derived_numbers(self, key: str) -> tuple[str, ...]:
+        """Numbers that follow from a field: from the length also the shortest one, unless that was given."""
+        is_default = key == "length" and not self.changes and self.shortest == _SHORTEST * self.start
+        return ("length", "shortest") if is_default else ()
+
+    def changed(self, **changes: Any) -> LineElement:
+        """The tether with other values of fields."""
+        return replace(
+            self, **({"shortest": None, **changes} if set(changes) & set(self.derived_numbers("length")) else changes)
+        )
+
+    def number_derivatives(self, key: str) -> dict[str, np.ndarray] | None:
+        """Derivatives of the numbers that follow from a field."""
+        columns = {"length": np.ones((1, 1)), "shortest": np.full((1, 1), _SHORTEST)}
+        return columns if self.derived_numbers(key) else None
+
+    @property
+    def only_pushes(self) -> bool:
+        return not (self.density or self.parts())
+
+    @property
+    def _what(self) -> str:
+        return f"tether '{self.name}'"
+
+    @property
+    def profile(self) -> TimeExpression | None:
+        """The length as a function of time, if it is one."""
+        return self.length if isinstance(self.length, TimeExpression) else None
+
+    @property
+    def start(self) -> float:
+        """Deployed length at time 0, or at the reference position [m]."""
+        return float(self.length) if self.profile is None else float(self.profile(0.0)[0])
+
+    @property
+    def changes(self) -> bool:
+        """Whether the deployed length can change."""
+        return self.profile is not None
+
+    @property
+    def length_joint(self) -> str:
+        """The joint whose coordinate is the length; empty if there is none."""
+        return ""
+
+    @property
+    def _spool_part(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        if self.spool is None or not self.density or self.on in ROOTS:
+            return ()
+        return ((LineSpool(name=f"{self.name}_spool", line=self.name), {"on": self.on, "at": self.at}),)
+
+    def numbers(self) -> dict[str, Number]:
+        numbers = {"shortest": always(self.shortest)}
+        if not self.changes:
+            numbers["length"] = always(self.length)
+        if self.density:
+            numbers["density"] = always(self.density)
+            if self._spool_part:
+                numbers["spool"] = always(self.spool)
+        return numbers
+
+    def deployed(self, t: Any, coordinate: Any | None, n: Mapping[str, Any]) -> Any:
+        """Deployed length [m] at a time, from its coordinate if it has one."""
+        if self.profile is not None:
+            return self.profile(t)[0]
+        return n["length"] if coordinate is None else coordinate
+
+    def fault(self, t: float, coordinate: float | None) -> str:
+        """What is wrong with the length at a time, as a sentence with the cure; empty if nothing is."""
+        length = self.deployed(t, coordinate, {"length": self.length})
+        margin = 1e-6 * self.start  # a run stops within its last step, just before the fault
+        if self.shortest is not None and length <= self.shortest + margin:
+            return (
+                f"{self._what} is reeled in to {length:.3g} m, its shortest length; end the run before that by a Guard on its "
+                "length, or reel in more slowly towards the end"
+            )
+        if self._spool_part and self.spool is not None and length >= self.spool - margin:
+            return f"{self._what} has no line left: {length:.6g} m are out of {self.spool:g} m; give a longer spool"
+        return ""
