@@ -8,444 +8,168 @@ Describe a system once as data, form its equations, design a law, simulate the c
     write_report(sim, "report.html")
 """
 
-from spacectl.controllers import (
-    KalmanFilter,
-    LinearizationReport,
-    LqgLaw,
-    LqrLaw,
-    LqrTrajectoryLaw,
-    RestToRest,
-    Shaper,
-    Spillover,
-    SpilloverMode,
-    TrackingReport,
-    VibrationLaw,
-    add_dead_zone,
-    add_delay,
-    add_low_pass,
-    add_noise,
-    add_notch,
-    check_spillover,
-    combine_shapers,
-    design_attitude_filter,
-    design_kalman,
-    design_lqg,
-    design_lqr,
-    design_lqr_along,
-    design_pd,
-    design_shaper,
-    draw_sensitivity,
-    limit_rate,
-    prevent_windup,
-    quantize,
-    reseed,
-    saturate,
-    shape_command,
-    shape_modes,
-    shape_trajectory,
-    smoothed_bang_bang,
-    suppress_vibration,
-)
-from spacectl.controllers.artificial_constraint import ArtificialConstraintTracking
-from spacectl.controllers.feedback_linearization import FeedbackLinearization, ModifiedFeedbackLinearization
-from spacectl.core.accessor import Accessor
-from spacectl.core.array import Array
-from spacectl.core.control_law import CallableLaw, ControlLaw, make_law
-from spacectl.core.errors import ModelError, ShapeError, SolverError, SpacectlError
-from spacectl.core.figure import Band, Figure, Line, Panel, Region
+from importlib import import_module
+from typing import Any
+
+from spacectl.core.errors import unknown_name
 from spacectl.core.keywords import suggest_keywords
-from spacectl.core.labels import Labels
-from spacectl.core.outcome import Outcome, Status
-from spacectl.core.printed import Printed
-from spacectl.core.requirement import Requirement, parse_requirement
-from spacectl.core.shape import Shape
-from spacectl.core.study import Study, StudyResult
-from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics import (
-    Correction,
-    EquationsOfMotion,
-    correction_terms,
-    find_tension,
-    form_equations,
-    watch_stretch,
-)
-from spacectl.dynamics.absolute_state import absolute_state
-from spacectl.dynamics.adequacy import AdequacyReport, ConstraintForceTerms, check_adequacy, constraint_force_terms
-from spacectl.dynamics.base_wrench import find_base_wrench
-from spacectl.dynamics.closure import ClosedLoop, ClosedState, close_loops
-from spacectl.dynamics.consistent import ConsistentState, make_consistent
-from spacectl.dynamics.constraints.diagnosis import ConstraintReport, diagnose_constraints
-from spacectl.dynamics.embedded_mass import EmbeddedMass, factor_mass
-from spacectl.dynamics.tree_correction import TreeCorrection, correct_tree
-from spacectl.dynamics.uniqueness import Uniqueness, find_uniqueness
-from spacectl.dynamics.waist.options import Baumgarte
-from spacectl.dynamics.workspace import close_positions
-from spacectl.dynamics.wrenches import find_constraint_wrenches
-from spacectl.interop.control import to_nonlinear_control
-from spacectl.linear.along import linearize_along
-from spacectl.linear.campbell import campbell
-from spacectl.linear.campbell_result import Campbell, Crossing, Instability
-from spacectl.linear.classical import ClassicalMargins, classical_margins
-from spacectl.linear.controllability import (
-    Controllability,
-    Observability,
-    check_controllability,
-    check_observability,
-    require_detectable,
-    require_stabilizable,
-)
-from spacectl.linear.floquet import Floquet, floquet
-from spacectl.linear.linear_model import LinearModel
-from spacectl.linear.linear_trajectory import LinearTrajectory
-from spacectl.linear.linearize import linearize
-from spacectl.linear.locked import find_locked_frequencies
-from spacectl.linear.margins import DiskMargin, DiskMargins, disk_margins, perturbed_poles
-from spacectl.linear.mode_margins import WeakMode
-from spacectl.linear.modes import Modes, modes
-from spacectl.linear.norms import SystemNorm, h2_norm, h_infinity_norm
-from spacectl.linear.operating_point import OperatingPoint, find_operating_point
-from spacectl.linear.reduce import Reduction, reduce_balanced, reduce_modal
-from spacectl.linear.tangent import displace_state, subtract_states
-from spacectl.maneuvers.compare import ManeuverComparison, ManeuverRow, compare_maneuvers, compare_near_minimum_time
-from spacectl.maneuvers.measure import Flight, measure_flight
-from spacectl.maneuvers.near_minimum_time import Maneuver, fly_plan, plan_near_minimum_time
-from spacectl.maneuvers.shaped import shape_motion, shape_plan
-from spacectl.model import library
-from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
-from spacectl.model.actuators.distributed_force import DistributedForce, DistributedTorque
-from spacectl.model.attachments import find_compliances
-from spacectl.model.bodies.base.effective_masses import EffectiveMasses, effective_masses
-from spacectl.model.bodies.base.flexible import Proportional
-from spacectl.model.bodies.base.interfaces import Compliance
-from spacectl.model.bodies.base.profile import Profile
-from spacectl.model.bodies.base.surface_mesh import SurfaceMesh
-from spacectl.model.bodies.beam.beam import Beam
-from spacectl.model.bodies.fem.files import load_fem, read_matrix_market, save_fem
-from spacectl.model.bodies.fem.model import FemModel
-from spacectl.model.bodies.fem.nastran import read_nastran
-from spacectl.model.bodies.modal.modal import ModalBody
-from spacectl.model.bodies.plate.plate import Plate
-from spacectl.model.bodies.rigid import Frame, RigidBody
-from spacectl.model.bodies.surface.patch import SurfacePatch
-from spacectl.model.bodies.surface.shell_elements import assemble_shell
-from spacectl.model.constraints import Artificial, Constraint, Loop, Natural, NoRelativeRotation, PointOnPlane
-from spacectl.model.counterpart import rigid_counterpart
-from spacectl.model.elements import JointSpring, SpringDamper
-from spacectl.model.elements.drive import Drive
-from spacectl.model.elements.drive_laws import Friction, HardeningSpring, Stiction
-from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity
-from spacectl.model.files import load_system, save_system
-from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
-from spacectl.model.redundant import QuaternionFree
-from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
-from spacectl.model.system import Part, System
-from spacectl.model.tethers import Tether
-from spacectl.model.tethers.elastic_tether import ElasticTether
-from spacectl.planners.bang_bang import plan_bang_bang
-from spacectl.planners.collocation import plan_collocation
-from spacectl.planners.curves import ArcCurve, BlendCurve, LineCurve, SplineCurve
-from spacectl.planners.keep_out import keep_out_box, keep_out_sphere
-from spacectl.planners.limits import AccelerationLimits, FlexibleJointLimit, GraspLimit, SpeedLimits, TorqueLimits
-from spacectl.planners.mesh import Refinement
-from spacectl.planners.path import ImplicitPath, JointPath, SlewPath, TaskPath
-from spacectl.planners.path_check import PathReport, check_path
-from spacectl.planners.path_choice import PathChoice, choose_path
-from spacectl.planners.path_solve import SolvedPath, solve_path
-from spacectl.planners.phase_figure import draw_phase_plane
-from spacectl.planners.phase_plane import PhasePlane, plan_phase_plane
-from spacectl.planners.phase_points import SwitchPoint
-from spacectl.planners.plan import Arc, Plan
-from spacectl.planners.problem import Condition, Phases, Problem
-from spacectl.planners.reachability import plan_reachability
-from spacectl.planners.replay import refly, replay
-from spacectl.planners.schemes import HermiteSimpson, Radau
-from spacectl.reports import write_report
-from spacectl.simulation import (
-    Exit,
-    Guard,
-    Impact,
-    Impulse,
-    Simulation,
-    SimulationBatch,
-    Stage,
-    StagedSimulation,
-    StageProduct,
-    Transition,
-    combine_stages,
-    find_impulse,
-    load_batch,
-    load_simulation,
-    simulate,
-    simulate_many,
-    simulate_stages,
-)
-from spacectl.spatial.rotation import rotation_about
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Acceleration",
-    "AccelerationLimits",
-    "Accessor",
-    "AdequacyReport",
-    "AngularVelocity",
-    "Arc",
-    "ArcCurve",
-    "Array",
-    "Artificial",
-    "ArtificialConstraintTracking",
-    "Attitude",
-    "Band",
-    "Baumgarte",
-    "Beam",
-    "BlendCurve",
-    "BodyForce",
-    "BodyTorque",
-    "CallableLaw",
-    "Campbell",
-    "Cartesian",
-    "CentralGravity",
-    "CircularOrbit",
-    "ClassicalMargins",
-    "ClosedLoop",
-    "ClosedState",
-    "Compliance",
-    "Condition",
-    "ConsistentState",
-    "Constraint",
-    "ConstraintForceTerms",
-    "ConstraintReport",
-    "ControlLaw",
-    "Controllability",
-    "Correction",
-    "Crossing",
-    "Cylindrical",
-    "DiskMargin",
-    "DiskMargins",
-    "DistributedForce",
-    "DistributedTorque",
-    "Drive",
-    "EffectiveMasses",
-    "ElasticTether",
-    "EmbeddedMass",
-    "EquationsOfMotion",
-    "Exit",
-    "FeedbackLinearization",
-    "FemModel",
-    "Figure",
-    "Fixed",
-    "FlexibleJointLimit",
-    "Flight",
-    "Floquet",
-    "Frame",
-    "Free",
-    "FreeSpace",
-    "Friction",
-    "GraspLimit",
-    "Guard",
-    "HardeningSpring",
-    "HermiteSimpson",
-    "Impact",
-    "ImplicitPath",
-    "Impulse",
-    "Instability",
-    "JointForce",
-    "JointPath",
-    "JointSpring",
-    "JointTorque",
-    "KalmanFilter",
-    "Labels",
-    "Line",
-    "LineCurve",
-    "LinearModel",
-    "LinearTrajectory",
-    "LinearizationReport",
-    "Loop",
-    "LqgLaw",
-    "LqrLaw",
-    "LqrTrajectoryLaw",
-    "Maneuver",
-    "ManeuverComparison",
-    "ManeuverRow",
-    "ModalBody",
-    "ModelError",
-    "Modes",
-    "ModifiedFeedbackLinearization",
-    "Natural",
-    "NoRelativeRotation",
-    "Observability",
-    "OperatingPoint",
-    "Outcome",
-    "Panel",
-    "Part",
-    "PathChoice",
-    "PathReport",
-    "PhasePlane",
-    "Phases",
-    "Plan",
-    "Planar",
-    "Plate",
-    "PointOnPlane",
-    "Position",
-    "Printed",
-    "Prismatic",
-    "Problem",
-    "Profile",
-    "Proportional",
-    "QuaternionFree",
-    "Radau",
-    "ReactionWheel",
-    "Reduction",
-    "Refinement",
-    "Region",
-    "Requirement",
-    "RestToRest",
-    "Revolute",
-    "RigidBody",
-    "Shape",
-    "ShapeError",
-    "Shaper",
-    "Simulation",
-    "SimulationBatch",
-    "SlewPath",
-    "SolvedPath",
-    "SolverError",
-    "SpacectlError",
-    "SpeedLimits",
-    "Spherical",
-    "Spillover",
-    "SpilloverMode",
-    "SplineCurve",
-    "SpringDamper",
-    "Stage",
-    "StageProduct",
-    "StagedSimulation",
-    "Status",
-    "Stiction",
-    "Study",
-    "StudyResult",
-    "SurfaceMesh",
-    "SurfacePatch",
-    "SwitchPoint",
-    "System",
-    "SystemNorm",
-    "TaskPath",
-    "Tether",
-    "Thruster",
-    "TorqueLimits",
-    "TrackingReport",
-    "Trajectory",
-    "Transition",
-    "TreeCorrection",
-    "UniformGravity",
-    "Uniqueness",
-    "Universal",
-    "Velocity",
-    "VibrationLaw",
-    "WeakMode",
-    "absolute_state",
-    "add_dead_zone",
-    "add_delay",
-    "add_low_pass",
-    "add_noise",
-    "add_notch",
-    "assemble_shell",
-    "campbell",
-    "check_adequacy",
-    "check_controllability",
-    "check_observability",
-    "check_path",
-    "check_spillover",
-    "choose_path",
-    "classical_margins",
-    "close_loops",
-    "close_positions",
-    "combine_shapers",
-    "combine_stages",
-    "compare_maneuvers",
-    "compare_near_minimum_time",
-    "constraint_force_terms",
-    "correct_tree",
-    "correction_terms",
-    "design_attitude_filter",
-    "design_kalman",
-    "design_lqg",
-    "design_lqr",
-    "design_lqr_along",
-    "design_pd",
-    "design_shaper",
-    "diagnose_constraints",
-    "disk_margins",
-    "displace_state",
-    "draw_phase_plane",
-    "draw_sensitivity",
-    "effective_masses",
-    "factor_mass",
-    "find_base_wrench",
-    "find_compliances",
-    "find_constraint_wrenches",
-    "find_impulse",
-    "find_locked_frequencies",
-    "find_operating_point",
-    "find_tension",
-    "find_uniqueness",
-    "floquet",
-    "fly_plan",
-    "form_equations",
-    "h2_norm",
-    "h_infinity_norm",
-    "keep_out_box",
-    "keep_out_sphere",
-    "library",
-    "limit_rate",
-    "linearize",
-    "linearize_along",
-    "load_batch",
-    "load_fem",
-    "load_simulation",
-    "load_system",
-    "make_consistent",
-    "make_law",
-    "measure_flight",
-    "modes",
-    "parse_requirement",
-    "perturbed_poles",
-    "plan_bang_bang",
-    "plan_collocation",
-    "plan_near_minimum_time",
-    "plan_phase_plane",
-    "plan_reachability",
-    "prevent_windup",
-    "quantize",
-    "read_matrix_market",
-    "read_nastran",
-    "reduce_balanced",
-    "reduce_modal",
-    "refly",
-    "replay",
-    "require_detectable",
-    "require_stabilizable",
-    "reseed",
-    "rigid_counterpart",
-    "rotation_about",
-    "saturate",
-    "save_fem",
-    "save_system",
-    "shape_command",
-    "shape_modes",
-    "shape_motion",
-    "shape_plan",
-    "shape_trajectory",
-    "simulate",
-    "simulate_many",
-    "simulate_stages",
-    "smoothed_bang_bang",
-    "solve_path",
-    "subtract_states",
-    "suppress_vibration",
-    "to_nonlinear_control",
-    "watch_stretch",
-    "write_report",
-]
+#: Public names by the module below spacectl that defines them. They are imported when they are first used, so that
+#: ``import spacectl`` costs next to nothing; `__init__.pyi` shows the same names to type checkers (`make stub`).
+_PUBLIC = {
+    "controllers.analysis.spillover": "Spillover SpilloverMode check_spillover",
+    "controllers.model_based.artificial_constraint": "ArtificialConstraintTracking",
+    "controllers.model_based.feedback_linearization": "FeedbackLinearization ModifiedFeedbackLinearization",
+    "controllers.model_based.linearization_report": "LinearizationReport",
+    "controllers.model_based.tracking_report": "TrackingReport",
+    "controllers.regulators.attitude_filter": "design_attitude_filter",
+    "controllers.regulators.estimators": "KalmanFilter design_kalman",
+    "controllers.regulators.lqg": "LqgLaw design_lqg",
+    "controllers.regulators.lqr": "LqrLaw design_lqr",
+    "controllers.regulators.lqr_along": "LqrTrajectoryLaw design_lqr_along",
+    "controllers.regulators.pd": "design_pd",
+    "controllers.shaping.commands": "shape_command shape_trajectory",
+    "controllers.shaping.figures": "draw_sensitivity",
+    "controllers.shaping.profiles": "RestToRest smoothed_bang_bang",
+    "controllers.shaping.shaper": "Shaper combine_shapers design_shaper shape_modes",
+    "controllers.shaping.vibration": "VibrationLaw suppress_vibration",
+    "controllers.wrappers.delay": "add_delay",
+    "controllers.wrappers.filters": "add_low_pass add_notch",
+    "controllers.wrappers.limits": "add_dead_zone limit_rate quantize saturate",
+    "controllers.wrappers.noise": "add_noise reseed",
+    "controllers.wrappers.windup": "prevent_windup",
+    "core.accessor": "Accessor",
+    "core.array": "Array",
+    "core.control_law": "CallableLaw ControlLaw make_law",
+    "core.errors": "ModelError ShapeError SolverError SpacectlError",
+    "core.figure": "Band Figure Line Panel Region",
+    "core.labels": "Labels",
+    "core.outcome": "Outcome Status",
+    "core.printed": "Printed",
+    "core.requirement": "Requirement parse_requirement",
+    "core.shape": "Shape",
+    "core.study": "Study StudyResult",
+    "core.trajectory": "Trajectory",
+    "dynamics.absolute_state": "absolute_state",
+    "dynamics.adequacy": "AdequacyReport ConstraintForceTerms check_adequacy constraint_force_terms",
+    "dynamics.base_wrench": "find_base_wrench",
+    "dynamics.closure": "ClosedLoop ClosedState close_loops",
+    "dynamics.consistent": "ConsistentState make_consistent",
+    "dynamics.constraints.diagnosis": "ConstraintReport diagnose_constraints",
+    "dynamics.embedded_mass": "EmbeddedMass factor_mass",
+    "dynamics.form": "form_equations",
+    "dynamics.tension": "find_tension watch_stretch",
+    "dynamics.tree_correction": "TreeCorrection correct_tree",
+    "dynamics.truncation.correction": "Correction correction_terms",
+    "dynamics.uniqueness": "Uniqueness find_uniqueness",
+    "dynamics.waist.equations": "EquationsOfMotion",
+    "dynamics.waist.options": "Baumgarte",
+    "dynamics.workspace": "close_positions",
+    "dynamics.wrenches": "find_constraint_wrenches",
+    "interop.control": "to_nonlinear_control",
+    "linear.along": "linearize_along",
+    "linear.analysis.campbell": "campbell",
+    "linear.analysis.campbell_result": "Campbell Crossing Instability",
+    "linear.analysis.controllability": (
+        "Controllability Observability check_controllability check_observability require_detectable "
+        "require_stabilizable"
+    ),
+    "linear.analysis.floquet": "Floquet floquet",
+    "linear.analysis.locked": "find_locked_frequencies",
+    "linear.analysis.mode_margins": "WeakMode",
+    "linear.analysis.modes": "Modes modes",
+    "linear.linearize": "linearize",
+    "linear.margins.classical": "ClassicalMargins classical_margins",
+    "linear.margins.disk": "DiskMargin DiskMargins disk_margins perturbed_poles",
+    "linear.margins.norms": "SystemNorm h2_norm h_infinity_norm",
+    "linear.models.linear_model": "LinearModel",
+    "linear.models.linear_trajectory": "LinearTrajectory",
+    "linear.models.tangent": "displace_state subtract_states",
+    "linear.operating_point": "OperatingPoint find_operating_point",
+    "linear.reduction.reduce": "Reduction reduce_balanced reduce_modal",
+    "maneuvers.compare": "ManeuverComparison ManeuverRow compare_maneuvers compare_near_minimum_time",
+    "maneuvers.measure": "Flight measure_flight",
+    "maneuvers.near_minimum_time": "Maneuver fly_plan plan_near_minimum_time",
+    "maneuvers.shaped": "shape_motion shape_plan",
+    "model.actuators": "BodyForce BodyTorque JointForce JointTorque ReactionWheel Thruster",
+    "model.actuators.distributed_force": "DistributedForce DistributedTorque",
+    "model.attachments": "find_compliances",
+    "model.bodies.base.effective_masses": "EffectiveMasses effective_masses",
+    "model.bodies.base.flexible": "Proportional",
+    "model.bodies.base.interfaces": "Compliance",
+    "model.bodies.base.profile": "Profile",
+    "model.bodies.base.surface_mesh": "SurfaceMesh",
+    "model.bodies.beam.beam": "Beam",
+    "model.bodies.fem.files": "load_fem read_matrix_market save_fem",
+    "model.bodies.fem.model": "FemModel",
+    "model.bodies.fem.nastran": "read_nastran",
+    "model.bodies.modal.modal": "ModalBody",
+    "model.bodies.plate.plate": "Plate",
+    "model.bodies.rigid": "Frame RigidBody",
+    "model.bodies.surface.patch": "SurfacePatch",
+    "model.bodies.surface.shell_elements": "assemble_shell",
+    "model.constraints": "Artificial Constraint Loop Natural NoRelativeRotation PointOnPlane",
+    "model.counterpart": "rigid_counterpart",
+    "model.elements": "JointSpring SpringDamper",
+    "model.elements.drive": "Drive",
+    "model.elements.drive_laws": "Friction HardeningSpring Stiction",
+    "model.environment": "CentralGravity CircularOrbit FreeSpace UniformGravity",
+    "model.files": "load_system save_system",
+    "model.joints": "Cartesian Cylindrical Fixed Free Planar Prismatic Revolute Spherical Universal",
+    "model.redundant": "QuaternionFree",
+    "model.sensors": "Acceleration AngularVelocity Attitude Position Velocity",
+    "model.system": "Part System",
+    "model.tethers": "Tether",
+    "model.tethers.elastic_tether": "ElasticTether",
+    "planners.bang_bang.plan_bang_bang": "plan_bang_bang",
+    "planners.collocation.mesh": "Refinement",
+    "planners.collocation.plan_collocation": "plan_collocation",
+    "planners.collocation.transcription.schemes": "HermiteSimpson Radau",
+    "planners.keep_out": "keep_out_box keep_out_sphere",
+    "planners.paths.check": "PathReport check_path",
+    "planners.paths.curves": "ArcCurve BlendCurve LineCurve SplineCurve",
+    "planners.paths.limits": "AccelerationLimits FlexibleJointLimit GraspLimit SpeedLimits TorqueLimits",
+    "planners.paths.path": "ImplicitPath JointPath SlewPath TaskPath",
+    "planners.paths.solve": "SolvedPath solve_path",
+    "planners.phase_plane.choice": "PathChoice choose_path",
+    "planners.phase_plane.figure": "draw_phase_plane",
+    "planners.phase_plane.plan_phase_plane": "PhasePlane plan_phase_plane",
+    "planners.phase_plane.points": "SwitchPoint",
+    "planners.phase_plane.reachability": "plan_reachability",
+    "planners.plan": "Arc Plan",
+    "planners.problem": "Condition Phases Problem",
+    "planners.replay": "refly replay",
+    "reports.page.page": "write_report",
+    "simulation.batches.result": "SimulationBatch load_batch",
+    "simulation.batches.simulate_many": "simulate_many",
+    "simulation.results.load": "load_simulation",
+    "simulation.results.simulation": "Simulation",
+    "simulation.run.events": "Guard",
+    "simulation.run.simulate": "simulate",
+    "simulation.stages.impulses": "Impulse find_impulse",
+    "simulation.stages.result": "StagedSimulation Transition",
+    "simulation.stages.simulate_stages": "simulate_stages",
+    "simulation.stages.stages": "Exit Impact Stage StageProduct combine_stages",
+    "spatial.rotation": "rotation_about",
+}
+_WHERE = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
-suggest_keywords(__name__, __all__)
+__all__ = [*sorted(_WHERE), "library"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name == "library":
+        item: Any = import_module("spacectl.model.library")
+    elif name in _WHERE:
+        item = suggest_keywords(import_module(f"spacectl.{_WHERE[name]}"), name)
+    else:
+        raise AttributeError(f"spacectl: {unknown_name('name', name, __all__)}")
+    globals()[name] = item
+    return item
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

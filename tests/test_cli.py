@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from spacectl import __version__
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 from spacectl.model.files import save_system
 from spacectl.model.library import free_flyer_arm
 
@@ -234,7 +234,7 @@ def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
         "def run(p, *, quick, progress):\n    Path('started').touch()\n    time.sleep(p.seconds)\n\n"
         "STUDY = Study(question='?', parameters=P(), run=run)\n"
     )
-    command = [sys.executable, "-c", "from spacectl.cli import main; main()", "run", "wait.py", "--out", "out"]
+    command = [sys.executable, "-c", "from spacectl.cli.main import main; main()", "run", "wait.py", "--out", "out"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=_listen_to_interrupts
@@ -264,7 +264,7 @@ def test_an_interrupt_inside_a_destructor_is_not_lost(disposition: signal.Handle
         "def run(p, *, quick, progress):\n    late = Late()\n    del late\n    time.sleep(p.seconds)\n\n"
         "STUDY = Study(question='?', parameters=P(), run=run)\n"
     )
-    command = [sys.executable, "-c", "from spacectl.cli import main; main()", "run", "wait.py", "--out", "out"]
+    command = [sys.executable, "-c", "from spacectl.cli.main import main; main()", "run", "wait.py", "--out", "out"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=50, check=False,

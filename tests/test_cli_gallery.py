@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from spacectl import cli_gallery
-from spacectl.cli import run_command_line
+from spacectl.cli import gallery as cli_gallery
+from spacectl.cli.main import run_command_line
 
 PRINTED = """
     printed=(

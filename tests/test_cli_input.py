@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from spacectl import cli_gallery
-from spacectl.cli import run_command_line
+from spacectl.cli import gallery as cli_gallery
+from spacectl.cli.main import run_command_line
 from spacectl.core.errors import ModelError
-from spacectl.reports.metric_files import compare_metrics, read_metrics
+from spacectl.reports.folder.metric_files import compare_metrics, read_metrics
 
 
 @pytest.fixture

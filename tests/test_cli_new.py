@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import match_units, stated_units
-from spacectl.cli_settings import read_settings
+from spacectl.cli.lookup import match_units, stated_units
+from spacectl.cli.main import run_command_line
+from spacectl.cli.settings import read_settings
 from spacectl.core.errors import ModelError
-from spacectl.reports.atomic import RECORD, file_hashes
+from spacectl.reports.folder.atomic import RECORD, file_hashes
 
 
 def file_of(folder: Path, text: str) -> Path:

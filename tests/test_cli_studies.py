@@ -10,8 +10,8 @@ from sys import executable
 
 import pytest
 
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
+from spacectl.cli.main import run_command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = sorted(file.parent for file in (ROOT / "studies").glob("*/study.py"))

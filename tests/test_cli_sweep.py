@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli import run_command_line
-from spacectl.cli_sweep import parse_values
+from spacectl.cli.main import run_command_line
+from spacectl.cli.sweep import parse_values
 from spacectl.core.errors import ModelError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,7 +108,7 @@ def words(tmp_path: Path) -> list[str]:
 
 
 def sweep_elsewhere(command: list[str]) -> subprocess.CompletedProcess[str]:
-    start = [sys.executable, "-c", "from spacectl.cli import main; main()", *command]
+    start = [sys.executable, "-c", "from spacectl.cli.main import main; main()", *command]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(start, env=environment, capture_output=True, text=True, timeout=50, check=False)
 

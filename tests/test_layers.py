@@ -118,7 +118,7 @@ def test_studies_use_the_public_api_only(file: Path) -> None:
         ("import matplotlib.pyplot as plt", ("reports", "a.py"), "pyplot"),
         ("from . import array", ("core", "a.py"), "relative"),
         ("from spacectl.core.study import _plain", ("reports", "a.py"), "private"),
-        ("from spacectl.cli import app", ("__init__.py",), "may not import"),
+        ("from spacectl.cli.main import app", ("__init__.py",), "may not import"),
     ],
 )
 def test_a_wrong_import_is_found(source: str, path: tuple[str, ...], fault: str) -> None:
@@ -128,6 +128,6 @@ def test_a_wrong_import_is_found(source: str, path: tuple[str, ...], fault: str)
 def test_right_imports_are_accepted() -> None:
     assert find_faults("from spacectl.core.labels import Labels\nimport numpy", ("simulation", "a.py")) == []
     assert (
-        find_faults("from spacectl import __version__\nfrom spacectl.reports import write_report", ("cli_run.py",))
+        find_faults("from spacectl import __version__\nfrom spacectl.reports import write_report", ("cli/run.py",))
         == []
     )

@@ -1,7 +1,7 @@
 """Suggestions for wrong keywords: ``simulate(eom, gird=101)`` says that `grid` was probably meant.
 
 Python names the wrong keyword only. `suggest_keywords` adds the nearest parameter to that message, for all public
-functions and classes at one place (the end of ``spacectl/__init__.py``), so that no function repeats it.
+functions and classes at one place (``spacectl/__init__.py``), so that no function repeats it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
-from types import FunctionType
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from spacectl.core.errors import unknown_name
@@ -21,30 +21,31 @@ __all__ = ["suggest_keywords"]
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'$")
 
 
-def suggest_keywords(package: str, names: Iterable[str]) -> None:
-    """Make public functions and classes of a package suggest a parameter when they are called with a wrong keyword.
+def suggest_keywords(module: ModuleType, name: str) -> Any:
+    """Return a public name of a module, made to suggest a parameter when it is called with a wrong keyword.
 
     A class keeps its identity: only its own ``__init__`` is wrapped. A function is replaced in every module of the
     package that holds it, its own one included, so that there is one object and it can be pickled.
 
     Parameters
     ----------
-    package : str
-        Name of the imported package.
-    names : iterable of str
-        Names in its namespace.
+    module : module
+        The module that defines the name.
+    name : str
+        A function, a class or any other object.
     """
-    wrapped = {}
-    for item in {id(item): item for item in (getattr(sys.modules[package], name) for name in names)}.values():
-        if inspect.isclass(item) and inspect.isfunction(item.__dict__.get("__init__")):
+    item = getattr(module, name)
+    if inspect.isclass(item) and inspect.isfunction(item.__dict__.get("__init__")):
+        if not hasattr(item.__init__, "__wrapped__"):
             item.__init__ = _wrap(item.__init__)  # type: ignore[method-assign]
-        elif inspect.isfunction(item):
-            wrapped[item] = _wrap(item)
-    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == package]
-    for module in modules:
-        for name, item in vars(module).items():
-            if type(item) is FunctionType and item in wrapped:
-                setattr(module, name, wrapped[item])
+    elif inspect.isfunction(item) and not hasattr(item, "__wrapped__"):
+        wrapped, package = _wrap(item), module.__name__.partition(".")[0]
+        for other in [other for key, other in sys.modules.items() if key.partition(".")[0] == package]:
+            for key, value in vars(other).items():
+                if value is item:
+                    setattr(other, key, wrapped)
+        item = wrapped
+    return item
 
 
 def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:

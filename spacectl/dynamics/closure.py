@@ -100,9 +100,8 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
 
     Examples
     --------
-    >>> from spacectl.model.library import four_bar
-    >>> from spacectl.dynamics.form import form_equations
-    >>> eom = form_equations(four_bar(), formulation="partitioned")
+    >>> from spacectl import form_equations, library
+    >>> eom = form_equations(library.four_bar(), formulation="partitioned")
     >>> close_loops(eom, eom.state(crank_pin=0.2)).loops[0].method
     'closed form'
     """

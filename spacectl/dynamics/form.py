@@ -95,8 +95,8 @@ def form_equations(
 
     Examples
     --------
-    >>> from spacectl.model.library import pendulum
-    >>> eom = form_equations(pendulum())
+    >>> from spacectl import library
+    >>> eom = form_equations(library.pendulum())
     >>> eom.states
     ('hinge', 'hinge_dot')
     """

@@ -62,9 +62,8 @@ def to_nonlinear_control(
 
     Examples
     --------
-    >>> from spacectl.dynamics import form_equations
-    >>> from spacectl.model.library import pendulum
-    >>> to_nonlinear_control(form_equations(pendulum())).state_labels
+    >>> from spacectl import form_equations, library
+    >>> to_nonlinear_control(form_equations(library.pendulum())).state_labels
     ['hinge', 'hinge_dot']
     """
     require_equations(eom, "to_nonlinear_control")

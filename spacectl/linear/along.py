@@ -13,11 +13,11 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.linear.linear_trajectory import LinearTrajectory
 from spacectl.linear.linearize import choose_inputs, joint_speed_rows, linear_outputs, term_source
-from spacectl.linear.manifold import constraint_manifold
-from spacectl.linear.reference import Reference, read_reference
-from spacectl.linear.tangent import error_labels, tangent_rate, turning_rates
+from spacectl.linear.models.linear_trajectory import LinearTrajectory
+from spacectl.linear.models.manifold import constraint_manifold
+from spacectl.linear.models.reference import Reference, read_reference
+from spacectl.linear.models.tangent import error_labels, tangent_rate, turning_rates
 
 __all__ = ["linearize_along"]
 
@@ -66,9 +66,8 @@ def linearize_along(
 
     Examples
     --------
-    >>> from spacectl.dynamics import form_equations
-    >>> from spacectl.model.library import pendulum
-    >>> eom = form_equations(pendulum())
+    >>> from spacectl import form_equations, library
+    >>> eom = form_equations(library.pendulum())
     >>> swing = linearize_along(eom, ([0.0, 1.0], [[0.0, 2.0], [0.5, 1.0]], [[0.0], [0.0]]))
     >>> swing.at(1.0).x.names
     ('hinge', 'hinge_dot')

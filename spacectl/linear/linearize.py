@@ -21,11 +21,11 @@ from spacectl.dynamics.switching import stage_numbers
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.weak_loops import singular_loop
-from spacectl.linear.linear_model import LinearModel
-from spacectl.linear.manifold import constraint_manifold
-from spacectl.linear.sensitivities import find_sensitivities
-from spacectl.linear.steadiness import model_matrix, warn_if_varying
-from spacectl.linear.tangent import error_labels, tangent_map, tangent_rate
+from spacectl.linear.analysis.steadiness import model_matrix, warn_if_varying
+from spacectl.linear.models.linear_model import LinearModel
+from spacectl.linear.models.manifold import constraint_manifold
+from spacectl.linear.models.sensitivities import find_sensitivities
+from spacectl.linear.models.tangent import error_labels, tangent_map, tangent_rate
 
 __all__ = ["choose_inputs", "joint_speed_rows", "linear_outputs", "linear_terms", "linearize", "term_source"]
 
@@ -88,9 +88,8 @@ def linearize(
 
     Examples
     --------
-    >>> from spacectl.dynamics import form_equations
-    >>> from spacectl.model.library import orbiting_body
-    >>> eom = form_equations(orbiting_body())
+    >>> from spacectl import form_equations, library
+    >>> eom = form_equations(library.orbiting_body())
     >>> linearize(eom, eom.state()).x.names[:4]
     ('base.rx', 'base.ry', 'base.rz', 'base.x')
     """

@@ -18,10 +18,10 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.linear.analysis.stability import judge_stability
+from spacectl.linear.analysis.steadiness import find_variation
 from spacectl.linear.linearize import linear_terms, linearize, term_source
-from spacectl.linear.stability import judge_stability
-from spacectl.linear.steadiness import find_variation
-from spacectl.linear.tangent import error_labels, tangent_map
+from spacectl.linear.models.tangent import error_labels, tangent_map
 from spacectl.model.bodies.base.flexible import FlexibleBody
 
 __all__ = ["OperatingPoint", "find_operating_point"]

@@ -12,9 +12,9 @@ from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.maneuvers.measure import Flight, measure_flight, scale_stiffness
 from spacectl.maneuvers.near_minimum_time import STRATEGIES, Maneuver, Strategy, fly_plan, plan_near_minimum_time
-from spacectl.planners.path import Path
+from spacectl.planners.paths.path import Path
 from spacectl.planners.plan import Plan
-from spacectl.simulation.closed_loop import simulate
+from spacectl.simulation.run.simulate import simulate
 
 __all__ = ["ManeuverComparison", "ManeuverRow", "compare_maneuvers", "compare_near_minimum_time"]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.linear.tangent import subtract_states
+from spacectl.linear.models.tangent import subtract_states
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.simulation.result import Simulation
+from spacectl.simulation.results.simulation import Simulation
 
 __all__ = ["Flight", "flexible_bodies", "measure_flight", "motion_energy", "scale_stiffness", "strain_stiffness"]
 

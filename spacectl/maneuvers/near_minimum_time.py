@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spacectl.controllers.lqr import design_lqr
+from spacectl.controllers.regulators.lqr import design_lqr
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.limits import require_memory
@@ -26,14 +26,14 @@ from spacectl.maneuvers.settling_along import settle_along
 from spacectl.maneuvers.shaped import shape_plan
 from spacectl.maneuvers.weights import energy_weights, input_weights
 from spacectl.model.counterpart import rigid_counterpart
-from spacectl.planners.bang_bang import plan_bang_bang
-from spacectl.planners.limits import TorqueLimits
-from spacectl.planners.path import Path
-from spacectl.planners.phase_plane import plan_phase_plane
+from spacectl.planners.bang_bang.plan_bang_bang import plan_bang_bang
+from spacectl.planners.paths.limits import TorqueLimits
+from spacectl.planners.paths.path import Path
+from spacectl.planners.phase_plane.plan_phase_plane import plan_phase_plane
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Problem
-from spacectl.simulation.closed_loop import simulate
-from spacectl.simulation.result import Simulation
+from spacectl.simulation.results.simulation import Simulation
+from spacectl.simulation.run.simulate import simulate
 
 __all__ = ["STRATEGIES", "Maneuver", "fly_plan", "plan_near_minimum_time"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.feedback import law_function
-from spacectl.controllers.lqr import LqrLaw
+from spacectl.controllers.regulators.feedback import law_function
+from spacectl.controllers.regulators.lqr import LqrLaw
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels

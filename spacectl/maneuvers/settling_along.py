@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.controllers.lqr import LqrLaw
-from spacectl.controllers.lqr_along import design_lqr_along
+from spacectl.controllers.regulators.lqr import LqrLaw
+from spacectl.controllers.regulators.lqr_along import design_lqr_along
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.form import form_equations
@@ -25,7 +25,7 @@ from spacectl.maneuvers.settling import open_loop, plan_states, regulator_trim
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.system import System
 from spacectl.planners.plan import Plan
-from spacectl.simulation.closed_loop import simulate
+from spacectl.simulation.run.simulate import simulate
 
 __all__ = ["damped_system", "settle_along"]
 

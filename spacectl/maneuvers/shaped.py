@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.controllers.shaping import Shaper, design_shaper
+from spacectl.controllers.shaping.shaper import Shaper, design_shaper
 from spacectl.core.errors import SolverError
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.linear.analysis.modes import modes
 from spacectl.linear.linearize import linearize
-from spacectl.linear.modes import modes
 from spacectl.linear.operating_point import find_operating_point
-from spacectl.planners.limits import TorqueLimits
-from spacectl.planners.path import Path
-from spacectl.planners.path_solve import SolvedPath, solve_path
-from spacectl.planners.phase_plane import plan_phase_plane
+from spacectl.planners.paths.limits import TorqueLimits
+from spacectl.planners.paths.path import Path
+from spacectl.planners.paths.solve import SolvedPath, solve_path
+from spacectl.planners.phase_plane.plan_phase_plane import plan_phase_plane
 from spacectl.planners.plan import Arc, Plan
 
 __all__ = ["shape_motion", "shape_plan"]

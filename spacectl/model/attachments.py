@@ -122,8 +122,8 @@ def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
 
     Examples
     --------
-    >>> from spacectl.model.library import flexible_line_arm
-    >>> [f"{item.place} {item.error:.3f}" for item in find_compliances(flexible_line_arm())["link1"]]
+    >>> from spacectl import library
+    >>> [f"{item.place} {item.error:.3f}" for item in find_compliances(library.flexible_line_arm())["link1"]]
     ['tip.y -0.029', 'tip.rz -0.387']
     """
     found = find_interfaces(system)

@@ -35,8 +35,8 @@ def rigid_counterpart(system: System) -> System:
 
     Examples
     --------
-    >>> from spacectl.model.library import flexible_line_arm
-    >>> {type(part.body).__name__ for part in rigid_counterpart(flexible_line_arm()).parts}
+    >>> from spacectl import library
+    >>> {type(part.body).__name__ for part in rigid_counterpart(library.flexible_line_arm()).parts}
     {'RigidBody'}
     """
     flexible = {part.name for part in system.parts if isinstance(part.body, FlexibleBody)}

@@ -36,7 +36,7 @@ class Part:
 
     Examples
     --------
-    >>> from spacectl.model.joints import Revolute
+    >>> from spacectl import Revolute
     >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1))
     >>> Part(link, on="world", joint=Revolute(axis="y")).joint_name
     'link'

@@ -61,7 +61,7 @@ class System:
 
     Examples
     --------
-    >>> from spacectl.model.bodies.rigid import RigidBody
+    >>> from spacectl import RigidBody
     >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0))
     >>> pendulum = System(name="pendulum", parts=(Part(link, joint=Revolute(name="hinge", axis="y")),))
     >>> pendulum.parameters().get("link.mass")

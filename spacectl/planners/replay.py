@@ -12,7 +12,8 @@ from spacectl.core.errors import ModelError, warn
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.planners.plan import Plan
-from spacectl.simulation import Simulation, simulate
+from spacectl.simulation.results.simulation import Simulation
+from spacectl.simulation.run.simulate import simulate
 
 __all__ = ["refly", "replay"]
 

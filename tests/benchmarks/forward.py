@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.compiled import CompiledEquations
 from spacectl.model.library import chain
 from spacectl.model.system import System

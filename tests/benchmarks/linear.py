@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from tests.benchmarks.measure import Effort, interleave
 from tests.benchmarks.report import Figure, Section

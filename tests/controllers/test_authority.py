@@ -35,7 +35,7 @@ from spacectl import (
     saturate,
     simulate,
 )
-from spacectl.controllers.model_inverse import meet_rows
+from spacectl.controllers.model_based.model_inverse import meet_rows
 from spacectl.dynamics.constraints.leverage import measure_leverage
 
 LOST = float(np.arccos(-2.0 / 3.0))  # elbow angle at which M12 = 1/3 + cos(q2) / 2 vanishes for uniform links

@@ -23,7 +23,7 @@ from spacectl import (
     form_equations,
     simulate,
 )
-from spacectl.controllers.delay import pade_filter
+from spacectl.controllers.wrappers.delay import pade_filter
 from tests.controllers.carrier import carrier, frequency_response, run_samples
 
 W = np.geomspace(0.1, 300.0, 40)  # [rad/s]

@@ -23,7 +23,7 @@ from spacectl import (
     reduce_modal,
     simulate,
 )
-from spacectl.controllers.riccati import sort_poles
+from spacectl.controllers.regulators.riccati import sort_poles
 from tests.controllers.plants import carts, double_integrator, flexible_modes, oscillator
 
 SENSED = ("rear_at.x",)

@@ -22,7 +22,7 @@ from spacectl import (
     linearize,
     simulate,
 )
-from spacectl.controllers.law_loop import close_loop, linearise_law
+from spacectl.controllers.analysis.law_loop import close_loop, linearise_law
 
 
 def decay(t: np.ndarray, e0: float, rate0: float, omega: float, zeta: float) -> np.ndarray:

@@ -27,7 +27,7 @@ from spacectl import (
     simulate,
     subtract_states,
 )
-from spacectl.controllers.riccati import sort_poles
+from spacectl.controllers.regulators.riccati import sort_poles
 from tests.controllers.plants import carts, double_integrator, flexible_modes, measured_body, oscillator
 
 ATTITUDE = ("base.rx", "base.ry", "base.rz", "base.wx", "base.wy", "base.wz")

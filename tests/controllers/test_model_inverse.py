@@ -16,7 +16,7 @@ from spacectl import (
     library,
     make_consistent,
 )
-from spacectl.controllers.model_inverse import independent_rows
+from spacectl.controllers.model_based.model_inverse import independent_rows
 
 
 def flexible(order):

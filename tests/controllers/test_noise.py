@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from spacectl import ModelError, add_noise, design_pd, form_equations, library, simulate
-from spacectl.controllers.noise import ROUNDS, WEYL, mix_words
+from spacectl.controllers.wrappers.noise import ROUNDS, WEYL, mix_words
 from tests.controllers.carrier import carrier
 
 N = 20_000

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from spacectl import library, simulate
-from spacectl.controllers import design_pd
+from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from scipy.linalg import expm
 
 from spacectl import SolverError, linearize
-from spacectl.controllers.discretise import integrate_weight, sample_cost, sample_noise, sample_plant
-from spacectl.controllers.riccati import solve_continuous, solve_discrete, sort_poles
-from spacectl.controllers.riccati_flow import flow_back, riccati_rate
+from spacectl.controllers.regulators.discretise import integrate_weight, sample_cost, sample_noise, sample_plant
+from spacectl.controllers.regulators.riccati import solve_continuous, solve_discrete, sort_poles
+from spacectl.controllers.regulators.riccati_flow import flow_back, riccati_rate
 from tests.controllers.plants import flexible_modes, tethered_arm
 
 NONE = np.zeros((2, 1))

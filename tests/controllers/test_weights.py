@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spacectl import Labels, ModelError, ShapeError
-from spacectl.controllers.weights import check_joint, read_weight
+from spacectl.controllers.regulators.weights import check_joint, read_weight
 
 X = Labels(("elbow", "wrist"), ("rad", "rad"), "state")
 

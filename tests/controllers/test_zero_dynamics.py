@@ -14,7 +14,7 @@ from spacectl import (
     form_equations,
     simulate,
 )
-from spacectl.controllers.pole_growth import find_drift, find_growth
+from spacectl.controllers.analysis.pole_growth import find_drift, find_growth
 from tests.controllers.test_authority import two_links
 
 INTEGRATORS = np.array([[0.0, 1.0], [0.0, 0.0]])

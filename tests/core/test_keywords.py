@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import spacectl
-import spacectl.simulation.closed_loop
+import spacectl.simulation.run.simulate
 from spacectl.core.errors import warn
-from spacectl.simulation import simulate
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import double_integrator
 
 
@@ -51,7 +51,7 @@ def test_an_error_from_inside_a_call_is_left_alone() -> None:
 
 def test_wrapped_functions_and_classes_keep_identity_signature_and_pickles() -> None:
     assert pickle.loads(pickle.dumps(spacectl.simulate)) is spacectl.simulate is simulate
-    assert spacectl.simulation.closed_loop.simulate is simulate
+    assert spacectl.simulation.run.simulate.simulate is simulate
     assert list(inspect.signature(simulate).parameters)[:3] == ["eom", "law", "t_span"]
     body = spacectl.RigidBody(name="a", mass=1.0, inertia=(1.0, 1.0, 1.0))
     assert type(copy.deepcopy(body)) is type(pickle.loads(pickle.dumps(body))) is spacectl.RigidBody

@@ -8,7 +8,7 @@ import pytest
 from spacectl import library
 from spacectl.codegen.native_function import FUSED_FROM
 from spacectl.core.errors import SolverError
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.factor import factor, solve
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.dynamics.recursion.tree_reference import TreeTwin

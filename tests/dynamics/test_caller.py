@@ -17,7 +17,7 @@ from spacectl import library
 from spacectl.codegen import extension as caller
 from spacectl.codegen import library as compiling
 from spacectl.core.errors import ModelError, ShapeError, SolverError
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
 from spacectl.model.system import System
 

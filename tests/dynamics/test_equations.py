@@ -11,7 +11,7 @@ import pytest
 
 from spacectl import library
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Fixed, Revolute

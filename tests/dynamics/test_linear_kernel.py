@@ -7,7 +7,7 @@ import pytest
 
 from spacectl import library
 from spacectl.core.errors import SolverError
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.derivatives import differentiate
 from spacectl.dynamics.recursion.elements import form_elements
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel

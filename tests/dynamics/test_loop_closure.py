@@ -48,7 +48,7 @@ def test_closed_forms_equal_newton_over_the_workspace(kind: str) -> None:
     """The plate moves by up to 0.12 m along each axis and turns by up to 0.24 rad about each; half of that (and half the
     departure of the dependent coordinates) for the leg that is nearest to being stretched."""
     eom = equations(kind)
-    loop = eom.stats["road"].loops[0]
+    loop = eom.reduction.loops[0]
     assert loop.leg == kind.split(",")[0] and loop.has_form
     rng = np.random.default_rng(3)
     scale = 0.5 if "closing" in kind else 1.0
@@ -102,7 +102,7 @@ def test_positions_out_of_reach_are_not_numbers() -> None:
 
 def test_the_leg_of_three_universal_joints_is_led_to_one_unknown() -> None:
     eom = equations("R2-R2-R2")
-    loop = eom.stats["road"].loops[0]
+    loop = eom.reduction.loops[0]
     assert loop.leg == "R2-R2-R2" and loop.method == "one unknown" and loop.rank == 4
     rng = np.random.default_rng(3)
     for x in samples(eom, 0.12, 6):
@@ -126,8 +126,8 @@ def test_the_leg_of_three_universal_joints_is_led_to_one_unknown() -> None:
 )
 def test_mechanisms_of_the_library_close_in_closed_form(make: Any, kinds: set[str]) -> None:
     eom = form_equations(make(), formulation="partitioned")
-    assert {loop.leg for loop in eom.stats["road"].loops if loop.has_form} == kinds
-    assert all(loop.has_form for loop in eom.stats["road"].loops)
+    assert {loop.leg for loop in eom.reduction.loops if loop.has_form} == kinds
+    assert all(loop.has_form for loop in eom.reduction.loops)
     y = eom.state(eom.state() + 0.03 * np.random.default_rng(2).standard_normal(eom.n_x))
     form, newton = close_loops(eom, y), close_loops(eom, y, method="newton")
     np.testing.assert_allclose(np.asarray(form.x), np.asarray(newton.x), atol=1e-12)
@@ -140,7 +140,7 @@ def test_outer_loops_come_before_the_loops_within_their_dependent_branches() -> 
     system = library.docking_probe(legs=1)
     backwards = replace(system, constraints=system.constraints[::-1])
     for each in (system, backwards):
-        loops = form_equations(each, formulation="partitioned").stats["road"].loops
+        loops = form_equations(each, formulation="partitioned").reduction.loops
         assert [loop.leg for loop in loops] == ["R1-R2-R3", "R1-P1-R1"]
 
 

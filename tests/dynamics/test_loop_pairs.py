@@ -30,7 +30,7 @@ def equations(name: str) -> Any:
 def test_closed_forms_equal_newton_all_the_way_round(name: str) -> None:
     """Any crank angle, any start of the others: the form closes at once, and Newton's method stays where it is."""
     eom = equations(name)
-    (loop,) = eom.stats["road"].loops
+    (loop,) = eom.reduction.loops
     assert (loop.leg, loop.method) == (MECHANISMS[name][2], "closed form")
     rng = np.random.default_rng(0)
     for _ in range(25):
@@ -85,10 +85,10 @@ def test_each_elbow_is_kept(name: str) -> None:
 def test_legs_are_named_after_what_depends() -> None:
     """Joints that depend in part, joints between that do not, and both branches of a loop."""
     platform = form_equations(leg_system("R1-R2-R3"), formulation="partitioned", independent=("one",))
-    (loop,) = platform.stats["road"].loops
+    (loop,) = platform.reduction.loops
     assert loop.leg == "1 of F6-(R3)-R2" and not loop.has_form
     chain = form_equations(library.redundant_four_bar(), formulation="partitioned", independent=("rocker_pin",))
-    (loop,) = chain.stats["road"].loops
+    (loop,) = chain.reduction.loops
     assert loop.leg == "R1-R1-r1-R1" and not loop.has_form  # the rocker turns as it is told
     spatial = form_equations(leg_system("R2-P1-R3"), formulation="partitioned")
-    assert spatial.stats["road"].loops[0].leg == "R2-P1-R3"
+    assert spatial.reduction.loops[0].leg == "R2-P1-R3"

@@ -53,7 +53,7 @@ def on_a_car(system: System) -> System:
 def test_loops_that_share_their_coordinates_close_together(make: Any) -> None:
     """Each loop by itself would open the other again: 4e-6 and 4e-4 m were left open without a word."""
     eom = form_equations(make(), formulation="partitioned")
-    plan = eom.stats["road"]
+    plan = eom.reduction
     dependent = [j for loop in plan.loops for j in loop.wished]
     assert len(dependent) == len(set(dependent)) == 3
     start = eom.state()
@@ -75,7 +75,7 @@ def test_loops_that_cannot_close_together_are_named() -> None:
     partial = caught.value.partial
     assert partial.shape == (eom.n_x,)
     rng, best = np.random.default_rng(1), np.linalg.norm(eom.residual(0.0, partial[:4], np.zeros(4))[:3])
-    free = [j for block in eom.stats["road"].blocks for j in block.speeds]
+    free = [j for block in eom.reduction.blocks for j in block.speeds]
     for _ in range(20):
         q = partial[:4].copy()
         q[free] += 1e-3 * rng.standard_normal(len(free))
@@ -122,7 +122,7 @@ def test_contradictory_rules_are_named() -> None:
 def test_a_linkage_drawn_in_its_singular_position_is_planned_beside_it() -> None:
     """A parallelogram drawn flat: there one row repeats the other, and a plan made there closes it nowhere else."""
     eom = form_equations(four_bar((0.5, 1.0, 0.5), angle=0.0), formulation="partitioned", independent=("crank_pin",))
-    (loop,) = eom.stats["road"].loops
+    (loop,) = eom.reduction.loops
     assert loop.rank == 2 and len(loop.wished) == 2
     start = eom.state(crank_pin=0.5, coupler_pin=-0.4, rocker_pin=0.4)
     state = close_loops(eom, start)
@@ -134,7 +134,7 @@ def test_a_linkage_drawn_in_its_singular_position_is_planned_beside_it() -> None
 
 def test_a_linkage_that_moves_because_of_its_proportions_closes() -> None:
     eom = form_equations(parallel_cranks(), formulation="partitioned", independent=("pin0",))
-    assert sum(loop.rank for loop in eom.stats["road"].loops) == 3
+    assert sum(loop.rank for loop in eom.reduction.loops) == 3
     expected = np.array([0.3, -0.3, 0.3, 0.3])
     start = eom.state(pin0=0.3, pin1=0.25, pin2=0.36, knee=-0.32)
     np.testing.assert_allclose(np.asarray(close_loops(eom, start).x)[:4], expected, atol=1e-12)
@@ -148,7 +148,7 @@ def test_rounding_of_rows_that_hold_nothing_is_no_row(make: Any) -> None:
         form_equations(make(closing="hinge", tilt=tilt), formulation="partitioned", independent=("crank_pin",))
         for tilt in (TILT, np.eye(3))
     )
-    assert [loop.rank for loop in eom.stats["road"].loops] == [2]
+    assert [loop.rank for loop in eom.reduction.loops] == [2]
     x, y = (np.asarray(close_loops(e, e.state(crank_pin=0.2, crank_pin_dot=1.0)).x) for e in (eom, level))
     np.testing.assert_allclose(x, y, atol=1e-13)
     np.testing.assert_allclose(eom.x_dot(0.0, x), level.x_dot(0.0, x), atol=1e-11)
@@ -167,7 +167,7 @@ def test_hinge_and_rule_in_time_close_in_turn() -> None:
     rule = Constraint(name="drive", rule=lambda s: s["crank_pin"] - 0.5 * s.t)
     for constraints in ((rule, *system.constraints), (*system.constraints, rule)):
         eom = form_equations(replace(system, constraints=constraints), formulation="partitioned")
-        assert [len(block.loops) for block in eom.stats["road"].blocks] == [1, 1]
+        assert [len(block.loops) for block in eom.reduction.blocks] == [1, 1]
         state = close_loops(eom, eom.state(), t=0.4)
         assert state.x[0] == pytest.approx(0.2, abs=1e-15) and state.residual < 1e-14
         assert state.loops[1].method == "closed form"

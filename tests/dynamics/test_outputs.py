@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.joints import Free, Spherical

@@ -42,7 +42,7 @@ from spacectl import (
     form_equations,
     linearize,
 )
-from spacectl.dynamics import EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.physical_names import PhysicalNames
 
 HUB = RigidBody(name="hub", mass=90.0, inertia=(20.0, 30.0, 25.0))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.model.actuators import ReactionWheel
 from spacectl.model.environment import CircularOrbit

@@ -37,7 +37,7 @@ from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.constraints.sharing import share_load
 from spacectl.dynamics.constraints.solvers import RANK, SOLVERS
 from spacectl.dynamics.switching import active_numbers, compliances_of
-from spacectl.simulation.functions import bind_native
+from spacectl.simulation.run.functions import bind_native
 from tests.dynamics.redundant_systems import BENT, bar_on_supports, bar_reactions, clamped_arm, clamped_part
 
 FORMULATIONS = ["kane", "udwadia_phohomsiri", "artificial", "partitioned", "embedded"]

@@ -31,7 +31,7 @@ from spacectl.dynamics.constraints.native_solve import compile_solved
 from spacectl.dynamics.constraints.projection import compile_projection, project_near
 from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.switching import compliances_of
-from spacectl.simulation.functions import bind_native
+from spacectl.simulation.run.functions import bind_native
 
 WRAPPER = """
 int solve(int n, const int *start, const int *row, const double *A, const int *order, double *b, double *x) {

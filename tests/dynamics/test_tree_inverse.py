@@ -7,7 +7,7 @@ import pytest
 
 from spacectl import library
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.elements import Elements, form_elements
 from spacectl.dynamics.recursion.inverse import solve_by_recursion
 from spacectl.dynamics.recursion.linear_kernel import RECURSIVE_FROM, LinearKernel, Solver

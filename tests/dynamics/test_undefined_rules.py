@@ -36,7 +36,7 @@ from spacectl import (
 )
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.constraints.projection import compile_projection, project_near
-from spacectl.simulation.functions import bind_native
+from spacectl.simulation.run.functions import bind_native
 
 G = 9.80665  # [m/s^2]
 FORMULATIONS = ["kane", "multipliers", "udwadia_phohomsiri", "artificial", "partitioned", "embedded"]

@@ -26,7 +26,7 @@ from spacectl import (
     simulate,
     subtract_states,
 )
-from spacectl.linear.tangent import tangent_map
+from spacectl.linear.models.tangent import tangent_map
 
 SYSTEMS = ("pendulum", "spherical_pendulum", "planar_arm", "orbiting_body", "free_flyer_arm")
 

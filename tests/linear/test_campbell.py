@@ -20,7 +20,7 @@ from spacectl import (
     form_equations,
     library,
 )
-from spacectl.linear.tracking import track_poles
+from spacectl.linear.analysis.tracking import track_poles
 
 G = 9.80665  # [m/s^2]
 MASS, ARM = 2.0, 0.4  # [kg], [m] from the pivot to the rotor's centre

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from spacectl import LinearModel
-from spacectl.linear import classical_margins, disk_margins
+from spacectl.linear.margins.classical import classical_margins
+from spacectl.linear.margins.disk import disk_margins
 from tests.linear.test_norms import model_of
 
 LOOPS = {

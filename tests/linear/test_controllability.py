@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacectl import Labels, LinearModel, ModelError, form_equations, library, linearize
-from spacectl.linear import check_controllability, check_observability, require_detectable, require_stabilizable
+from spacectl.linear.analysis.controllability import (
+    check_controllability,
+    check_observability,
+    require_detectable,
+    require_stabilizable,
+)
 
 
 def model_of(A, B, C=None, names=()) -> LinearModel:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from spacectl import ModelError, ShapeError, SolverError, form_equations, library
-from spacectl.linear import LinearModel, find_operating_point, linearize
-from spacectl.linear.tangent import tangent_map
+from spacectl.linear.linearize import linearize
+from spacectl.linear.models.linear_model import LinearModel
+from spacectl.linear.models.tangent import tangent_map
+from spacectl.linear.operating_point import find_operating_point
 from spacectl.spatial.rotation import rotation_from_quaternion, rotation_vector
 from tests.oracles import gravity_gradient
 

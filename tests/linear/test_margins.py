@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_continuous_are
 
 from spacectl import LinearModel, ModelError, ShapeError, form_equations, library, linearize
-from spacectl.linear import classical_margins, disk_margins, perturbed_poles
-from spacectl.linear.hamiltonian import response
-from spacectl.linear.loops import closed_loop
-from spacectl.linear.norms import realisation
-from spacectl.linear.structured import find_structured_peak, lower_bound, upper_bound
+from spacectl.linear.margins.classical import classical_margins
+from spacectl.linear.margins.disk import disk_margins, perturbed_poles
+from spacectl.linear.margins.hamiltonian import response
+from spacectl.linear.margins.norms import realisation
+from spacectl.linear.margins.structured import find_structured_peak, lower_bound, upper_bound
+from spacectl.linear.models.loops import closed_loop
 from tests.linear.test_norms import model_of
 
 INTEGRATOR = model_of([[0.0]], [[1.0]], [[1.0]])

@@ -7,7 +7,9 @@ import pytest
 
 from spacectl import form_equations, library
 from spacectl.core.labels import Labels
-from spacectl.linear import LinearModel, linearize, modes
+from spacectl.linear.analysis import modes
+from spacectl.linear.linearize import linearize
+from spacectl.linear.models.linear_model import LinearModel
 
 
 def oscillator(w: float, zeta: float) -> LinearModel:

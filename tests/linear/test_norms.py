@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacectl import Labels, LinearModel, ModelError, form_equations, library, linearize
-from spacectl.linear import h2_norm, h_infinity_norm
+from spacectl.linear.margins.norms import h2_norm, h_infinity_norm
 
 
 def model_of(A, B, C, D=None) -> LinearModel:

@@ -19,8 +19,8 @@ from spacectl import (
     library,
     linearize,
 )
-from spacectl.linear.stability import judge_stability
-from spacectl.reports.summaries import linear_summary
+from spacectl.linear.analysis.stability import judge_stability
+from spacectl.reports.page.summaries import linear_summary
 from tests.linear.test_periodic_motions import rolling
 
 RATE = np.sqrt(1.5 * 9.80665)  # [rad/s], of a uniform rod of 1 m about its end

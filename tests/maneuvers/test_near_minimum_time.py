@@ -37,8 +37,8 @@ from spacectl.core.trajectory import Trajectory
 from spacectl.maneuvers.measure import motion_energy, scale_stiffness
 from spacectl.maneuvers.settling import open_loop, plan_states, settle_after
 from spacectl.maneuvers.settling_along import damped_system
-from spacectl.planners.curves import LineCurve
-from spacectl.planners.path import TaskPath
+from spacectl.planners.paths.curves import LineCurve
+from spacectl.planners.paths.path import TaskPath
 
 FLEXIBLE = library.retrieval_arm(flexible=True)
 

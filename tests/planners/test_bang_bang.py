@@ -29,7 +29,7 @@ from spacectl import (
     plan_phase_plane,
     replay,
 )
-from spacectl.planners.flow import Flow
+from spacectl.planners.bang_bang.flow import Flow
 from tests.planners.systems import cart, two_masses
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from spacectl import Condition, Constraint, HermiteSimpson, Problem, Radau, form_equations, plan_collocation, replay
-from spacectl.planners.collocation_guess import guess_unknowns
-from spacectl.planners.collocation_nlp import transcribe
-from spacectl.planners.collocation_scaling import scale_programme
+from spacectl.planners.collocation.guess import guess_unknowns
+from spacectl.planners.collocation.transcription.nlp import transcribe
+from spacectl.planners.collocation.transcription.scaling import scale_programme
 from tests.planners.systems import sledge, symmetric_body, two_links
 
 

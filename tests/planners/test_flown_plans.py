@@ -31,8 +31,8 @@ from spacectl import (
     plan_collocation,
     replay,
 )
-from spacectl.planners.collocation_nlp import transcribe
-from spacectl.planners.collocation_restarts import perturbed
+from spacectl.planners.collocation.restarts import perturbed
+from spacectl.planners.collocation.transcription.nlp import transcribe
 from spacectl.planners.flight import find_violations, fly_inputs
 from tests.planners.systems import body, cart, two_masses
 

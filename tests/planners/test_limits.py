@@ -27,10 +27,10 @@ from spacectl import (
     plan_phase_plane,
     plan_reachability,
 )
-from spacectl.planners.limit_rows import form_rows
-from spacectl.planners.limits import as_limits
-from spacectl.planners.path_dynamics import PathDynamics, combine
-from spacectl.planners.path_solve import solve_path
+from spacectl.planners.paths.dynamics import PathDynamics, combine
+from spacectl.planners.paths.limit_rows import form_rows
+from spacectl.planners.paths.limits import as_limits
+from spacectl.planners.paths.solve import solve_path
 from tests.oracles.path_timing import bang_bang_time
 from tests.planners.path_systems import arm, lift, lift_path, line, turn, wheel
 

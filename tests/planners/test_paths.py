@@ -32,8 +32,8 @@ from spacectl import (
     plan_phase_plane,
     solve_path,
 )
-from spacectl.planners.curves import Curve
-from spacectl.planners.path_dynamics import PathDynamics
+from spacectl.planners.paths.curves import Curve
+from spacectl.planners.paths.dynamics import PathDynamics
 from tests.planners.path_systems import AT, OUTPUTS, arm, line, wheel
 
 CURVES = [

@@ -18,11 +18,11 @@ from spacectl import (
     TorqueLimits,
     plan_phase_plane,
 )
-from spacectl.planners.limit_rows import form_rows
-from spacectl.planners.limits import as_limits
-from spacectl.planners.path_dynamics import PathDynamics
-from spacectl.planners.path_solve import solve_path
-from spacectl.planners.phase_grid import Margin, form_grid
+from spacectl.planners.paths.dynamics import PathDynamics
+from spacectl.planners.paths.limit_rows import form_rows
+from spacectl.planners.paths.limits import as_limits
+from spacectl.planners.paths.solve import solve_path
+from spacectl.planners.phase_plane.grid import Margin, form_grid
 from tests.oracles.path_timing import friction_times, spline_time, trapezoid_time
 from tests.planners.path_systems import AT, OUTPUTS, arm, random_spline, seven_joints, turn, wheel
 

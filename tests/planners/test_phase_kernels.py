@@ -7,12 +7,13 @@ import pytest
 
 from spacectl import draw_phase_plane, plan_phase_plane, plan_reachability
 from spacectl.core.errors import ModelError
-from spacectl.planners import phase_grid, phase_twin
-from spacectl.planners.limit_rows import form_rows
-from spacectl.planners.limits import as_limits
-from spacectl.planners.native import phase_library
-from spacectl.planners.path_dynamics import PathDynamics
-from spacectl.planners.path_solve import solve_path
+from spacectl.planners.paths.dynamics import PathDynamics
+from spacectl.planners.paths.limit_rows import form_rows
+from spacectl.planners.paths.limits import as_limits
+from spacectl.planners.paths.solve import solve_path
+from spacectl.planners.phase_plane import grid as phase_grid
+from spacectl.planners.phase_plane import reference as phase_twin
+from spacectl.planners.phase_plane.native import phase_library
 from tests.planners.path_systems import arm, line, random_spline, seven_joints
 
 pytestmark = pytest.mark.skipif(phase_library() is None, reason="no compiler")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from spacectl import ArcCurve, TaskPath, plan_phase_plane
-from spacectl.planners.limit_rows import form_rows
-from spacectl.planners.limits import as_limits
-from spacectl.planners.path import Path
-from spacectl.planners.path_dynamics import PathDynamics
-from spacectl.planners.path_solve import solve_path
+from spacectl.planners.paths.dynamics import PathDynamics
+from spacectl.planners.paths.limit_rows import form_rows
+from spacectl.planners.paths.limits import as_limits
+from spacectl.planners.paths.path import Path
+from spacectl.planners.paths.solve import solve_path
 from tests.planners.path_systems import AT, OUTPUTS, arm, line
 from tests.planners.shooting import Shot, bounds_from, shoot
 

@@ -23,10 +23,10 @@ from spacectl import (
     write_report,
 )
 from spacectl.core.study import StudyResult
-from spacectl.reports.batches import RUNS, batch_figures
-from spacectl.reports.document import build_document
-from spacectl.reports.folder import write_study_folder
-from spacectl.reports.record import StudyRecord
+from spacectl.reports.folder.folder import write_study_folder
+from spacectl.reports.page.batches import RUNS, batch_figures
+from spacectl.reports.page.document import build_document
+from spacectl.reports.page.record import StudyRecord
 
 
 @pytest.fixture(scope="module")

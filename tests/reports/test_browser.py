@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from spacectl import Simulation, form_equations, simulate
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 from spacectl.core.study import StudyResult
-from spacectl.reports.motion import deflection, find_motion
-from spacectl.reports.page import StudyRecord, write_report
+from spacectl.reports.page.page import StudyRecord, write_report
+from spacectl.reports.scene.motion import deflection, find_motion
 from tests.reports.browser import LARGEST, Seen, open_browser, open_page, play_report
 from tests.reports.test_page import evil_report
 from tests.reports.test_scene import flexible_arm

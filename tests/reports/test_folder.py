@@ -16,18 +16,20 @@ import numpy as np
 import pytest
 import xarray
 
-from spacectl.controllers import design_pd
+from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.errors import ModelError
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.study import StudyResult
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.library import pendulum
-from spacectl.reports import atomic
-from spacectl.reports.atomic import check_replaceable, complete_folder, file_hashes
-from spacectl.reports.folder import rebuild_report, write_study_folder
-from spacectl.reports.leftovers import OLD, process_mark
-from spacectl.reports.page import StudyRecord
-from spacectl.simulation import Guard, load_simulation, simulate
+from spacectl.reports.folder import atomic
+from spacectl.reports.folder.atomic import check_replaceable, complete_folder, file_hashes
+from spacectl.reports.folder.folder import rebuild_report, write_study_folder
+from spacectl.reports.folder.leftovers import OLD, process_mark
+from spacectl.reports.page.page import StudyRecord
+from spacectl.simulation.results.load import load_simulation
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 from tests.reports.test_page import run_of
 
 RECORD = StudyRecord(name="demo", question="Does it work?")

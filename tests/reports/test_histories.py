@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import xarray
 
-from spacectl.reports.histories import simulation_figures
+from spacectl.reports.page.histories import simulation_figures
 
 T = np.linspace(0.0, 1.0, 6)
 

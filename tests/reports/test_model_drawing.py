@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spacectl.model.library import free_flyer_arm
-from spacectl.reports.model_drawing import ROW, SHOWN, draw_model
+from spacectl.reports.page.model_drawing import ROW, SHOWN, draw_model
 from tests.reports.test_scene import flexible_arm
 
 

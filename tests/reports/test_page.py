@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 import xarray
 
-from spacectl.controllers import design_pd
+from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.errors import ModelError
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import StudyResult
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.library import pendulum
-from spacectl.reports.page import StudyRecord, write_report
-from spacectl.reports.summary import EVENTS_SHOWN, event_rows
-from spacectl.simulation import Guard, simulate
+from spacectl.reports.page.page import StudyRecord, write_report
+from spacectl.reports.page.summary import EVENTS_SHOWN, event_rows
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 
 EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> {{ 7 * 7 }} '\"&"
 

@@ -31,15 +31,15 @@ from spacectl import (
     simulate,
 )
 from spacectl.core.errors import ModelError
-from spacectl.reports.arrays import unpack, unpack_tracks
-from spacectl.reports.bodies import skin_of
-from spacectl.reports.framing import find_cloud
-from spacectl.reports.loads import find_arrows, find_lines
-from spacectl.reports.looks import rigid_looks, rigid_solid
-from spacectl.reports.motion import deflection, find_motion
-from spacectl.reports.scene import SHOWN, replay_of
-from spacectl.reports.solids import arrow, box, cylinder, ellipsoid, ring
-from spacectl.reports.viewer import page_replay
+from spacectl.reports.page.arrays import unpack, unpack_tracks
+from spacectl.reports.scene.bodies import skin_of
+from spacectl.reports.scene.framing import find_cloud
+from spacectl.reports.scene.loads import find_arrows, find_lines
+from spacectl.reports.scene.looks import rigid_looks, rigid_solid
+from spacectl.reports.scene.motion import deflection, find_motion
+from spacectl.reports.scene.scene import SHOWN, replay_of
+from spacectl.reports.scene.solids import arrow, box, cylinder, ellipsoid, ring
+from spacectl.reports.scene.viewer import page_replay
 
 
 def flexible_arm() -> System:

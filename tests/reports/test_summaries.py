@@ -21,8 +21,8 @@ from spacectl import (
 )
 from spacectl.model.library import pendulum
 from spacectl.planners.plan import Arc, Plan
-from spacectl.reports.figure_data import figure_to_data
-from spacectl.reports.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
+from spacectl.reports.page.figure_data import figure_to_data
+from spacectl.reports.page.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
 from tests.planners.path_systems import turn, wheel
 
 

@@ -10,8 +10,8 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 from spacectl import Drive, JointForce, JointTorque, Part, Prismatic, Revolute, RigidBody, SpringDamper, System
-from spacectl.controllers.pd import design_pd
-from spacectl.dynamics import form_equations
+from spacectl.controllers.regulators.pd import design_pd
+from spacectl.dynamics.form import form_equations
 
 INERTIA = (1.0, 1.0, 1.0)
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
 
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Free, Revolute
 from spacectl.model.system import Part, System
-from spacectl.simulation import simulate
-from spacectl.simulation.tableau import find_tableau
+from spacectl.simulation.driver.tableau import find_tableau
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import make_plant, oscillator, tumbling_body
 
 

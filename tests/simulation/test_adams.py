@@ -11,13 +11,13 @@ from spacectl import Guard, design_pd, form_equations, library, simulate, simula
 from spacectl.core.control_law import make_law
 from spacectl.core.errors import SolverError
 from spacectl.core.outcome import Status
-from spacectl.simulation.adams import MAX_ADAMS, adams_weights, make_adams
-from spacectl.simulation.functions import bind_casadi
-from spacectl.simulation.loop_data import LoopData
-from spacectl.simulation.tableau import find_tableau
-from spacectl.simulation.twin import PythonLoop
-from spacectl.simulation.twin_adams import adams_attempt
-from spacectl.simulation.twin_dense import dense_state
+from spacectl.simulation.driver.adams import MAX_ADAMS, adams_weights, make_adams
+from spacectl.simulation.driver.loop_data import LoopData
+from spacectl.simulation.driver.reference.adams import adams_attempt
+from spacectl.simulation.driver.reference.dense import dense_state
+from spacectl.simulation.driver.reference.loop import PythonLoop
+from spacectl.simulation.driver.tableau import find_tableau
+from spacectl.simulation.run.functions import bind_casadi
 from tests.simulation.stand_in import integrator, make_plant, oscillator, pendulum
 
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}

@@ -7,7 +7,9 @@ import pytest
 
 from spacectl import form_equations, library
 from spacectl.core.errors import ModelError
-from spacectl.simulation import Guard, simulate, simulate_many
+from spacectl.simulation.batches.simulate_many import simulate_many
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import make_plant, pendulum, tumbling_body
 
 NAN = float("nan")

@@ -9,12 +9,13 @@ import pytest
 from spacectl.core.control_law import CallableLaw, make_law
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.simulation import Guard, simulate
-from spacectl.simulation.driver import DONE, GUARD, SLICE, NativeLoop
-from spacectl.simulation.functions import bind_casadi
-from spacectl.simulation.loop_data import LoopData
-from spacectl.simulation.tableau import find_tableau
-from spacectl.simulation.twin import PythonLoop
+from spacectl.simulation.driver.loop_data import LoopData
+from spacectl.simulation.driver.native_loop import DONE, GUARD, SLICE, NativeLoop
+from spacectl.simulation.driver.reference.loop import PythonLoop
+from spacectl.simulation.driver.tableau import find_tableau
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.functions import bind_casadi
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import double_integrator, oscillator, pendulum, tumbling_body
 
 LOOPS = (NativeLoop, PythonLoop)

@@ -14,8 +14,9 @@ import pytest
 from spacectl.core.control_law import CallableLaw
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
-from spacectl.simulation import run, simulate
-from spacectl.simulation.progress import RunProgress
+from spacectl.simulation.run import run
+from spacectl.simulation.run.progress import RunProgress
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import make_plant, oscillator, pendulum
 
 DRIVERS = ("native", "python")
@@ -220,7 +221,7 @@ def test_progress_is_told_to_the_caller():
 )
 def test_bar_is_shown_on_a_terminal_after_a_while_only(monkeypatch, is_terminal, patience, shown):
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
-    monkeypatch.setattr("spacectl.simulation.progress._PATIENCE", patience)
+    monkeypatch.setattr("spacectl.simulation.run.progress._PATIENCE", patience)
     with RunProgress(None, (0.0, 2.0)) as progress:
         progress.update(0.5)
         progress.update(1.0)

@@ -9,7 +9,8 @@ import pytest
 from spacectl.core.control_law import CallableLaw, make_law
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
-from spacectl.simulation import Guard, simulate
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import double_integrator, integrator, make_plant, oscillator
 
 DRIVERS = ("native", "python")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacectl.simulation import Guard, simulate
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import integrator, oscillator
 
 DRIVERS = ("native", "python")

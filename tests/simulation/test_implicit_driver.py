@@ -8,27 +8,28 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from spacectl.controllers import design_pd
+from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.control_law import CallableLaw, make_law
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Status
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model import library
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.model.sensors import Acceleration, AngularVelocity
 from spacectl.model.system import Part, System
-from spacectl.simulation import Guard, jacobian, simulate
-from spacectl.simulation.closed_loop import build_run
-from spacectl.simulation.driver import DONE, NativeLoop
-from spacectl.simulation.functions import CALLBACK, GENERATED
-from spacectl.simulation.jacobian import bind_slopes
-from spacectl.simulation.many import simulate_many
-from spacectl.simulation.twin import PythonLoop
-from spacectl.simulation.twin_implicit import lu, lu_solve
-from spacectl.simulation.twin_steps import right_side
+from spacectl.simulation.batches.simulate_many import simulate_many
+from spacectl.simulation.driver.native_loop import DONE, NativeLoop
+from spacectl.simulation.driver.reference.implicit import lu, lu_solve
+from spacectl.simulation.driver.reference.loop import PythonLoop
+from spacectl.simulation.driver.reference.steps import right_side
+from spacectl.simulation.run import jacobian
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.functions import CALLBACK, GENERATED
+from spacectl.simulation.run.jacobian import bind_slopes
+from spacectl.simulation.run.simulate import build_run, simulate
 from tests.simulation.stand_in import make_plant, oscillator, pendulum, tumbling_body
 
 COUNTS = ("n_steps", "n_rejected", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations")

@@ -24,13 +24,14 @@ from spacectl import (
     simulate_many,
     simulate_stages,
 )
-from spacectl.controllers.wrappers import add_dead_zone, saturate
+from spacectl.controllers.wrappers.limits import add_dead_zone, saturate
 from spacectl.core.control_law import CallableLaw
 from spacectl.core.switching import switching_function
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.kinks import find_kinks
 from spacectl.model.elements import JointElement
-from spacectl.simulation import Guard, Stage
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.stages.stages import Stage
 from tests.simulation.kinked_systems import INERTIA, SYSTEMS, limited, stops, string
 
 COUNTS = ("n_steps", "n_rejected", "n_kinks", "n_right_sides")

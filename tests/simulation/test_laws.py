@@ -9,13 +9,13 @@ from scipy.linalg import expm
 from spacectl.core.control_law import CallableLaw, make_law
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.sensors import Acceleration, Position
 from spacectl.model.system import Part, System
-from spacectl.simulation import simulate
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import double_integrator, integrator, make_plant, pendulum
 
 

@@ -31,9 +31,9 @@ from spacectl import (
     simulate_many,
 )
 from spacectl.dynamics.constraints.projection import compile_projection, project_near
-from spacectl.simulation.functions import bind_native
-from spacectl.simulation.leap import LEAP_NODES, leap_tableau
-from spacectl.simulation.twin_leap import INSIDE
+from spacectl.simulation.driver.leap import LEAP_NODES, leap_tableau
+from spacectl.simulation.driver.reference.leap import INSIDE
+from spacectl.simulation.run.functions import bind_native
 
 G = 9.81
 

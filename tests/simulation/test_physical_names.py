@@ -33,12 +33,12 @@ from spacectl import (
     simulate_many,
     to_nonlinear_control,
 )
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 from spacectl.core.study import override_parameters, parameter_value
-from spacectl.dynamics import EquationsOfMotion
 from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.rebuild import flatten
-from spacectl.reports.summary import parameter_rows
+from spacectl.reports.page.summary import parameter_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*static compliance.*")
 LOAD = RigidBody(name="load", mass=5.0, inertia=(0.4, 0.5, 0.6))

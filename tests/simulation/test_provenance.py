@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from spacectl import design_pd, form_equations, library, simulate
-from spacectl.cli import run_command_line
-from spacectl.simulation.functions import CALLBACK, GENERATED, bind_plant
+from spacectl.cli.main import run_command_line
+from spacectl.simulation.run.functions import CALLBACK, GENERATED, bind_plant
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "free_flyer_arm"
 RUN = {"x0": {"joint1": 0.4}, "t_span": (0.0, 1.0)}

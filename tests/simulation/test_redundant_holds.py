@@ -29,7 +29,7 @@ from spacectl import (
     simulate_stages,
 )
 from spacectl.core.labels import Labels
-from spacectl.simulation.guard_functions import warn_if_shared
+from spacectl.simulation.run.guard_functions import warn_if_shared
 from tests.dynamics.redundant_systems import SUPPORTS, bar_on_supports, bar_reactions, clamped_part, spinning_pair
 from tests.simulation.staged_systems import sliders
 

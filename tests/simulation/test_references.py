@@ -8,7 +8,7 @@ import pytest
 from spacectl.core.control_law import make_law
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.simulation import simulate
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import make_plant
 
 KNOTS = np.array([0.5, 1.0, 1.7, 3.1, 3.2])

@@ -15,7 +15,10 @@ from spacectl.core.control_law import make_law
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Status
-from spacectl.simulation import Guard, Simulation, load_simulation, simulate
+from spacectl.simulation.results.load import load_simulation
+from spacectl.simulation.results.simulation import Simulation
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import integrator, make_plant, pendulum
 
 

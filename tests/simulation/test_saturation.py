@@ -20,7 +20,7 @@ from spacectl import (
     simulate_many,
     simulate_stages,
 )
-from spacectl.reports.summary import simulation_warnings
+from spacectl.reports.page.summary import simulation_warnings
 
 LIMIT = 2.0
 BODY = RigidBody(name="body", mass=1.0, inertia=(1.0, 1.0, 1.0))

@@ -19,9 +19,9 @@ from spacectl import (
     simulate_many,
 )
 from spacectl.core.study import StudyResult
-from spacectl.reports.folder import write_study_folder
-from spacectl.reports.record import StudyRecord
-from spacectl.simulation.seal import SEAL, dataset_sha256
+from spacectl.reports.folder.folder import write_study_folder
+from spacectl.reports.page.record import StudyRecord
+from spacectl.simulation.results.seal import SEAL, dataset_sha256
 
 
 @pytest.fixture(scope="module")

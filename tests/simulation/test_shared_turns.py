@@ -26,7 +26,7 @@ from spacectl import (
     simulate,
     simulate_many,
 )
-from spacectl.simulation.closed_loop import build_run
+from spacectl.simulation.run.simulate import build_run
 
 START = {"turn": 0.3, "shoulder": 0.7, "elbow": -1.2, "turn_dot": 0.05}
 

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from spacectl.controllers import design_pd
+from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.control_law import make_law
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model import library
 from spacectl.model.actuators import BodyTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free
 from spacectl.model.system import Part, System
-from spacectl.simulation import Guard, simulate
-from spacectl.simulation.radau import make_radau
+from spacectl.simulation.driver.radau import make_radau
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import make_plant, oscillator, pendulum
 
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from spacectl.core.control_law import make_law
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free, Revolute
 from spacectl.model.system import Part, System
-from spacectl.simulation import functions, simulate
-from spacectl.simulation.functions import CALLBACK, GENERATED, VM, bind_casadi
+from spacectl.simulation.run import functions
+from spacectl.simulation.run.functions import CALLBACK, GENERATED, VM, bind_casadi
+from spacectl.simulation.run.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,12 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from spacectl.dynamics import form_equations
+from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free, Joint, Spherical
 from spacectl.model.system import Part, System
-from spacectl.simulation import Simulation, simulate
+from spacectl.simulation.results.simulation import Simulation
+from spacectl.simulation.run.simulate import simulate
 from tests.oracles.rigid_body import axisymmetric_rates, rotation_history, torque_free_rates
 
 END = 1000.0  # [s]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "booster_separation"
 

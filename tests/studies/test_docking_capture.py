@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "docking_capture"
 

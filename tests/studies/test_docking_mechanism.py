@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spacectl import ModelError
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
 from spacectl.core.study import override_parameters
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "docking_mechanism"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
+from spacectl.cli.main import run_command_line
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "embedded_loops"
 

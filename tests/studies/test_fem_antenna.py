@@ -11,7 +11,7 @@ import pytest
 from scipy.linalg import eigh
 
 from spacectl import load_fem
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "fem_antenna"
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "free_flyer_arm"
 POSTURE = np.array([0.0, 0.7, 0.0, -1.2, 0.0, 0.7, 0.0])

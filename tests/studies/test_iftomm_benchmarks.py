@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from spacectl import ModelError, form_equations, make_consistent
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
 from spacectl.core.study import override_parameters
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "iftomm_benchmarks"
@@ -118,7 +118,7 @@ def test_embedded_loops_carry_the_springs_of_andrews_and_the_governor() -> None:
 
 def test_bricard_has_one_freedom_and_five_rows_of_rank_four() -> None:
     eom = form_equations(part("systems").bricard(), formulation="partitioned")
-    (loop,) = eom.stats["road"].loops
+    (loop,) = eom.reduction.loops
     assert len(loop.rows) == 5 and loop.rank == 4
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 from tests.oracles.bang_bang import two_mass_spring
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"

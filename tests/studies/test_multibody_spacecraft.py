@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spacectl import StudyResult
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
+from spacectl.cli.main import run_command_line
 from spacectl.core.study import override_parameters
 from tests.oracles.two_body_spacecraft import relative_history, spacecraft_history
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WITH_PRINTED = ("two_bar_linkage", "gravity_gradient")  # quick ones; the gallery shows all

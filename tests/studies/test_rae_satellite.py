@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import eigh
 
 from spacectl import load_simulation
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "rae_satellite"
 LENGTH, DENSITY, EI, RATE = 228.75, 0.02, 6.033, 2.0 * np.pi / 13440.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 from tests.reports.browser import open_browser, play_report
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "retrieval"

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from spacectl import find_locked_frequencies, form_equations
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "satellite_capture"
 

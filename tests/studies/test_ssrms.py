@@ -14,8 +14,8 @@ import pytest
 from scipy.linalg import eigh
 
 from spacectl import load_simulation
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
+from spacectl.cli.main import run_command_line
 from spacectl.spatial.backend import skew
 from tests.oracles.beam_elements import beam_matrices
 
@@ -148,7 +148,7 @@ def test_another_payload_and_start_give_another_answer(quick: tuple[dict, Path])
 def test_from_a_cold_start_in_less_than_60_s_and_warm_in_less_than_5_s(tmp_path: Path) -> None:
     """Empty cache, then the cached code with other numbers: building (equations, torques, code) and simulating 60 s."""
     environment = {**os.environ, "SPACECTL_CACHE": str(tmp_path / "cache")}
-    program = "import sys; from spacectl.cli import run_command_line; sys.exit(run_command_line(sys.argv[1:]))"
+    program = "import sys; from spacectl.cli.main import run_command_line; sys.exit(run_command_line(sys.argv[1:]))"
     taken, travel = [], []
     for name, options in (("cold", []), ("warm", ["--set", "payload_mass=70000", "--set", "start=0.001,0,0,0,0,0,0"])):
         out = tmp_path / name

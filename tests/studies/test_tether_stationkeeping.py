@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_continuous_are
 
-from spacectl.cli import run_command_line
+from spacectl.cli.main import run_command_line
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "tether_stationkeeping"
 POINT = np.array([np.pi / 2, np.pi / 4, 3 * np.pi / 4, np.pi])  # pitch, shoulder, elbow, tether (absolute)

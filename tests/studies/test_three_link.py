@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from spacectl import form_equations, library, simulate, simulate_many
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
+from spacectl.cli.main import run_command_line
 from spacectl.core.study import override_parameters
 from tests.oracles.three_link import planar_centres, planar_history, spatial_centres, spatial_history
 

@@ -11,8 +11,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from spacectl import load_simulation
-from spacectl.cli import run_command_line
-from spacectl.cli_lookup import load_study
+from spacectl.cli.lookup import load_study
+from spacectl.cli.main import run_command_line
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "two_bar_linkage"
 

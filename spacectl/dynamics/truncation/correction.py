@@ -54,9 +54,7 @@ def correction_terms(system: System) -> Correction:
 
     Examples
     --------
-    >>> from spacectl.model.bodies.beam.beam import Beam
-    >>> from spacectl.model.joints import Revolute
-    >>> from spacectl.model.system import Part
+    >>> from spacectl import Beam, Part, Revolute
     >>> beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0)
     >>> spun = System(name="rotor", parts=(Part(beam, joint=Revolute(name="hub", axis="z")),))
     >>> terms = correction_terms(spun)

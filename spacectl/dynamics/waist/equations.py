@@ -156,9 +156,9 @@ class EquationsOfMotion:
 
     def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
-        actuators = [a for a in getattr(self.system, "actuators", ()) if a.input_name not in self.constraint_inputs]
-        bounds = [getattr(item, "default_bounds", (-np.inf, np.inf)) for item in actuators]
-        low, high = np.array(bounds or [(-np.inf, np.inf)] * self.n_u, dtype=float).reshape(self.n_u, 2).T.copy()
+        actuators = [a for a in self.system.actuators if a.input_name not in self.constraint_inputs]
+        bounds = [item.default_bounds for item in actuators] or [(-np.inf, np.inf)] * self.n_u
+        low, high = np.array(bounds, dtype=float).reshape(self.n_u, 2).T.copy()
         for i, name in enumerate(self.inputs):
             if f"{name}.limit" in self.parameters:
                 low[i], high[i] = self.parameters.get(f"{name}.limit", p)

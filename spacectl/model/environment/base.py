@@ -80,6 +80,7 @@ def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
 
     Examples
     --------
+    >>> from spacectl import CentralGravity
     >>> class Outbound(CentralGravity): "The same field under another name."
     >>> class Oblate(CentralGravity):
     ...     def gravity_wrench(self, X_NB, body, n): ...

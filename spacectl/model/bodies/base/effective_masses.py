@@ -47,7 +47,7 @@ def effective_masses(body: FlexibleBody) -> EffectiveMasses:
 
     Examples
     --------
-    >>> from spacectl.model.bodies.beam.beam import Beam
+    >>> from spacectl import Beam
     >>> found = effective_masses(Beam(name="boom", length=1.0, mass=1.0, EI=1.0, modes=3))
     >>> [float(round(share, 3)) for share in found.masses[:, 1]]
     [0.613, 0.188, 0.065]

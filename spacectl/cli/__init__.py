@@ -1,0 +1,1 @@
+"""The command line: ``spacectl list | run | report | gallery | sweep | metrics | new | check | bench``."""

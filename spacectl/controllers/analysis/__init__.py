@@ -1,0 +1,1 @@
+"""What closed loops do: margins, spillover, growth of poles."""

@@ -1,0 +1,1 @@
+"""Laws that invert the model: feedback linearisation, artificial constraints."""

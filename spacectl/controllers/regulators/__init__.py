@@ -1,0 +1,1 @@
+"""Regulators and estimators: PD, the LQR family, Kalman filters, LQG."""

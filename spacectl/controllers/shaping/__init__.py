@@ -1,0 +1,1 @@
+"""Command shaping: input shapers, profiles, vibration suppression."""

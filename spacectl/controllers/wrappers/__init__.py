@@ -1,0 +1,1 @@
+"""Wrappers around laws: hardware limits, delay, filters, noise, anti-windup."""

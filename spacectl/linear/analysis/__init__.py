@@ -1,0 +1,1 @@
+"""Modes, stability, controllability and periodic motions of linear models."""

@@ -1,0 +1,131 @@
+"""`modes`: frequencies, damping, shapes by name, participation, and where the energy of a mode is.
+
+Works on any `LinearModel`; with the equations given, kinetic energy is split by part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import Array
+from spacectl.core.labels import Labels
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.linear.models.linear_model import LinearModel
+
+__all__ = ["Modes", "modes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modes:
+    """Eigenmodes of a linear model, slowest first; a conjugate pair counts once.
+
+    Parameters
+    ----------
+    poles : array, shape (n,), complex
+        Eigenvalues with non-negative imaginary part [1/s].
+    frequency : array, shape (n,)
+        ``|pole|`` [rad/s].
+    damping : array, shape (n,)
+        ``-Re(pole) / |pole|``; 0 for a pole at the origin.
+    shapes : array, shape (n, n_x), complex
+        Right eigenvectors, largest entry 1.
+    participation : array, shape (n, n_x)
+        ``|left * right|`` entry by entry, summing to 1: which states make the mode.
+    energy : array, shape (n, n_parts)
+        Share of each part in the mode's kinetic energy; empty without the equations.
+    x : Labels
+        Names of the states.
+    parts : tuple of str
+        Names of the parts.
+    """
+
+    poles: np.ndarray
+    frequency: np.ndarray
+    damping: np.ndarray
+    shapes: np.ndarray
+    participation: np.ndarray
+    energy: np.ndarray
+    x: Labels
+    parts: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.poles)
+
+    def dominant(self, k: int, count: int = 3) -> tuple[str, ...]:
+        """Names of the states that take part most in mode k."""
+        order = np.argsort(-self.participation[k])[:count]
+        return tuple(self.x.names[i] for i in order)
+
+    def table(self) -> str:
+        """One line a mode, for people."""
+        lines = ["mode  frequency [rad/s]  damping [1]  mostly"]
+        for k in range(len(self)):
+            told = ", ".join(self.dominant(k))
+            lines.append(f"{k + 1:4d}  {self.frequency[k]:17.6g}  {self.damping[k]:11.4g}  {told}")
+        return "\n".join(lines)
+
+
+def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
+    """Eigenmodes of a linear model.
+
+    Parameters
+    ----------
+    model : LinearModel
+        From `linearize`, or any other.
+    eom : EquationsOfMotion, optional
+        The equations it comes from, to split the kinetic energy by part.
+
+    Returns
+    -------
+    Modes
+
+    Examples
+    --------
+    >>> from spacectl import form_equations, library, linearize
+    >>> eom = form_equations(library.pendulum(length=1.5))
+    >>> modes(linearize(eom, eom.state())).frequency.round(4)
+    array([3.1316])
+    """
+    A = np.asarray(model.A)
+    values, right = np.linalg.eig(A)
+    left = np.linalg.pinv(right)
+    keep = np.flatnonzero(values.imag >= 0.0)
+    keep = keep[np.lexsort((values[keep].imag, np.abs(values[keep])))]
+    poles, shapes = values[keep], right[:, keep].T
+    shares = np.abs(left[keep] * shapes)
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    largest = shapes[np.arange(len(keep)), np.argmax(np.abs(shapes), axis=1)]
+    shapes = shapes / largest[:, None]
+    size = np.abs(poles)
+    # a pole of the size of rounding against the others is one at the origin: its damping ratio means nothing
+    noise = 1e-9 * max(np.max(size, initial=0.0), np.finfo(float).tiny)
+    damping = np.where(size > noise, -poles.real / np.maximum(size, np.finfo(float).tiny), 0.0)
+    names = () if eom is None else tuple(part.name for part in eom.system.tree)
+    whole = shapes if model.basis is None else shapes @ np.asarray(model.basis).T  # constrained: all error states
+    energy = np.zeros((len(keep), 0)) if eom is None else _energy(eom, model.point, whole)
+    return Modes(
+        poles=poles,
+        frequency=size,
+        damping=damping,
+        shapes=shapes,
+        participation=shares,
+        energy=energy,
+        x=model.x,
+        parts=names,
+    )
+
+
+def _energy(eom: EquationsOfMotion, point: Any, shapes: np.ndarray) -> np.ndarray:
+    """Shares of the parts in the kinetic energy of each mode, averaged over a period."""
+    x: Array = point["x"]
+    q, n = np.asarray(x)[: eom.n_q], eom.n_v
+    rows = []
+    for shape in shapes:
+        speeds = shape[n:] if np.any(np.abs(shape[n:]) > 0.0) else shape[:n]
+        real, imaginary = (eom.call("kinetic_by_part", 0.0, q, part)[0][:, 0] for part in (speeds.real, speeds.imag))
+        total = real + imaginary
+        rows.append(total / max(float(np.sum(total)), np.finfo(float).tiny))
+    return np.array(rows).reshape(len(shapes), -1)

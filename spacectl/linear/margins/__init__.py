@@ -1,0 +1,1 @@
+"""Margins and norms of loops: disks, classical pairs, structured singular values."""

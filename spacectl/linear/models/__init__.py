@@ -1,0 +1,1 @@
+"""Linear models and what they are made from: tangents, manifolds, scaling, sensitivities."""

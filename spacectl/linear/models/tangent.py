@@ -1,0 +1,187 @@
+"""The tangent of the coordinates: one error coordinate for each speed, in body axes for attitudes.
+
+``q_dot = W v`` gives ``dq = W theta`` for a small displacement theta. A quaternion joint has a rotation vector, with
+``R = R_ref exp(theta~)`` (right-multiplicative, body axes); every other error is a difference. If the reference turns
+by ``R_ref_dot = R_ref Omega~``, the exact rate is ``theta_dot = J(theta) v - J(-theta) Omega`` with
+``J(theta) = 1 + theta~ / 2 + ...``, so with ``v = v_ref + dv`` to first order
+
+    theta_dot = (v_ref - Omega) + dv - 1/2 (v_ref + Omega) x theta
+
+and ``theta_dot = dv - v_ref x theta`` where the reference obeys its own kinematics (Omega = v_ref).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import ShapeError
+from spacectl.core.labels import Labels
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.spatial.backend import is_symbolic
+from spacectl.spatial.rotation import quaternion_conjugate, quaternion_product, quaternion_rate
+
+__all__ = ["displace_state", "error_labels", "subtract_states", "tangent_map", "tangent_rate", "turning_rates"]
+
+
+def error_labels(eom: EquationsOfMotion) -> Labels:
+    """Names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
+    names: list[str] = []
+    units: list[str] = []
+    labels = eom.labels
+    for at_q, _, turns in _blocks(eom):
+        names += [labels.q.names[at_q]] if turns is None else [f"{turns}.r{axis}" for axis in "xyz"]
+        units += [labels.q.units[at_q]] if turns is None else ["rad"] * 3
+    return Labels(tuple(names) + labels.v.names, tuple(units) + labels.v.units, "state")
+
+
+def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
+    """W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
+    W = np.zeros((*q.shape[:-1], eom.n_q, eom.n_v))
+    for at_q, at_v, turns in _blocks(eom):
+        if turns is None:
+            W[..., at_q, at_v] = 1.0
+            continue
+        for k, axis in enumerate(np.eye(3)):
+            rates = quaternion_rate(np.moveaxis(q[..., at_q : at_q + 4], -1, 0), axis.reshape(3, *[1] * (q.ndim - 1)))
+            W[..., at_q : at_q + 4, at_v + k] = np.moveaxis(rates, 0, -1)
+    return W
+
+
+def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
+    """T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
+    T = np.zeros((*v.shape, eom.n_v))
+    for _, at, turns in _blocks(eom):
+        if turns is not None:
+            T[..., at : at + 3, at : at + 3] = np.cross(v[..., None, at : at + 3], np.eye(3))  # rows
+    return T
+
+
+def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
+    """Speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
+    v = np.zeros((*q.shape[:-1], eom.n_v))
+    for at_q, at_v, turns in _blocks(eom):
+        if turns is None:
+            v[..., at_v] = q_dot[..., at_q]
+            continue
+        a, a_dot = (np.moveaxis(item[..., at_q : at_q + 4], -1, 0) for item in (q, q_dot))
+        whole = quaternion_product(quaternion_conjugate(a), a_dot)[1:4] / np.sum(a * a, axis=0)
+        v[..., at_v : at_v + 3] = 2.0 * np.moveaxis(whole, 0, -1)
+    return v
+
+
+def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
+    """Error state of `x` against a reference: the deviation that `linearize` and its gains act on.
+
+    Rotation vectors in body axes of the reference, ``theta = log(R_ref' R)`` (angle at most pi), for quaternions;
+    differences for all other coordinates and the speeds. ``u = u_ref - K @ subtract_states(eom, x, x_ref)`` is thus a
+    state feedback on attitudes without further care.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Whose states they are.
+    x, reference : arrays, shape (n_x,) or (n, n_x), or casadi columns
+        States; one reference serves many states. Symbols give an expression, smooth at zero error.
+
+    Returns
+    -------
+    array, shape (2 n_v,) or (n, 2 n_v), or casadi column
+
+    Examples
+    --------
+    >>> from spacectl import form_equations, library
+    >>> eom = form_equations(library.orbiting_body())
+    >>> turned = eom.state(**{"base.qz": np.tan(0.05)})  # a turn by 0.1 rad about z
+    >>> subtract_states(eom, turned, eom.state())[:3].round(12)
+    array([0. , 0. , 0.1])
+    """
+    require_equations(eom, "subtract_states")
+    if is_symbolic(x, reference):
+        return ca.vertcat(*_errors(eom, x, reference))
+    a, b = np.asarray(x, dtype=float), np.asarray(reference, dtype=float)
+    for name, array in (("x", a), ("reference", b)):
+        if array.shape[-1:] != (eom.n_x,):
+            raise ShapeError(f"subtract_states: {name} has shape {array.shape}, expected (..., {eom.n_x})")
+    a, b = np.broadcast_arrays(a, b)
+    return (
+        np.concatenate([np.atleast_2d(item) for item in _errors(eom, a.T, b.T)]).reshape(2 * eom.n_v, *a.shape[:-1]).T
+    )
+
+
+def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.ndarray:
+    """The state that deviates from `reference` by an error state: the inverse of `subtract_states`.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Whose states they are.
+    reference : array, shape (n_x,)
+        State with unit quaternions.
+    error : array, shape (2 n_v,)
+        Error state; rotation vectors turn by ``R = R_ref exp(theta~)``.
+
+    Returns
+    -------
+    array, shape (n_x,)
+    """
+    require_equations(eom, "displace_state")
+    base, e = np.array(reference, dtype=float), np.asarray(error, dtype=float)
+    if base.shape != (eom.n_x,) or e.shape != (2 * eom.n_v,):
+        raise ShapeError(
+            f"displace_state: reference has shape {base.shape}, error {e.shape}; "
+            f"expected ({eom.n_x},) and ({2 * eom.n_v},)"
+        )
+    for at_q, at_v, turns in _blocks(eom):
+        if turns is None:
+            base[at_q] += e[at_v]
+            continue
+        theta = e[at_v : at_v + 3]
+        half = 0.5 * np.linalg.norm(theta)
+        turn = np.concatenate([[np.cos(half)], 0.5 * np.sinc(half / np.pi) * theta])
+        base[at_q : at_q + 4] = quaternion_product(base[at_q : at_q + 4], turn)
+    base[eom.n_q :] += e[eom.n_v :]
+    return eom.state(base)
+
+
+def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
+    """Error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
+    errors: list[Any] = []
+    for at_q, _, turns in _blocks(eom):
+        if turns is None:
+            errors.append(x[at_q] - reference[at_q])
+            continue
+        (a, b, c, d), (w, i, j, k) = ([y[at_q + n] for n in range(4)] for y in (reference, x))
+        scalar = a * w + b * i + c * j + d * k
+        parts = (a * i - b * w - c * k + d * j, a * j + b * k - c * w - d * i, a * k - b * j + c * i - d * w)
+        square = parts[0] ** 2 + parts[1] ** 2 + parts[2] ** 2
+        errors += [part * _angle_by_sine(square, scalar) for part in parts]
+    return errors + [x[eom.n_q + n] - reference[eom.n_q + n] for n in range(eom.n_v)]
+
+
+def _angle_by_sine(square: Any, scalar: Any) -> Any:
+    """``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
+    if is_symbolic(square, scalar):
+        small = square < 1e-12
+        sine = ca.sqrt(ca.if_else(small, 1.0, square))
+        # 2 asin(s) / s = 2 + s^2 / 3 + ..., whose next term is below rounding here
+        by_sine = ca.if_else(small, 2.0 + square / 3.0, 2.0 * ca.atan2(sine, ca.fabs(scalar)) / sine)
+        return ca.if_else(scalar < 0.0, -1.0, 1.0) * by_sine
+    sine = np.sqrt(np.maximum(square, np.finfo(float).tiny))
+    return np.where(scalar < 0.0, -1.0, 1.0) * 2.0 * np.arctan2(sine, np.abs(scalar)) / sine
+
+
+def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
+    """Where errors live: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
+
+    Every coordinate that belongs to no quaternion is the integral of its own speed.
+    """
+    blocks: list[tuple[int, int, str | None]] = []
+    at_q = at_v = 0
+    while at_v < eom.n_v:
+        turns = at_q in eom.quaternions
+        blocks.append((at_q, at_v, eom.coordinates[at_q].rpartition(".")[0] if turns else None))
+        at_q, at_v = (at_q + 4, at_v + 3) if turns else (at_q + 1, at_v + 1)
+    return blocks

@@ -1,0 +1,1 @@
+"""Smaller linear models, with the error that this makes."""

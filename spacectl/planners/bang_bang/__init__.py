@@ -1,0 +1,1 @@
+"""Minimum time of flexible systems by linear programmes on their exact flow."""

@@ -1,0 +1,191 @@
+"""`Flow`: the exact motion of a problem under piecewise constant inputs, with its derivatives.
+
+Between two nodes the controls are constant and the motion is integrated by formulas of order 8, so that modes which a
+collocation mesh would have to resolve by dozens of unknowns cost one step of some tenths of a radian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.core.errors import ModelError
+from spacectl.planners.bang_bang.flow_expressions import FlowExpressions, express_flow, flow_rows
+from spacectl.planners.bang_bang.flow_native import FlowCode
+from spacectl.planners.collocation.transcription.native import BatchFunction
+from spacectl.planners.problem import Problem
+
+__all__ = ["Flow", "Linear", "Values"]
+
+_LOOKS = 20  # nodes at which the fastest mode is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """The flow linearised at its nodes: ``dx_k+1 = A_k dx_k + B_k dw_k + c_k dh_k``, c the rate at the end of the cell.
+
+    Parameters
+    ----------
+    A, B, c : array
+        Of shapes (n, n_x, n_x), (n, n_x, n_w), (n, n_x).
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    c: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Expressions at points, with their derivatives by state and controls.
+
+    Parameters
+    ----------
+    value, by_x, by_w : array
+        Of shapes (n, m), (n, m, n_x), (n, m, n_w).
+    """
+
+    value: np.ndarray
+    by_x: np.ndarray
+    by_w: np.ndarray
+
+
+class Flow:
+    """Motion of a problem's equations under controls that are constant in each cell.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its held path conditions are met by the inputs `busy`.
+    busy : tuple of str
+        As many inputs as held conditions have values.
+    """
+
+    def __init__(self, problem: Problem, busy: tuple[str, ...]):
+        eom = problem.eom
+        self.problem, self.busy = problem, busy
+        self.controls = tuple(name for name in eom.inputs if name not in busy)
+        self.places = list(eom.labels.u.indices(self.controls))
+        low, high = (side[self.places] for side in problem.input_limits())
+        bad = np.flatnonzero(~np.isfinite(low) | ~np.isfinite(high))
+        if bad.size:
+            name = self.controls[bad[0]]
+            raise ModelError(f"problem '{problem.name}': input '{name}' has no limits; give its actuator a limit")
+        self.low, self.high = low, high
+        self.rows = flow_rows(problem, busy)
+        self.n_x, self.n_w = eom.n_x, len(self.controls)
+        known = _functions(problem, busy)
+        self.n_g = known.n_g
+        self._code = FlowCode(known.rate, known.slopes, problem.p)
+        self._rows, self._ends, self._held, self._inputs, self._rates = (
+            BatchFunction(item, problem.p) for item in (known.rows, known.ends, known.held, known.inputs, known.rates)
+        )
+
+    def fastest(self, x: np.ndarray, w: np.ndarray) -> float:
+        """Largest magnitude of the eigenvalues of the linearised equations at some nodes [rad/s]."""
+        places = np.linspace(0, len(w) - 1, min(_LOOKS, len(w))).astype(int)
+        return max(float(np.abs(np.linalg.eigvals(self._code.jacobian(x[k], w[k]))).max()) for k in places)
+
+    def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> np.ndarray:
+        """States at the nodes and, with several steps a cell, between them: shape (n steps + 1, n_x).
+
+        Parameters
+        ----------
+        x0 : array (n_x,)
+            First state.
+        w : array (n, n_w)
+            Controls.
+        h : array (n,)
+            Lengths of the cells [s].
+        steps : int
+            Steps of the integration in each cell.
+        """
+        return self._code.roll(x0, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
+
+    def linear(self, x: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> Linear:
+        """The flow linearised about a motion x (n steps + 1, n_x) that `roll` gave."""
+        n, n_x = len(w), self.n_x
+        slopes, rates = self._code.slopes(x, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
+        slopes = slopes.reshape(n, steps, n_x, n_x + self.n_w)
+        A, B = slopes[:, 0, :, :n_x], slopes[:, 0, :, n_x:]
+        for k in range(1, steps):
+            A, B = slopes[:, k, :, :n_x] @ A, slopes[:, k, :, :n_x] @ B + slopes[:, k, :, n_x:]
+        return Linear(A, B, rates[steps - 1 :: steps])
+
+    def row_values(self, x: np.ndarray, w: np.ndarray) -> Values:
+        """What `rows` bound, at states x (n, n_x) and controls w (n, n_w)."""
+        return self._values(self._rows, np.hstack([x, w]), len(self.rows))
+
+    def end_values(self, x: np.ndarray) -> Values:
+        """Conditions of the end at a state x (n_x,)."""
+        return self._values(self._ends, np.concatenate([x, np.zeros(self.n_w)])[None], self.n_g)
+
+    def inputs(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """All inputs, shape (n, n_u)."""
+        return self._inputs(np.hstack([x, w]))
+
+    def rates(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Rates of the states, shape (n, n_x)."""
+        return self._rates(np.hstack([x, w]))
+
+    def held_error(self, x: np.ndarray) -> float:
+        """How far a state is off the held path conditions and their rates."""
+        found = self._held(np.concatenate([x, np.zeros(self.n_w)])[None])
+        return float(np.max(np.abs(found), initial=0.0))
+
+    def _values(self, function: BatchFunction, z: np.ndarray, size: int) -> Values:
+        found = function(z)
+        slopes = found[:, size:].reshape(len(z), size, self.n_x + self.n_w)
+        return Values(found[:, :size], slopes[:, :, : self.n_x], slopes[:, :, self.n_x :])
+
+
+@dataclass(frozen=True, eq=False)
+class _Functions:
+    """The expressions of a flow as functions of (x, w, p), of (z, nothing, p) the last five; z = (x, w)."""
+
+    rate: ca.Function
+    slopes: ca.Function
+    rows: ca.Function
+    ends: ca.Function
+    held: ca.Function
+    inputs: ca.Function
+    rates: ca.Function
+    n_g: int
+
+
+_KNOWN: dict[Any, _Functions] = {}
+_KEPT = 16
+
+
+def _functions(problem: Problem, busy: tuple[str, ...]) -> _Functions:
+    """One set for all problems of a process with equal structure and rules, so that code is generated once."""
+    rules = [tuple((item.name, item.rule, item.low if item.low == item.high else None) for item in items)
+             for items in (problem.path, problem.conditions_end)]  # fmt: skip
+    key = (problem.eom.structure_hash, busy, *rules, tuple(problem.bounds))
+    if key not in _KNOWN:
+        while len(_KNOWN) >= _KEPT:
+            _KNOWN.pop(next(iter(_KNOWN)))
+        _KNOWN[key] = _make_functions(express_flow(problem, busy))
+    return _KNOWN[key]
+
+
+def _make_functions(flow: FlowExpressions) -> _Functions:
+    z, none = ca.vertcat(flow.x, flow.w), ca.SX.sym("none", 0)
+    given, names = [flow.x, flow.w, flow.p], ["x", "w", "p"]
+
+    def function(name: str, value: Any) -> ca.Function:
+        return ca.Function(name, [z, none, flow.p], [ca.densify(ca.cse(value))], ["z", "w", "p"], ["o"])
+
+    def with_slopes(value: Any) -> Any:
+        return ca.densify(ca.cse(ca.vertcat(value, ca.vec(ca.densify(ca.jacobian(value, z)).T))))
+
+    return _Functions(
+        rate=ca.Function("rate", given, [flow.rate], names, ["x_dot"]),
+        slopes=ca.Function("slopes", given, [with_slopes(flow.rate)], names, ["o"]),
+        rows=function("rows", with_slopes(flow.y)), ends=function("ends", with_slopes(flow.ends)),
+        held=function("held", flow.held), inputs=function("inputs", flow.u), rates=function("rates", flow.rate),
+        n_g=int(flow.ends.shape[0]),
+    )  # fmt: skip

@@ -1,0 +1,215 @@
+"""Motions that `plan_bang_bang` compares: controls of cells and a duration, what they lead to, and what is asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from spacectl.planners.bang_bang.flow import Flow, Linear, Values
+from spacectl.planners.problem import FREE
+
+__all__ = ["Goal", "Motion", "Transcription", "make_goal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What is asked of a motion, each value in units of its own scale.
+
+    Parameters
+    ----------
+    names : tuple of str
+        States and conditions at the end.
+    places : array of int
+        Of the states among them (they come first).
+    low, high, scale : array (m,)
+        Bounds, and the unit of each.
+    rows : array of int (r,)
+        Row of the flow that each one-sided bound of the way is about.
+    sign, bound, unit : array (r,)
+        ``sign (y - bound) / unit + margin <= 0`` on the way.
+    margin : array (r,)
+        What is kept back so that nothing passes a bound between the nodes.
+    """
+
+    names: tuple[str, ...]
+    places: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+    rows: np.ndarray
+    sign: np.ndarray
+    bound: np.ndarray
+    unit: np.ndarray
+    margin: np.ndarray
+
+    def one_sided(self, found: Values) -> Values:
+        """Bounds of the way at some points: not above zero where they are met."""
+        factor = self.sign / self.unit
+        value = (found.value[:, self.rows] - self.bound) * factor + self.margin
+        slopes = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
+        return Values(value, *slopes)
+
+
+def make_goal(flow: Flow, x: np.ndarray) -> Goal:
+    """Ends and bounds of a flow's problem; scales from the motion x of the guess, (n, n_x)."""
+    problem, states = flow.problem, flow.problem.eom.states
+    ends = {name: problem.end[name] for name in states if problem.end.get(name, FREE) != FREE}
+    places = np.array([states.index(name) for name in ends], dtype=int)
+    size = np.maximum(np.ptp(x, axis=0), 1e-3 * np.abs(x).max(axis=0))
+    size = np.where(size > 1e-9, size, 1.0)
+    pairs, names, scale = list(ends.values()), list(ends), list(size[places])
+    values = flow.end_values(x[-1])
+    at = 0
+    for item in problem.conditions_end:
+        for k in range(item.rule.size):
+            slope = float(np.abs(values.by_x[0, at + k]) @ size)
+            pairs.append((item.low, item.high))
+            names.append(item.name if item.rule.size == 1 else f"{item.name} ({k + 1})")
+            scale.append(slope if slope > 1e-9 else 1.0)
+        at += item.rule.size
+    low, high = np.array(pairs, dtype=float).reshape(-1, 2).T
+    sides = [(i, sign, bound, row) for i, row in enumerate(flow.rows)
+             for sign, bound in ((1.0, row.high), (-1.0, row.low)) if np.isfinite(bound)]  # fmt: skip
+    unit = np.array([_unit(row.low, row.high) for _, _, _, row in sides])
+    return Goal(
+        tuple(names), places, low, high, np.array(scale), np.array([i for i, *_ in sides], dtype=int),
+        np.array([sign for _, sign, _, _ in sides]), np.array([bound for _, _, bound, _ in sides]), unit,
+        np.zeros(len(sides)),
+    )  # fmt: skip
+
+
+def _unit(low: float, high: float) -> float:
+    """Half the range of a bound, or the size of its only side."""
+    if np.isfinite(high - low):
+        return 0.5 * (high - low)
+    side = abs(low if np.isfinite(low) else high)
+    return side if side > 0.0 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Transcription:
+    """A flow cut into cells.
+
+    Parameters
+    ----------
+    flow : Flow
+        Of the problem.
+    goal : Goal
+        What is asked.
+    x0 : array (n_x,)
+        Fixed start.
+    steps : int
+        Steps of the integration in each cell.
+    """
+
+    flow: Flow
+    goal: Goal
+    x0: np.ndarray
+    steps: int
+
+    def follow(self, w: np.ndarray, h: np.ndarray) -> Motion:
+        """The motion of controls w (n, n_w) over cells of length h (n,) [s]."""
+        w = np.clip(w, self.flow.low, self.flow.high)
+        return Motion(self, w, h, self.flow.roll(self.x0, w, h, self.steps))
+
+    def with_margin(self, more: np.ndarray) -> Transcription:
+        """With more kept back of the bounds."""
+        return replace(self, goal=replace(self.goal, margin=self.goal.margin + more))
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Controls, lengths of cells and what follows from them.
+
+    Parameters
+    ----------
+    cells : Transcription
+        By which it was made.
+    w : array (n, n_w)
+        Controls of the cells.
+    h : array (n,)
+        Lengths of the cells [s].
+    fine : array (n steps + 1, n_x)
+        States, also between the nodes.
+    """
+
+    cells: Transcription
+    w: np.ndarray
+    h: np.ndarray
+    fine: np.ndarray
+
+    @property
+    def T(self) -> float:
+        """Duration [s]."""
+        return float(np.sum(self.h))
+
+    @property
+    def x(self) -> np.ndarray:
+        """States at the nodes, (n + 1, n_x)."""
+        return self.fine[:: self.cells.steps]
+
+    @cached_property
+    def linear(self) -> Linear:
+        """The flow linearised about this motion."""
+        return self.cells.flow.linear(self.fine, self.w, self.h, self.cells.steps)
+
+    @cached_property
+    def stretch(self) -> np.ndarray:
+        """How a change of the duration is shared among the cells, (n,), of sum 1.
+
+        Where modes vibrate a longer cell shifts their phase, which is far from linear; quiet cells take the change.
+        """
+        size = np.maximum(np.ptp(self.x, axis=0), 1e-12)
+        pace = np.linalg.norm(self.linear.c / size, axis=1)
+        share = self.h / (pace**2 + np.median(pace) ** 2)
+        return np.asarray(share / share.sum())
+
+    @cached_property
+    def end(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the end is asked for, in its units, (m,), and its derivative by the last state, (m, n_x)."""
+        goal, x = self.cells.goal, self.x[-1]
+        found = self.cells.flow.end_values(x)
+        slopes = np.vstack([np.eye(len(x))[goal.places], found.by_x[0]])
+        return np.concatenate([x[goal.places], found.value[0]]) / goal.scale, slopes / goal.scale[:, None]
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """How far the end is outside its bounds, in its units, (m,)."""
+        goal = self.cells.goal
+        return self.end[0] - np.clip(self.end[0], goal.low / goal.scale, goal.high / goal.scale)
+
+    @cached_property
+    def sides(self) -> tuple[Values, Values]:
+        """One-sided bounds at the begin and at the end of each cell, with the controls of that cell."""
+        flow, goal = self.cells.flow, self.cells.goal
+        begin, end = (goal.one_sided(flow.row_values(x, self.w)) for x in (self.x[:-1], self.x[1:]))
+        return begin, end
+
+    @property
+    def excess(self) -> float:
+        """By how much a bound of the way is passed at worst, in its unit; 0 if none is."""
+        return max(0.0, *(float(np.max(side.value, initial=0.0)) for side in self.sides))
+
+    def between(self, steps: int) -> np.ndarray:
+        """Largest value of every one-sided bound, also between `steps` points of each cell, without its margin, (r,)."""
+        flow, goal = self.cells.flow, self.cells.goal
+        n = len(self.h)
+        fine = flow.roll(self.cells.x0, self.w, self.h, steps)
+        x = fine[np.arange(n)[:, None] * steps + np.arange(steps + 1)].reshape(-1, flow.n_x)
+        values = goal.one_sided(flow.row_values(x, np.repeat(self.w, steps + 1, axis=0))).value
+        return _peaks(values.reshape(n, steps + 1, -1)) - goal.margin
+
+
+def _peaks(values: np.ndarray) -> np.ndarray:
+    """Largest of samples (n, k, r) along the first two axes, and of parabolas through each three neighbours of a cell."""
+    top = values.max(axis=(0, 1))
+    if values.shape[1] < 3:
+        return np.asarray(top)
+    before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
+    bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
+    inside = (bend < 0.0) & (np.abs(slope) <= -bend)  # the vertex lies between the outer points
+    with np.errstate(divide="ignore", invalid="ignore"):
+        vertex = np.where(inside, here - 0.5 * slope**2 / bend, -np.inf)
+    return np.maximum(top, vertex.max(axis=(0, 1)))

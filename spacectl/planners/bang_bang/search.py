@@ -1,0 +1,107 @@
+"""The search of `plan_bang_bang`: linear programmes in a trust region, until none of them gains anything."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spacectl.planners.bang_bang.linear_programme import Curvature, Point, Step, Weights, solve_step
+from spacectl.planners.bang_bang.motion import Motion
+
+__all__ = ["Found", "search"]
+
+_log = logging.getLogger(__name__)
+
+_MET = 1e-8  # of their units: ends that are met
+_KEPT = 1e-7  # of their units: bounds that are kept (what they are passed by is then kept back, see `_search`)
+_PRICE = 10.0  # first price of what is not met, in durations for each unit
+_MOST_PRICE = 1e6
+_WATCHED = -0.1  # bounds nearer than this part of their unit are watched from the beginning
+_LEAST = 1e-9  # radius over the duration at which the search gives up
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best motion, the last programme about it, how many there were, and whether it is met and cannot be improved."""
+
+    motion: Motion
+    step: Step
+    rounds: int
+    is_met: bool
+    is_best: bool
+
+
+def search(
+    motion: Motion, span: tuple[float, float], radius: float, tolerance: float, most: int, patience: int
+) -> Found:
+    """Improve a motion until its linear programme gains less than `tolerance` of its duration.
+
+    Where a trial does not do what the linear model said, the programme is solved again with the difference added to it
+    (second-order correction); the radius follows the agreement of both. What is not met after `patience` rounds is given up.
+    """
+    price = _PRICE * motion.T
+    weights = Weights(np.full(len(motion.error), price), price, tolerance * motion.T / radius)
+    points: set[Point] = set()
+    best, first = False, radius
+    for count in range(1, most + 1):
+        step = solve_step(motion, weights, radius, points, span)
+        weights = replace(
+            weights, end=np.maximum(weights.end, 2.0 * np.where(_is_paid(step, weights), 0.0, step.prices))
+        )
+        merit = weights.merit(motion)
+        gain = merit - step.merit
+        trial, ratio = _try(motion, step, weights, gain)
+        if ratio < 0.5 and gain > _MET * motion.T:
+            curvature = Curvature(trial.end[0] - step.end, _differences(trial, step))
+            again = solve_step(motion, weights, radius, step.points, span, curvature)
+            other, other_ratio = _try(motion, again, weights, gain)
+            if other_ratio > ratio:
+                trial, ratio = other, other_ratio
+        _log.info("round %d: %.6g s -> %.6g s, to be gained %.2g s, of which %.0f %%; end %.1e, bounds %.1e, radius %.2g s",
+                  count, motion.T, trial.T, gain, 100.0 * ratio, np.abs(trial.error).max(initial=0.0), trial.excess,
+                  radius)  # fmt: skip
+        points = {q for q in step.points if trial.sides[q.side].value[q.cell, q.row] > _WATCHED}
+        small = gain * max(1.0, first / radius) <= tolerance * motion.T  # a small region alone is no proof
+        if ratio > 0.1:
+            motion = trial
+        met = _is_met(motion)
+        if small and met:
+            best = True
+            break
+        if small and not _raise_prices(weights, motion):
+            break
+        if small:
+            weights = replace(weights, end=10.0 * weights.end, way=10.0 * weights.way)
+        radius *= 2.0 if ratio > 0.75 else 1.0 if ratio > 0.3 else 0.3
+        if radius < _LEAST * motion.T or (count >= patience and not met):
+            break
+    return Found(motion, step, count, _is_met(motion), best)
+
+
+def _is_paid(step: Step, weights: Weights) -> np.ndarray:
+    """Conditions that a programme leaves unmet: their price is the weight, not what they cost."""
+    return step.prices >= weights.end * (1.0 - 1e-9)
+
+
+def _try(motion: Motion, step: Step, weights: Weights, gain: float) -> tuple[Motion, float]:
+    """The changed motion, and which part of the gain it brings."""
+    trial = motion.cells.follow(motion.w + step.w, motion.h + motion.stretch * step.T)
+    if not np.all(np.isfinite(trial.fine)) or trial.h.min() <= 0.0:
+        return motion, -np.inf
+    return trial, (weights.merit(motion) - weights.merit(trial)) / max(gain, 1e-300)
+
+
+def _differences(trial: Motion, step: Step) -> tuple[np.ndarray, np.ndarray]:
+    begin, end = (side.value - said for side, said in zip(trial.sides, step.sides, strict=True))
+    return begin, end
+
+
+def _is_met(motion: Motion) -> bool:
+    return bool(np.abs(motion.error).max(initial=0.0) <= _MET and motion.excess <= _KEPT)
+
+
+def _raise_prices(weights: Weights, motion: Motion) -> bool:
+    """Whether higher prices may still help."""
+    return weights.way < _MOST_PRICE * motion.T

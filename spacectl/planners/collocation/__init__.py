@@ -1,0 +1,1 @@
+"""Direct collocation on the exact equations."""

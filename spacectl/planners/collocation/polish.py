@@ -1,0 +1,138 @@
+"""Switch times to full accuracy: arcs between switches become phases with free durations and inputs held at their limits.
+
+Inputs that are at no limit (singular, or held by a path condition) stay free in their arcs. High order and a mesh refined
+by its error estimate make the plan re-fly to the accuracy of the integration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spacectl.planners.collocation.arcs import (
+    Stretch,
+    control_levels,
+    control_stretches,
+    pinned_states,
+    without_middle,
+)
+from spacectl.planners.collocation.result import PhaseSolution
+from spacectl.planners.collocation.transcription.nlp import Nlp, transcribe
+from spacectl.planners.collocation.transcription.schemes import Scheme
+from spacectl.planners.problem import Problem
+
+__all__ = ["ArcPhase", "arc_phases", "arcs_from", "arcs_programme"]
+
+
+@dataclass(frozen=True, eq=False)
+class ArcPhase:
+    """An arc as a phase: its problem, the inputs it holds, where it lies, and which phase of the user it is part of."""
+
+    problem: Problem
+    held: dict[str, float]
+    begin: float
+    end: float
+    source: int
+    mesh: np.ndarray
+
+
+def arc_phases(
+    solutions: Sequence[PhaseSolution], multipliers: np.ndarray, *, bang: bool = False, shortest: float = 1e-4
+) -> list[ArcPhase]:
+    """Arcs of all phases, in order; switches nearer than `shortest` of the duration are one.
+
+    With `bang`, stretches between the limits that nothing explains (no path condition, no bound of a state) become switches.
+    """
+    out: list[ArcPhase] = []
+    for number, solution in enumerate(solutions):
+        out += _of_phase(solution, multipliers, number, shortest, bang)
+    return _chained(out)
+
+
+def _chained(out: list[ArcPhase]) -> list[ArcPhase]:
+    """Arcs whose problems follow each other: ends belong to the first and the last of a phase."""
+    last = len(out) - 1
+    chained = []
+    for k, arc in enumerate(out):
+        is_begin = k == 0 or out[k - 1].source != arc.source
+        is_end = k == last or out[k + 1].source != arc.source
+        chained.append(replace(arc, problem=_part(arc.problem, is_begin=is_begin, is_end=is_end, is_first=k == 0)))
+    return chained
+
+
+def _part(problem: Problem, *, is_begin: bool, is_end: bool, is_first: bool) -> Problem:
+    """The problem of an arc: ends and end costs belong to the first and the last arc of a phase."""
+    changes: dict[str, object] = {"duration": (0.0, np.inf)}
+    if not is_first:
+        changes |= {"start": {}}
+    if not is_begin:
+        changes |= {"conditions_start": (), "inputs_start": {}}
+    if not is_end:
+        changes |= {"end": {}, "conditions_end": (), "cost_end": None, "inputs_end": {}}
+    return replace(problem, **changes)  # type: ignore[arg-type]
+
+
+def _of_phase(
+    solution: PhaseSolution, multipliers: np.ndarray, number: int, shortest: float, bang: bool
+) -> list[ArcPhase]:
+    stretches = control_stretches(solution, multipliers)
+    return _cut(solution, _all_at_limits(solution, stretches) if bang else stretches, number, shortest)
+
+
+def arcs_from(
+    solution: PhaseSolution, stretches: Mapping[str, list[Stretch]], *, shortest: float = 1e-4
+) -> list[ArcPhase]:
+    """Arcs of a single phase from what each input does, by name; inputs that are not named are at no limit."""
+    names = [solution.block.model.names[column] for column in solution.block.controls]
+    free = [Stretch(0.0, 1.0, 0)]
+    return _chained(_cut(solution, [stretches.get(name.removeprefix("input "), free) for name in names], 0, shortest))
+
+
+def _cut(solution: PhaseSolution, stretches: list[list[Stretch]], number: int, shortest: float) -> list[ArcPhase]:
+    block = solution.block
+    problem = block.problem
+    cuts = np.unique(np.concatenate([[item.begin for item in row] for row in stretches] + [[0.0, 1.0]]))
+    kept = [0.0]
+    for cut in cuts[1:-1]:
+        if cut - kept[-1] > shortest and 1.0 - cut > shortest:
+            kept.append(float(cut))
+    kept.append(1.0)
+    out = []
+    for a, b in zip(kept[:-1], kept[1:], strict=True):
+        middle = (a + b) / 2.0
+        sides = [next(s.side for s in row if s.begin <= middle <= s.end) for row in stretches]
+        held = {block.model.names[column]: float(block.control_limits[i, (sides[i] + 1) // 2])
+                for i, column in enumerate(block.controls) if sides[i]}  # fmt: skip
+        held |= pinned_states(solution, a, b)
+        inner = block.mesh[(block.mesh > a) & (block.mesh < b)]
+        count = max(2, int(np.ceil((len(inner) + 1) / 2)))
+        begin, end = (solution.begin + solution.at.T * value for value in (a, b))
+        out.append(ArcPhase(problem, held, begin, end, number, np.linspace(0.0, 1.0, count + 1)))
+    return out
+
+
+def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> list[list[Stretch]]:
+    """Stretches without any middle, but for the controls that held path conditions or bounds of states keep busy."""
+    block, levels = solution.block, control_levels(solution)
+    busy = sum(size for _, order, size in block.model.anchors if order == 0)
+    between = [sum(item.end - item.begin for item in row if item.side == 0) for row in stretches]
+    kept = set(np.argsort(between)[::-1][:busy].tolist())
+    out = []
+    for i, row in enumerate(stretches):
+        pinned = any(pinned_states(solution, item.begin, item.end) for item in row if item.side == 0)
+        is_kept = i in kept or pinned or not np.isfinite(block.control_limits[i]).all()
+        out.append(row if is_kept else without_middle(row, levels[:, i], block.mesh))
+    return out
+
+
+def arcs_programme(arcs: Sequence[ArcPhase], scheme: Scheme, weights: Sequence[np.ndarray] | None) -> Nlp:
+    """The programme whose phases are the arcs; `weights` of squared inputs are those of the user's phases."""
+    return transcribe(
+        [arc.problem for arc in arcs],
+        scheme,
+        [arc.mesh for arc in arcs],
+        held=[arc.held for arc in arcs],
+        weights=None if weights is None else [weights[arc.source] for arc in arcs],
+    )

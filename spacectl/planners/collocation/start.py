@@ -1,0 +1,99 @@
+"""The first solution of a collocation run: from a guess, from the rigid counterpart, or from nothing; then challenged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spacectl.planners.collocation.failure import is_feasible
+from spacectl.planners.collocation.guess import guess_unknowns
+from spacectl.planners.collocation.inputs import (
+    fading_weights,
+    free_inputs,
+    least_weights,
+    total_effort,
+    without_impulses,
+)
+from spacectl.planners.collocation.restarts import Challenge, challenge
+from spacectl.planners.collocation.result import phase_solutions
+from spacectl.planners.collocation.solver import NlpSolution
+from spacectl.planners.collocation.steps import WARM, Run, prepare
+from spacectl.planners.collocation.transcription.nlp import Nlp, transcribe
+from spacectl.planners.plan import Plan
+from spacectl.planners.problem import Phases, Problem
+
+__all__ = ["First", "first_solution"]
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """The programme on the first mesh with its solutions, the best first; or its unknowns and why there is none.
+
+    `problem` is the user's, with limits for inputs that took impulses between the points.
+    """
+
+    problem: Problem | Phases
+    nlp: Nlp
+    x: np.ndarray
+    solutions: tuple[NlpSolution, ...] = ()
+    broken: str = ""
+
+    @property
+    def found(self) -> NlpSolution | None:
+        """The best solution, or the last attempt."""
+        return self.solutions[0] if self.solutions else None
+
+
+def first_solution(problem: Problem | Phases, run: Run, guess: Plan | None, settings: Challenge) -> First:
+    """Solve on the first mesh, settle inputs that nothing determines, challenge the solution by perturbed restarts."""
+    phases = problem.phases
+    meshes = _meshes(problem, run)
+    nlp = run.transcribe(phases, meshes)
+    x = guess_unknowns(nlp.blocks, guess)
+    broken = prepare(nlp, x)
+    if broken:
+        return First(problem, nlp, x, (), broken)
+    if guess is None and any(item.time_weight for item in phases):
+        damped = transcribe(phases, run.scheme, meshes, weights=fading_weights(phases))
+        prepare(damped, x)
+        x = run.solve(damped, x, {}).x
+    found = run.solve(nlp, x, WARM)
+    if not found.is_success and not is_feasible(nlp, found.x):
+        found = run.solve(nlp, guess_unknowns(nlp.blocks, guess), {})
+    first = First(problem, nlp, found.x, (found,))
+    if found.is_success:
+        first = _settled(first, run)
+    return _challenged(first, run, settings, guess)
+
+
+def _meshes(problem: Problem | Phases, run: Run) -> list[np.ndarray]:
+    return [np.linspace(0.0, 1.0, run.scheme.intervals + 1) for _ in problem.phases]
+
+
+def _challenged(first: First, run: Run, settings: Challenge, guess: Plan | None) -> First:
+    found = first.solutions[0]
+    run.say(0.2, f"{settings.restarts} restarts")
+    at = None if found.is_success else guess_unknowns(first.nlp.blocks, guess)
+    better = challenge(first.nlp, found, run, settings, from_x=at)
+    return replace(first, solutions=(*better, *first.solutions)) if better else first
+
+
+def _settled(first: First, run: Run) -> First:
+    """With the least of all inputs that have neither limits nor a cost, and without the impulses that they took."""
+    if run.weights is not None or not any(free_inputs(item) for item in first.problem.phases):
+        return first
+    rough = first.solutions[0]
+    before = phase_solutions(first.nlp.blocks, rough.x)
+    phases = tuple(without_impulses(item) for item in before)
+    problem = replace(first.problem, phases=phases) if isinstance(first.problem, Phases) else phases[0]
+    run.weights = least_weights(before, rough.cost)
+    nlp = run.transcribe(phases, _meshes(problem, run))
+    x = np.clip(rough.x, nlp.low, nlp.high)
+    prepare(nlp, x)
+    found = run.solve(nlp, x, WARM)
+    if not found.is_success:
+        run.weights = None
+        return first
+    run.effort = total_effort(before)
+    return First(problem, nlp, found.x, (found,))

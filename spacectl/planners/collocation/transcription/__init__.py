@@ -1,0 +1,1 @@
+"""From a problem to a nonlinear programme with exact sparse derivatives."""

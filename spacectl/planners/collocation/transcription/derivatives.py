@@ -1,0 +1,143 @@
+"""Jacobian and Hessian of a phase: where their entries lie, once, and what they are, at each iterate.
+
+Entries of equal place are listed more than once and summed by `collocation_nlp`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from spacectl.planners.collocation.transcription.phase import PhaseBlock, PhaseState
+
+__all__ = ["PhaseSlopes"]
+
+
+class PhaseSlopes:
+    """Derivatives of the rows and of the Lagrangian of a phase.
+
+    Parameters
+    ----------
+    block : PhaseBlock
+        The phase.
+    """
+
+    def __init__(self, block: PhaseBlock):
+        self.block = block
+        model = block.model
+        slopes, places = model.slopes, block.places
+        self.rate_entries = np.flatnonzero(slopes.rows < model.sizes["q"])  # of q_dot among the nonzeros of F
+        rates = np.arange(model.sizes["rates"])
+        self.rate_rows = np.concatenate([slopes.rows[self.rate_entries] + places["q"].start, places["v"].start + rates])
+        self.rate_columns = np.concatenate([slopes.columns[self.rate_entries], places["rates"].start + rates])
+        below, last = model.sizes["q"], model.sizes["q"] + model.sizes["residual"] + model.sizes["path"]
+        self.row_entries = np.flatnonzero((slopes.rows >= below) & (slopes.rows < last))
+        self.cost_entries = np.flatnonzero(slopes.rows == last)
+        self.pairs = np.argwhere(block.scheme.A != 0.0)  # (j, i): row j of an interval needs the rates at point i
+        self.mixed = np.unique(np.concatenate([self.rate_columns, slopes.columns[self.cost_entries]]))
+
+    def _column(self, point: np.ndarray, entry: np.ndarray) -> np.ndarray:
+        return self.block.column + point * self.block.model.n_z + entry
+
+    @cached_property
+    def jacobian_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns, in the order of `jacobian`."""
+        block = self.block
+        d, n_X, sizes = block.d, block.model.n_X, block.model.sizes
+        k, j, x = np.meshgrid(np.arange(block.N), np.arange(d), np.arange(n_X), indexing="ij")
+        defect = block.row_groups["defect"][0] + (k * d + j) * n_X + x
+        rows = [defect, defect]
+        columns = [self._column(k * d + j + 1, x), self._column(k * d, x)]
+        intervals, pair_j, pair_i = np.arange(block.N)[:, None, None], self.pairs[:, :1], self.pairs[:, 1:]
+        rows.append(block.row_groups["defect"][0] + (intervals * d + pair_j) * n_X + self.rate_rows)
+        columns.append(self._column(intervals * d + pair_i, self.rate_columns))
+        rows.append(defect)
+        columns.append(np.full(defect.shape, block.duration_column))
+        points = np.arange(block.P)[:, None]
+        which = block.model.slopes.rows[self.row_entries] - sizes["q"]
+        is_path = which >= sizes["residual"]
+        at_path = block.row_groups["path"][0] + points * sizes["path"] + which - sizes["residual"]
+        at_residual = block.row_groups["residual"][0] + points * sizes["residual"] + which
+        rows.append(np.where(is_path, at_path, at_residual))
+        columns.append(self._column(points, block.model.slopes.columns[self.row_entries]))
+        held = block.row_groups["held"][0] + np.arange(len(block.held))
+        rows += [held, held]
+        columns += [self._column(np.zeros(1, dtype=int), block.held), self._column(np.ones(1, dtype=int), block.held)]
+        for key, end, point in (("start", block.model.ends[0], 0), ("end", block.model.ends[1], block.P - 1)):
+            kept = end.rows < block.row_groups[key][1]
+            rows.append(block.row_groups[key][0] + end.rows[kept])
+            columns.append(self._column(np.array([point]), end.columns[kept]))
+        return np.concatenate([item.ravel() for item in rows]), np.concatenate([item.ravel() for item in columns])
+
+    def rate_slopes(self, at: PhaseState) -> np.ndarray:
+        """Entries of the Jacobian of X_dot by z, (P, n), at (`rate_rows`, `rate_columns`)."""
+        ones = np.ones((self.block.P, self.block.model.sizes["rates"]))
+        return np.hstack([at.JF[:, self.rate_entries], ones])
+
+    def jacobian(self, at: PhaseState) -> np.ndarray:
+        """Entries of the Jacobian of the rows."""
+        block, A = self.block, self.block.scheme.A
+        n = block.N * block.d * block.model.n_X
+        slopes = block.pieces(self.rate_slopes(at))[:, self.pairs[:, 1]]
+        moved = -at.T * block.ds[:, None, None] * A[self.pairs[:, 0], self.pairs[:, 1]][:, None] * slopes
+        by_T = -block.ds[:, None, None] * np.einsum("ji,kix->kjx", A, block.pieces(at.X_dot))
+        held = np.ones(len(block.held))
+        out = [np.ones(n), -np.ones(n), moved, by_T, at.JF[:, self.row_entries], held, -held]
+        for key, end, bound, k in zip(("start", "end"), block.model.ends, block.bound_ends, (0, -1), strict=True):
+            kept = end.rows < block.row_groups[key][1]
+            out.append(bound.jacobian(at.Z[[k]][:, block.places["X"]])[0, kept])
+        return np.concatenate([item.ravel() for item in out])
+
+    @cached_property
+    def hessian_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns (upper triangle), in the order of `hessian`."""
+        block = self.block
+        points = np.arange(block.P)[:, None]
+        slopes = block.model.slopes
+        rows = [self._column(points, slopes.upper_rows), self._column(points, self.mixed)]
+        columns = [
+            self._column(points, slopes.upper_columns),
+            np.full((block.P, len(self.mixed)), block.duration_column),
+        ]
+        for end, point in zip(block.model.ends, (0, block.P - 1), strict=True):
+            rows.append(self._column(np.array([point]), end.upper_rows))
+            columns.append(self._column(np.array([point]), end.upper_columns))
+        return np.concatenate([item.ravel() for item in rows]), np.concatenate([item.ravel() for item in columns])
+
+    def hessian(self, at: PhaseState, sigma: float, multipliers: np.ndarray) -> np.ndarray:
+        """Entries of the Hessian of ``sigma cost + multipliers' rows`` (all rows of the problem)."""
+        block, sizes = self.block, self.block.model.sizes
+
+        def of(key: str) -> np.ndarray:
+            first, count = block.row_groups[key]
+            return multipliers[first : first + count]
+
+        pull = self._pull(of("defect"))
+        weights = np.hstack([
+            -at.T * pull[:, block.places["q"]], of("residual").reshape(block.P, sizes["residual"]),
+            of("path").reshape(block.P, sizes["path"]), sigma * at.T * block.quadrature[:, None],
+        ])  # fmt: skip
+        out = [block.bound.hessian(at.Z, weights), self._mixed(at, sigma, pull)]
+        for key, bound, k in zip(("start", "end"), block.bound_ends, (0, -1), strict=True):
+            more = [sigma] if key == "end" else []
+            w = np.concatenate([of(key), more])[None, :]
+            out.append(bound.hessian(at.Z[[k]][:, block.places["X"]], w))
+        return np.concatenate([item.ravel() for item in out])
+
+    def _pull(self, defect: np.ndarray) -> np.ndarray:
+        """Weight of each point's rates in the defects, without -T: (P, n_X)."""
+        block = self.block
+        by_interval = defect.reshape(block.N, block.d, block.model.n_X) * block.ds[:, None, None]
+        return block.gather(np.einsum("ji,kjx->kix", block.scheme.A, by_interval))
+
+    def _mixed(self, at: PhaseState, sigma: float, pull: np.ndarray) -> np.ndarray:
+        """Second derivatives by T and the columns `mixed` of each point, (P, n)."""
+        block = self.block
+        out = np.zeros((block.P, block.model.n_z))
+        terms = -pull[:, self.rate_rows] * self.rate_slopes(at)
+        for k, column in enumerate(self.rate_columns):
+            out[:, column] += terms[:, k]
+        costs = block.model.slopes.columns[self.cost_entries]
+        out[:, costs] += sigma * block.quadrature[:, None] * at.JF[:, self.cost_entries]
+        return out[:, self.mixed]

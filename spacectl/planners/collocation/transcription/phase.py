@@ -1,0 +1,231 @@
+"""One phase of a transcribed problem: its unknowns, its rows, and their derivatives from those of the points.
+
+Unknowns: z of each point, then the duration T. Rows: defects ``X_j - X_0 - T ds sum_i A_ji X_dot_i``, residuals and path
+conditions of each point, rows that hold undetermined inputs, conditions of both ends. Only the points cost anything; the
+rest is bookkeeping with arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spacectl.planners.collocation.transcription.native import BatchFunction
+from spacectl.planners.collocation.transcription.point import PointModel, Slopes
+from spacectl.planners.collocation.transcription.schemes import Scheme
+from spacectl.planners.problem import Problem
+
+__all__ = ["BoundSlopes", "PhaseBlock", "PhaseState"]
+
+
+class BoundSlopes:
+    """`Slopes` for fixed parameters: values, Jacobian and Hessian nonzeros at many rows."""
+
+    def __init__(self, slopes: Slopes, p: np.ndarray):
+        self.value, self.jacobian, self.hessian = (
+            BatchFunction(item, p) for item in (slopes.value, slopes.jacobian, slopes.hessian)
+        )
+
+
+@dataclass(eq=False)
+class PhaseState:
+    """Unknowns of a phase with the values of its points; Jacobians are added when they are asked for."""
+
+    block: PhaseBlock
+    Z: np.ndarray
+    T: float
+    F: np.ndarray
+
+    @cached_property
+    def JF(self) -> np.ndarray:
+        """Nonzeros of the points' Jacobians, (P, n)."""
+        return self.block.bound.jacobian(self.Z)
+
+    @cached_property
+    def X_dot(self) -> np.ndarray:
+        """Rates of the extended state, (P, n_X)."""
+        block = self.block
+        out = np.empty((block.P, block.model.n_X))
+        out[:, : int(block.model.has_clock)] = 1.0
+        out[:, block.places["q"]] = self.F[:, block.places["F.q_dot"]]
+        out[:, block.places["v"].start :] = self.Z[:, block.places["rates"]]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseBlock:
+    """A phase on a mesh.
+
+    Parameters
+    ----------
+    problem : Problem
+        The phase.
+    model : PointModel
+        Its points.
+    scheme : Scheme
+        Points of an interval.
+    mesh : array, shape (N + 1,)
+        Fractions of the duration where intervals meet, 0 to 1.
+    column, row : int
+        First unknown and first row in the whole problem.
+    bound : BoundSlopes
+        Of the points, for the problem's parameters.
+    bound_ends : tuple of BoundSlopes
+        Of the conditions of both ends.
+    """
+
+    problem: Problem
+    model: PointModel
+    scheme: Scheme
+    mesh: np.ndarray
+    column: int
+    row: int
+    bound: BoundSlopes
+    bound_ends: tuple[BoundSlopes, BoundSlopes]
+    places: dict[str, slice] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, problem: Problem, model: PointModel, scheme: Scheme, mesh: Any, column: int, row: int, weights: Any = None
+    ) -> PhaseBlock:
+        """Bind the functions to the problem's parameters; `weights` (n_u,) of squared inputs are added to the cost rate."""
+        damping = np.zeros(problem.eom.n_u) if weights is None else np.asarray(weights)
+        points = BoundSlopes(model.slopes, np.concatenate([problem.p, damping]))
+        ends = (BoundSlopes(model.ends[0], problem.p), BoundSlopes(model.ends[1], problem.p))
+        return cls(problem, model, scheme, np.asarray(mesh), column, row, points, ends, model.places)
+
+    @property
+    def N(self) -> int:
+        """Intervals."""
+        return len(self.mesh) - 1
+
+    @property
+    def d(self) -> int:
+        """Points of an interval, without its first."""
+        return len(self.scheme.points) - 1
+
+    @property
+    def P(self) -> int:
+        """Points."""
+        return self.N * self.d + 1
+
+    @cached_property
+    def ds(self) -> np.ndarray:
+        """Lengths of the intervals as fractions."""
+        return np.diff(self.mesh)
+
+    @cached_property
+    def fractions(self) -> np.ndarray:
+        """Fraction of the duration of each point, (P,)."""
+        inner = self.mesh[:-1, None] + self.ds[:, None] * self.scheme.points[None, :-1]
+        return np.append(inner.ravel(), 1.0)
+
+    @cached_property
+    def quadrature(self) -> np.ndarray:
+        """Weights of an integral over the fraction, (P,)."""
+        return self.gather((self.ds[:, None] * self.scheme.A[-1])[:, :, None])[:, 0]
+
+    @property
+    def n(self) -> int:
+        """Unknowns."""
+        return self.P * self.model.n_z + 1
+
+    @property
+    def duration_column(self) -> int:
+        """Column of T."""
+        return self.column + self.n - 1
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """Entries of z at the first point that no row determines (Radau): they follow the second point."""
+        return np.zeros(0, dtype=int) if self.scheme.is_collocated_at_start else self.controls
+
+    @cached_property
+    def controls(self) -> np.ndarray:
+        """Entries of z that are chosen freely: rates of smooth inputs, then the other inputs."""
+        z = np.arange(self.model.n_z)
+        return np.concatenate([z[self.places["rates"]][self.model.sizes["v"] :], z[self.places["u"]]])
+
+    @cached_property
+    def control_limits(self) -> np.ndarray:
+        """Lower and upper limit of each control, (n, 2)."""
+        problem = self.problem
+        limits = dict(zip(problem.eom.inputs, np.transpose(problem.input_limits()), strict=True))
+        free = [limits[name] for name in problem.eom.inputs if name not in self.model.smooth]
+        return np.array([*(problem.rate_limits[name] for name in self.model.smooth), *free]).reshape(-1, 2)
+
+    def control_words(self, index: int) -> str:
+        """A control's name as a person says it."""
+        return self.model.names[self.controls[index]].removeprefix("input ").replace("rate of input", "rate of")
+
+    @cached_property
+    def row_groups(self) -> dict[str, tuple[int, int]]:
+        """First row and number of rows of each group."""
+        sizes = self.model.sizes
+        counts = {
+            "defect": self.N * self.d * self.model.n_X,
+            "residual": self.P * sizes["residual"],
+            "path": self.P * sizes["path"],
+            "held": len(self.held),
+            "start": self.bound_ends[0].value.n_out,
+            "end": self.bound_ends[1].value.n_out - 1,
+        }
+        firsts = self.row + np.concatenate([[0], np.cumsum(list(counts.values()))[:-1]])
+        return {key: (int(first), count) for (key, count), first in zip(counts.items(), firsts, strict=True)}
+
+    @property
+    def m(self) -> int:
+        """Rows."""
+        return sum(count for _, count in self.row_groups.values())
+
+    def state(self, x: np.ndarray) -> PhaseState:
+        """The phase's part of all unknowns, evaluated."""
+        own = x[self.column : self.column + self.n]
+        Z = own[:-1].reshape(self.P, self.model.n_z)
+        return PhaseState(self, Z, float(own[-1]), self.bound.value(Z))
+
+    def pieces(self, values: np.ndarray) -> np.ndarray:
+        """Values at points (P, k) as they belong to intervals, (N, d + 1, k)."""
+        index = np.arange(self.N)[:, None] * self.d + np.arange(self.d + 1)
+        return values[index]
+
+    def gather(self, pieces: np.ndarray) -> np.ndarray:
+        """Sum of what intervals say of their points: (N, d + 1, k) -> (P, k)."""
+        out = np.zeros((self.P, pieces.shape[2]))
+        out[:-1] = pieces[:, :-1].reshape(self.N * self.d, -1)
+        out[self.d :: self.d] += pieces[:, -1]
+        return out
+
+    def objective(self, at: PhaseState) -> float:
+        """Cost of the phase."""
+        running = at.T * float(self.quadrature @ at.F[:, -1])
+        final = float(self.bound_ends[1].value(at.Z[-1:, self.places["X"]])[0, -1])
+        return self.problem.time_weight * at.T + running + final
+
+    def gradient(self, at: PhaseState) -> np.ndarray:
+        """Gradient of the cost by the phase's own unknowns, (n,)."""
+        out = np.zeros((self.P, self.model.n_z))
+        slopes = self.model.slopes
+        of_cost = slopes.rows == len(at.F[0]) - 1
+        out[:, slopes.columns[of_cost]] = at.T * self.quadrature[:, None] * at.JF[:, of_cost]
+        end, bound = self.model.ends[1], self.bound_ends[1]
+        of_end = end.rows == bound.value.n_out - 1
+        out[-1, end.columns[of_end]] += bound.jacobian(at.Z[-1:, self.places["X"]])[0, of_end]
+        by_T = self.problem.time_weight + float(self.quadrature @ at.F[:, -1])
+        return np.append(out.ravel(), by_T)
+
+    def rows(self, at: PhaseState) -> np.ndarray:
+        """Values of the phase's rows, (m,)."""
+        X, X_dot = self.pieces(at.Z[:, self.places["X"]]), self.pieces(at.X_dot)
+        moved = np.einsum("ji,kix->kjx", self.scheme.A, X_dot) * (at.T * self.ds)[:, None, None]
+        defects = X[:, 1:] - X[:, :1] - moved
+        ends = [
+            bound.value(at.Z[[k]][:, self.places["X"]])[0] for bound, k in zip(self.bound_ends, (0, -1), strict=True)
+        ]
+        return np.concatenate([
+            defects.ravel(), at.F[:, self.places["F.residual"]].ravel(), at.F[:, self.places["F.path"]].ravel(),
+            at.Z[0, self.held] - at.Z[1, self.held], ends[0], ends[1][:-1],
+        ])  # fmt: skip

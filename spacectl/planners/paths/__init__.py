@@ -1,0 +1,1 @@
+"""Paths and the limits along them."""

@@ -1,0 +1,1 @@
+"""Minimum time along a path by its phase plane."""

@@ -1,0 +1,258 @@
+"""The grid of a phase plane: rows at nodes and middles of cells, and the kernels on them."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spacectl.planners.paths.limit_rows import LimitRows
+from spacectl.planners.phase_plane import reference as phase_twin
+from spacectl.planners.phase_plane.native import phase_library
+
+__all__ = ["Curve", "Margin", "PhaseGrid", "form_grid"]
+
+
+CLOSE = 0.05  #: part of a cell within which a new node takes the place of an old one
+DECAY = 0.02  #: of the path: length over which a margin falls by a factor e
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of the phase plane: ``x = s_dot^2`` at the nodes first .. last, and the row of the step to each node.
+
+    `free` is what the rows alone allow there; it is above x where the limit curve holds x down.
+
+    `stop`: 0 at the end of the grid, 1 where no step was left below the limit curve, 2 at zero speed.
+    """
+
+    first: int
+    last: int
+    x: np.ndarray
+    free: np.ndarray
+    row: np.ndarray
+    is_forward: bool
+    stop: int
+    stop_row: int
+
+    @property
+    def is_capped(self) -> np.ndarray:
+        """Where the limit curve holds x down."""
+        return self.x < self.free * (1.0 - 1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """What is kept back of every limit, as part of its half range: linear in s between given points."""
+
+    s: np.ndarray
+    values: np.ndarray
+
+    def __call__(self, s: Any) -> np.ndarray:
+        return np.interp(s, self.s, self.values)
+
+    def raised(self, s: np.ndarray, excess: np.ndarray, factor: float) -> Margin:
+        """More margin where cells from s[k] to s[k + 1] exceed a limit, with gentle slopes to either side.
+
+        A margin m(s) moves the profile near points without inertia, by m in s_dot^2 and by m' in s_ddot. The slopes are
+        therefore set by lengths of the path: with slopes by cells, finer grids would turn small margins into large s_ddot.
+        """
+        need = np.maximum(np.append(excess, 0.0), np.append(0.0, excess))
+        k, level = s / (DECAY * s[-1]), np.log(np.maximum(need, 1e-12))
+        left = np.maximum.accumulate(level + k) - k
+        right = (np.maximum.accumulate((level - k)[::-1]))[::-1] + k
+        return Margin(s, self(s) + factor * np.exp(np.maximum(left, right)))
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseGrid:
+    """Nodes s (n,) with the piece of the path each belongs to; rows there (n, m, 4) and in the cells (n - 1, m, 4).
+
+    At a break of the path two nodes stand at the same s, one for each side.
+    """
+
+    rows: LimitRows
+    s: np.ndarray
+    piece: np.ndarray
+    node: np.ndarray
+    middle: np.ndarray
+    jump: np.ndarray
+    margin: Any = None
+
+    def tightened(self, margin: Margin) -> PhaseGrid:
+        """The grid with a part of each limit's half range kept back, as a function of s."""
+        node, middle = self.node.copy(), self.middle.copy()
+        node[:, :, 3] += margin(self.s)[:, None]
+        middle[:, :, 3] += margin(0.5 * (self.s[:-1] + self.s[1:]))[:, None]
+        return replace(self, node=node, middle=middle, margin=margin)
+
+    @cached_property
+    def limit_curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Smallest and largest feasible speed at each node, and the pairs of rows that bound them."""
+        return find_limit_curve(self.node)
+
+    def check(self, x: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Ranges that the end of each step of a profile may have, and the rows that bound them; x from a first node on."""
+        library, n, m = phase_library(), len(x), self.node.shape[1]
+        s, node, middle = self.s[first : first + n], self.node[first : first + n], self.middle[first : first + n - 1]
+        if library is None:
+            return phase_twin.check(s, node, middle, x)
+        low, high = np.empty(n - 1), np.empty(n - 1)
+        row_low, row_high = np.empty(n - 1, dtype=np.int32), np.empty(n - 1, dtype=np.int32)
+        arrays = (s, node, middle, np.ascontiguousarray(x), low, high, row_low, row_high)
+        library.sc_check(n, m, *[item.ctypes.data for item in arrays])
+        return low, high, row_low, row_high
+
+    def integrate(self, start: int, x0: float, direction: int, cap: np.ndarray, slack: float = 1e-9) -> Curve:
+        """The curve of largest speed through (s[start], x0), forward or backward, below the cap."""
+        n, m = self.node.shape[:2]
+        x, free, row = np.full(n, np.inf), np.full(n, np.inf), np.full(n, -1, dtype=np.int32)
+        library = phase_library()
+        if library is None:
+            last, stop, stop_row = phase_twin.integrate(
+                self.s, self.node, self.middle, cap, start, x0, direction, slack, x, free, row
+            )
+        else:
+            how = (ctypes.c_int * 2)()
+            arrays = [item.ctypes.data for item in (self.s, self.node, self.middle, cap)]
+            ends = [ctypes.addressof(how), ctypes.addressof(how) + ctypes.sizeof(ctypes.c_int)]
+            last = library.sc_integrate(
+                n, m, *arrays, start, x0, direction, slack, x.ctypes.data, free.ctypes.data, row.ctypes.data, *ends
+            )
+            stop, stop_row = how[0], how[1]
+        first, end = (start, last) if direction > 0 else (last, start)
+        return Curve(first, end, x, free, row, direction > 0, stop, stop_row)
+
+    def insert(self, extra: np.ndarray, piece: np.ndarray, rows: np.ndarray) -> PhaseGrid:
+        """The grid with more nodes; `rows` are theirs, as they are (without margin). They take the place of close ones."""
+        order = np.argsort(extra)
+        at, where, new = extra[order], piece[order], rows[order].copy()
+        right = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
+        room = CLOSE * (self.s[right] - self.s[right - 1])
+        fixed = np.append(self.rows.dynamics.solved.shape.kinks, self.rows.dynamics.solved.breaks)
+        keep = np.array([np.min(np.abs(fixed - s)) > h for s, h in zip(at, room, strict=True)], dtype=bool)
+        keep &= np.append(True, np.diff(at) > room[1:])
+        if not np.any(keep):
+            return self
+        at, where, new, room = at[keep], where[keep], new[keep], room[keep]
+        nearest = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
+        nearest = np.where(at - self.s[nearest - 1] < self.s[nearest] - at, nearest - 1, nearest)
+        gone = nearest[np.abs(self.s[nearest] - at) <= room]
+        new[:, :, 3] += 0.0 if self.margin is None else self.margin(at)[:, None]
+        stay = np.delete(np.arange(len(self.s)), gone)
+        places = np.searchsorted(self.s[stay], at)
+        s, pieces = np.insert(self.s[stay], places, at), np.insert(self.piece[stay], places, where)
+        node = np.insert(self.node[stay], places, new, axis=0)
+        source = np.insert(stay, places, -9)  # where each node was
+        is_old = (source[:-1] >= 0) & (source[1:] == source[:-1] + 1)
+        middle = np.empty((len(s) - 1, *self.middle.shape[1:]))
+        middle[is_old] = self.middle[source[:-1][is_old]]
+        fresh = np.flatnonzero(~is_old)
+        middle[fresh] = _middles(self.rows, s, pieces, fresh, self.margin)
+        jump = np.insert(self.jump[stay], places, False)
+        return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
+
+    def split(self, parts: np.ndarray) -> PhaseGrid:
+        """The grid with cell k cut into parts[k] equal ones; only for grids without margin."""
+        cell = np.repeat(np.arange(len(parts)), parts)
+        part = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
+        s = np.append(self.s[cell] + part / parts[cell] * np.diff(self.s)[cell], self.s[-1])
+        piece = np.append(self.piece[cell], self.piece[-1])
+        jump = np.append(self.jump[cell] & (part == 0), self.jump[-1])
+        node, middle = self.node[np.append(cell, len(parts))], self.middle[cell]
+        new, cut = np.flatnonzero(part > 0), np.flatnonzero(parts[cell] > 1)
+        node[new] = rows_at(self.rows, s[new], piece[new])
+        middle[cut] = rows_at(self.rows, 0.5 * (s[cut] + s[cut + 1]), piece[cut])
+        return replace(self, s=s, piece=piece, node=node, middle=middle, jump=jump)
+
+
+def rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """Rows (n, m, 4) at points of several pieces."""
+    out = np.empty((len(s), len(rows.names), 4))
+    for i in np.unique(piece):
+        out[piece == i] = rows.evaluate(s[piece == i], int(i))[1]
+    return out
+
+
+def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """As `PhaseGrid.limit_curve`, for any rows (n, m, 4)."""
+    library = phase_library()
+    if library is None:
+        return phase_twin.limit_curve(rows)
+    n, m = rows.shape[:2]
+    low, high = np.empty(n), np.empty(n)
+    pair_low, pair_high = np.empty((n, 2), dtype=np.int32), np.empty((n, 2), dtype=np.int32)
+    arrays = (np.ascontiguousarray(rows), low, high, pair_low, pair_high)
+    library.sc_limit_curve(n, m, *[item.ctypes.data for item in arrays])
+    return low, high, pair_low, pair_high
+
+
+def form_grid(rows: LimitRows, n: int, rests: tuple[bool, bool]) -> PhaseGrid:
+    """A grid of about n cells; near ends at rest the cells grow with the square, as the motion does.
+
+    Parameters
+    ----------
+    rows : LimitRows
+        The limits along the path.
+    n : int
+        Number of cells.
+    rests : pair of bool
+        Whether the motion begins and ends at rest.
+    """
+    breaks = rows.dynamics.solved.breaks
+    s, piece = _nodes(breaks, rows.dynamics.solved.shape.kinks, n, rests)
+    node = np.empty((len(s), len(rows.names), 4))
+    V = np.empty((len(s), rows.dynamics.eom.n_v))
+    middle = np.zeros((len(s) - 1, len(rows.names), 4))
+    for i in range(len(breaks) - 1):
+        mine = np.flatnonzero(piece == i)
+        at = s[mine]
+        both = np.empty(2 * len(at) - 1)
+        both[0::2], both[1::2] = at, 0.5 * (at[:-1] + at[1:])
+        motion, found = rows.evaluate(both, i)
+        node[mine], middle[mine[:-1]], V[mine] = found[0::2], found[1::2], motion.V[0::2]
+    jump = np.zeros(len(s), dtype=bool)
+    twice = np.flatnonzero(np.diff(s) == 0.0)
+    for k in twice:
+        jump[k] = jump[k + 1] = bool(np.max(np.abs(V[k + 1] - V[k])) > 1e-7 * max(np.max(np.abs(V[k])), 1e-300))
+    return PhaseGrid(rows, s, piece, node, middle, jump)
+
+
+def _nodes(breaks: np.ndarray, kinks: np.ndarray, n: int, rests: tuple[bool, bool]) -> tuple[np.ndarray, np.ndarray]:
+    xi = np.linspace(0.0, 1.0, n + 1)
+    shapes: dict[tuple[bool, bool], Any] = {
+        (True, True): 0.5 - 0.5 * np.cos(np.pi * xi),
+        (True, False): 1.0 - np.cos(0.5 * np.pi * xi),
+        (False, True): np.sin(0.5 * np.pi * xi),
+        (False, False): xi,
+    }
+    raw = breaks[0] + (breaks[-1] - breaks[0]) * shapes[rests]
+    for kink in kinks:
+        nearest = int(np.argmin(np.abs(raw[1:-1] - kink))) + 1
+        raw[nearest] = kink
+    s, piece = [], []
+    for i, (begin, end) in enumerate(zip(breaks[:-1], breaks[1:], strict=True)):
+        inside = raw[1:-1][(raw[1:-1] > begin) & (raw[1:-1] < end)]
+        room = 0.2 * (end - begin) / (len(inside) + 1)
+        before, behind = (room if i > 0 else 0.0), (room if end < breaks[-1] else 0.0)
+        inside = inside[(inside - begin > before) & (end - inside > behind)]
+        if len(inside) < 7:  # short pieces have a few cells of their own
+            inside = np.linspace(begin, end, 9)[1:-1]
+        s += [begin, *inside, end]
+        piece += [i] * (len(inside) + 2)
+    return np.array(s), np.array(piece)
+
+
+def _middles(rows: LimitRows, s: np.ndarray, piece: np.ndarray, cells: np.ndarray, margin: Any) -> np.ndarray:
+    out = np.zeros((len(cells), len(rows.names), 4))
+    for i in np.unique(piece[cells]):
+        mine = (piece[cells] == i) & (piece[cells + 1] == i)
+        if np.any(mine):
+            at = 0.5 * (s[cells[mine]] + s[cells[mine] + 1])
+            out[mine] = rows.evaluate(at, int(i))[1]
+    if margin is not None:
+        out[:, :, 3] += margin(0.5 * (s[cells] + s[cells + 1]))[:, None]
+    return out

@@ -1,0 +1,104 @@
+"""Turns a `Simulation` into figures without being told what to draw: states, inputs and outputs, grouped by unit.
+
+It reads the labelled dataset only: ``x(time, state)``, ``u(time, input)``, ``u_commanded``, ``y(time, output)`` and
+``z(time, memory)``. Where a limit cut an input, the command is drawn dashed beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.figure import Figure, Line, Panel
+from spacectl.reports.page.batches import batch_figures, is_batch
+
+__all__ = ["simulation_figures"]
+
+LINES_IN_A_PANEL = 7  # as many as there are colours
+QUANTITIES = {
+    "rad": "angle", "m": "position", "rad/s": "angular rate", "m/s": "speed", "1": "quaternion or ratio", "N m": "torque",
+    "N": "force", "m/s^2": "acceleration", "rad/s^2": "angular acceleration", "J": "energy",
+}  # fmt: skip
+
+
+def simulation_figures(simulation: Any) -> tuple[Figure, ...]:
+    """Figures of states, inputs, outputs and the law's memory, those that a simulation has.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        Anything with a ``dataset`` in the form that `simulate` or `simulate_many` gives.
+    """
+    data = simulation.dataset
+    if is_batch(data):
+        return batch_figures(data)
+    figures = (
+        _figure(data, "x", "states", "States"),
+        _figure(data, "u", "inputs", "Inputs", commanded="u_commanded"),
+        _figure(data, "y", "outputs", "Outputs"),
+        _figure(data, "z", "memory", "Memory of the law"),
+    )
+    return tuple(figure for figure in figures if figure is not None)
+
+
+def _figure(data: Any, variable: str, name: str, title: str, commanded: str = "") -> Figure | None:
+    if variable not in data or data[variable].size == 0:
+        return None
+    values = data[variable].transpose("time", ...)
+    dimension = str(values.dims[1])
+    names = [str(item) for item in data[dimension].values]
+    groups: dict[str, list[int]] = {}
+    for i, unit in enumerate(_units(data, dimension, len(names))):
+        groups.setdefault(unit, []).append(i)
+    t = np.asarray(data["time"].values, dtype=float)
+    wanted = data[commanded].transpose("time", ...).values if commanded and commanded in data else None
+    panels = []
+    for unit, group in groups.items():
+        for picked in _share_out(group, names):
+            lines = _lines(t, values.values, names, picked, wanted)
+            if lines:
+                panels.append(Panel(lines=lines, y_label=QUANTITIES.get(unit, ""), unit=unit))
+    return Figure(name=name, title=title, panels=tuple(panels)) if panels else None
+
+
+def _share_out(group: list[int], names: list[str]) -> list[list[int]]:
+    """Entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
+    blocks: list[list[int]] = []
+    for i in group:
+        owner, dot, _ = names[i].rpartition(".")
+        is_same = bool(blocks) and bool(dot) and names[blocks[-1][-1]].rpartition(".")[0] == owner
+        if is_same and len(blocks[-1]) < LINES_IN_A_PANEL:
+            blocks[-1].append(i)
+        else:
+            blocks.append([i])
+    panels: list[list[int]] = []
+    for block in blocks:
+        if panels and len(panels[-1]) + len(block) <= LINES_IN_A_PANEL:
+            panels[-1] += block
+        else:
+            panels.append(block)
+    return panels
+
+
+def _lines(
+    t: np.ndarray, values: np.ndarray, names: list[str], picked: list[int], wanted: np.ndarray | None
+) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for i in picked:
+        good = np.isfinite(values[:, i])
+        if good.any():
+            lines.append(Line(x=t[good], y=values[good, i], label=names[i]))
+        if wanted is not None:
+            known = np.isfinite(wanted[:, i])
+            differs = known & (
+                np.abs(wanted[:, i] - values[:, i]) > 1e-12 * np.nanmax(np.abs(values[:, i]), initial=1e-300)
+            )
+            if differs.any():
+                lines.append(Line(x=t[known], y=wanted[known, i], label=f"{names[i]} (commanded)", style="dashed"))
+    return tuple(lines)
+
+
+def _units(data: Any, dimension: str, count: int) -> list[str]:
+    key = f"{dimension}_unit"
+    return [str(unit) for unit in data[key].values] if key in data.coords else ["1"] * count

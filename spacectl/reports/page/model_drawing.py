@@ -1,0 +1,188 @@
+"""The drawing of a model: its tree of bodies with joints, masses, modes, inputs and tethers, laid out for an SVG.
+
+A chain runs straight down, also past what hangs on its links; where a body carries several others, they are indented.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.rigid import Rotor
+from spacectl.model.system import Part, System
+from spacectl.model.tethers import LineElement
+from spacectl.model.tethers.line import LineMass, LineRod, LineSpool, LineSwivel
+from spacectl.reports.page.units import format_value, pretty_unit
+
+__all__ = ["draw_model"]
+
+ROW, COLUMN, LEFT, TOP = 46, 26, 18, 24  # [px]
+BOLD, THIN = 8.2, 6.6  # [px] mean width of a letter, with room to spare
+SHOWN = 60  # bodies; the rest is counted
+MODES = 4
+WORDS = {
+    "Loop": "loop closed", "PointOnPlane": "point held on a plane", "NoRelativeRotation": "no relative rotation",
+    "JointSpring": "spring at a joint", "SpringDamper": "spring and damper",
+}  # fmt: skip
+
+
+def draw_model(system: System) -> dict[str, Any]:
+    """Rows of the drawing, with places, and sentences about the rest of the system.
+
+    Returns
+    -------
+    dict
+        ``name``, ``environment``, ``rows`` (x, y, kind, title, detail), ``rails`` (paths), ``width``, ``height``,
+        ``notes``.
+    """
+    order = _walk(system)
+    rows: list[dict[str, Any]] = [{"x": LEFT, "y": TOP, "kind": "root", "title": _environment(system), "detail": ""}]
+    places = {"": (LEFT, TOP)}
+    rails = []
+    for part, parent, column in order[:SHOWN]:
+        x, y = LEFT + COLUMN * column, TOP + ROW * len(rows)
+        above = places.get(parent, places[""])
+        rails.append(f"M{above[0]} {above[1]} V{y} H{x}" if x > above[0] else f"M{x} {above[1]} V{y}")
+        places[part.name] = (x, y)
+        rows.append(
+            {"x": x, "y": y, "kind": _kind(part), "title": _title(part, system), "detail": _detail(part, system)}
+        )
+    width = max(row["x"] + 26 + max(BOLD * len(row["title"]), THIN * len(row["detail"])) for row in rows)
+    return {
+        "name": system.name,
+        "rows": rows,
+        "rails": rails,
+        "width": int(width),
+        "height": TOP + ROW * (len(rows) - 1) + 24,
+        "notes": _notes(system, len(order)),
+    }
+
+
+def _walk(system: System) -> list[tuple[Part, str, int]]:
+    """Parts from the root outwards, each with its parent's name and its column."""
+    children: dict[str, list[Part]] = {}
+    names = {part.name for part in system.tree}
+    for part in system.tree:
+        if not isinstance(part.body, (Rotor, LineSwivel, LineSpool, LineMass)):
+            children.setdefault(_carrier(part, system, names), []).append(part)
+    sizes: dict[str, int] = {}
+    for part in reversed(system.tree):  # children before parents
+        sizes[part.name] = 1 + sum(sizes.get(child.name, 0) for child in children.get(part.name, []))
+    found: list[tuple[Part, str, int]] = []
+
+    def visit(parent: str, column: int) -> None:
+        carried = sorted(children.get(parent, []), key=lambda part: sizes[part.name])
+        for part in carried:
+            is_chain = part is carried[-1] and (
+                len(carried) == 1 or (parent and sizes[part.name] >= 2 * sizes[carried[-2].name])
+            )
+            waiting.append((part, parent, column + (0 if is_chain else 1)))
+
+    waiting: list[tuple[Part, str, int]] = []
+    visit("", 0)
+    while waiting:
+        part, parent, column = waiting.pop(0)
+        found.append((part, parent, column))
+        queued, waiting = waiting, []
+        visit(part.name, column)
+        waiting += queued
+    return found
+
+
+def _carrier(part: Part, system: System, names: set[str]) -> str:
+    """Name of the body that carries a part, through the hidden parts of a tether; empty for the root."""
+    name = part.on.split(".")[0]
+    while name in names and isinstance(system.part(name).body, (LineSwivel, LineSpool, LineMass, Rotor)):
+        name = system.part(name).on.split(".")[0]
+    return name if name in names else ""
+
+
+def _kind(part: Part) -> str:
+    if isinstance(part.body, FlexibleBody):
+        return "flexible"
+    return "line" if isinstance(part.body, LineRod) else "rigid"
+
+
+def _title(part: Part, system: System) -> str:
+    body: Any = part.body
+    if isinstance(body, FlexibleBody):
+        hertz = body.frequencies / (2.0 * np.pi)
+        shown = ", ".join(f"{value:.3g}" for value in hertz[:MODES]) + (", …" if len(hertz) > MODES else "")
+        mass = format_value(float(f"{np.sum(body.material.mass):.4g}"))
+        word = "mode" if body.n_modes == 1 else "modes"
+        return f"{part.name}: {type(body).__name__.lower()}, {mass} kg, {body.n_modes} {word} ({shown} Hz)"
+    if isinstance(body, LineRod):
+        line: Any = next(item for item in system.elements if isinstance(item, LineElement) and item.name == body.line)
+        return f"{part.name}: tether, {line.start:.4g} m at the start, {line.density:.4g} kg/m"
+    return f"{part.name}: rigid, {format_value(float(body.mass))} kg"
+
+
+def _detail(part: Part, system: System) -> str:
+    turning = system.part(f"{part.name}_swivel") if isinstance(part.body, LineRod) else part
+    joint: Any = turning.joint
+    kind, name = type(joint).__name__.lower(), turning.joint_name
+    text = kind if kind == "fixed" else f"{kind} joint '{name}'"
+    axis = getattr(joint, "axis", None)
+    if axis is not None and kind != "fixed":
+        text += f" about {_direction(axis)}" if kind != "prismatic" else f" along {_direction(axis)}"
+    if joint.motion is not None:
+        text += ", moved as prescribed"
+    inputs = [item for item in system.actuators if name in (getattr(item, "joint", None),)]
+    inputs += [item for item in system.actuators if str(getattr(item, "on", "")).split(".")[0] == part.name]
+    return "; ".join([text, *(_input(item) for item in inputs)])
+
+
+def _input(actuator: Any) -> str:
+    kind = type(actuator).__name__.replace("Joint", "").replace("Body", "").lower()
+    kind = {"reactionwheel": "reaction wheel"}.get(kind, kind)
+    limit = ""
+    if actuator.limit is not None:
+        low, high = np.asarray(actuator.limit)
+        size = (
+            f"±{format_value(float(high))}"
+            if low == -high
+            else f"{format_value(float(low))} … {format_value(float(high))}"
+        )
+        limit = f" {size} {pretty_unit(actuator.unit)}"
+    name = actuator.input_name if not getattr(actuator, "joint", "") else ""
+    return " ".join(f"{kind} {name}".split()) + limit
+
+
+def _direction(axis: Any) -> str:
+    entries = np.asarray(axis)
+    for i, letter in enumerate("xyz"):
+        if abs(abs(entries[i]) - 1.0) < 1e-12:
+            return letter if entries[i] > 0 else f"−{letter}"
+    return f"({', '.join(f'{value:.3g}' for value in entries)})"
+
+
+def _environment(system: System) -> str:
+    kind = type(system.environment).__name__
+    words = {"FreeSpace": "free space", "UniformGravity": "uniform gravity", "CentralGravity": "central gravity"}
+    if kind == "CircularOrbit":
+        rate = float(system.parameters().get("environment.rate"))
+        return f"circular orbit, period {2.0 * np.pi / rate / 60.0:.4g} min"
+    return words.get(kind, kind)
+
+
+def _notes(system: System, count: int) -> list[str]:
+    notes = [f"and {count - SHOWN} more bodies"] if count > SHOWN else []
+    rules: dict[str, list[str]] = {}
+    for constraint in system.constraints:
+        kind = type(getattr(constraint, "kind", None)).__name__.lower()
+        word = WORDS.get(type(constraint).__name__, "constraint")
+        rules.setdefault(word if kind in ("nonetype", "natural") else f"{word}, kept by actuators", []).append(
+            constraint.name
+        )
+    notes += [f"{word}: {', '.join(names)}" for word, names in rules.items()]
+    brought = {part.name for part in system.tree if isinstance(part.body, LineRod)}
+    kinds: dict[str, list[str]] = {}
+    for element in system.elements:
+        if element.name not in brought:
+            kinds.setdefault(WORDS.get(type(element).__name__, type(element).__name__), []).append(element.name)
+    notes += [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
+    if system.sensors:
+        notes.append("sensors: " + ", ".join(sensor.name for sensor in system.sensors))
+    return notes

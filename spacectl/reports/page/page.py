@@ -1,0 +1,160 @@
+"""Writes the report: one HTML file that holds everything it shows and opens without a network.
+
+`write_report` takes a `Simulation`, a `SimulationBatch` or a `StudyResult`; `folder` puts the page beside the data. All text
+goes through the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
+from files cannot inject anything. Without scripts, and on paper, figures are drawings.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from spacectl.core.errors import ModelError
+from spacectl.core.figure import Figure
+from spacectl.core.provenance import versions
+from spacectl.core.requirement import Requirement, Verdict
+from spacectl.core.study import StudyResult
+from spacectl.reports.page.assets import compressed, compressed_json, k3d_source, own_script, plotly_source
+from spacectl.reports.page.document import build_document, own_figures
+from spacectl.reports.page.figure_data import figure_from_data
+from spacectl.reports.page.figures import render_figure
+from spacectl.reports.page.record import StudyRecord
+from spacectl.reports.page.summary import metric_rows, printed_rows
+from spacectl.reports.page.units import pretty_powers
+from spacectl.reports.scene.viewer import page_replay
+
+__all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]
+
+LARGE_DRAWING = 600_000  # [byte] beyond this a vector drawing is slower to open than a picture
+
+
+def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = None) -> Path:
+    """Write a self-contained page about a simulation, a batch of them or a study's result.
+
+    Parameters
+    ----------
+    target : Simulation, SimulationBatch or StudyResult
+        What to show. A simulation is drawn by itself: its states, inputs and outputs, grouped by unit; a batch by the range
+        and the median of each signal over its runs.
+    path : path
+        The ``.html`` file to write; its folder must exist.
+    record : StudyRecord, optional
+        Title, question, parameters, requirements, warnings and provenance.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    ModelError
+        If `target` is neither, or the file cannot be written.
+    """
+    result = _as_result(target)
+    record = record or StudyRecord(name=_title_of(target))
+    figures = result.figures or own_figures(result, has_names=target is result)
+    return write_text(Path(path), render_page(build_document(result, record, figures)))
+
+
+def render_page(document: Mapping[str, Any]) -> str:
+    """The page about a document that `build_document` made."""
+    figures, replays = document["figures"], [page_replay(item) for item in document["replays"]]
+    script = own_script()
+    blocks = {"metrics-data": compressed_json(document["metrics"])}
+    if figures:
+        blocks |= {"plotly-source": plotly_source(), "figures-data": compressed_json(figures)}
+    if replays:
+        blocks |= {"k3d-source": k3d_source(), "replays-data": compressed_json(replays)}
+    for i, table in enumerate(document["histories"]):
+        blocks[f"history-{i}"] = compressed(table["csv"].encode("utf-8"))
+    verdicts = judge_document(document)
+    rows = metric_rows(document["metrics"], document["units"], verdicts)
+    return template(
+        "page.html"
+    ).render(
+        document=document,
+        metrics=sorted(rows, key=lambda row: not row["verdicts"]),  # what is judged comes first
+        printed=printed_rows(document["printed"]),
+        verdicts=verdicts,
+        unjudged=[verdict for verdict in verdicts if verdict.reason],
+        drawings=[_inline(figure_from_data(figure)) for figure in figures],
+        has_replay=bool(replays),
+        blocks=blocks,
+        script=script,
+        nonce=hashlib.sha256(f"{script}{sorted(blocks.items())}".encode()).hexdigest()[:24],
+    )
+
+
+def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
+    """Requirements of a document against its metrics."""
+    return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
+
+
+def write_text(path: Path, text: str | bytes) -> Path:
+    """Write a file at once: readers see the old one or the new one, never half of it.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be written.
+    """
+    try:
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(aside, 0o666 & ~mask)
+            os.replace(aside, path)
+        finally:
+            Path(aside).unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"report '{path}': cannot be written ({error.strerror}); check the folder") from error
+    return path
+
+
+def template(name: str) -> jinja2.Template:
+    """One of the templates, with escaping on."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["powers"] = pretty_powers
+    environment.globals["version"] = versions()["spacectl"]
+    return environment.get_template(name)
+
+
+def _as_result(target: Any) -> StudyResult:
+    if isinstance(target, StudyResult):
+        return target
+    if hasattr(target, "dataset"):
+        return StudyResult(metrics={}, simulations={"simulation": target})
+    raise ModelError(
+        f"write_report: got a {type(target).__name__}, expected a Simulation, a SimulationBatch or a StudyResult"
+    )
+
+
+def _title_of(target: Any) -> str:
+    attributes = getattr(getattr(target, "dataset", None), "attrs", {})
+    return str(attributes.get("system", "") or "Simulation")
+
+
+def _inline(figure: Figure) -> str:
+    """The drawing as a data address; inside an image no script can run."""
+    drawing, kind = render_figure(figure, suffix="svg", has_title=False, is_transparent=True), "svg+xml"
+    if len(drawing) > LARGE_DRAWING:
+        drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True, dpi=130), "png"
+    return f"data:image/{kind};base64,{base64.b64encode(drawing).decode('ascii')}"

@@ -1,0 +1,121 @@
+"""Where a replay is seen from: what must be in the picture, its size, the direction of view and the camera's place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.environment import CircularOrbit, UniformGravity
+from spacectl.model.joints import Free
+from spacectl.model.system import Part
+from spacectl.reports.scene.loads import find_lines
+from spacectl.reports.scene.looks import bent_points, find_skeleton
+from spacectl.reports.scene.motion import Motion
+from spacectl.reports.scene.solids import Solid
+
+__all__ = ["WIDE", "find_camera", "find_cloud", "find_origin"]
+
+HALF_ANGLE = np.radians(30.0)  # of k3d's camera, up and down
+WIDTH, WIDE = (
+    1.3,
+    2.0,
+)  # width of the stage over its height: on a telephone, and beyond which a closer camera sees everything
+NEAR, FAR = (
+    1.5,
+    8.0,
+)  # the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
+LOOKS = 121  # times at which everything must be in the picture
+OUTLINE = 12  # points of a flexible body
+THIN = 0.03  # depth over size up to which a motion counts as planar
+
+
+def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray, str]:
+    """Positions (n, 3) to be taken off, and the body they belong to: the root's, or the first's where all travel far."""
+    still, first = np.zeros((motion.t.size, 3)), next(iter(motion.p))
+    near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
+    roots = motion.system.environment.root_names
+    is_held = any(part.on in roots and not isinstance(part.joint, Free) for part in motion.system.tree)
+    factor = FAR if is_held or isinstance(motion.system.environment, CircularOrbit) else NEAR
+    distance = float(np.max(np.abs(motion.p[first][0])))
+    return (motion.p[first], first) if far > factor * near or distance > 1e5 * near else (still, "")
+
+
+def _extent(cloud: np.ndarray) -> float:
+    return max(float(np.linalg.norm(np.ptp(cloud, axis=(0, 1)))), 1e-9)
+
+
+def find_cloud(motion: Motion, origin: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
+    """Points that must be in the picture, (times, k, 3): bodies with their size, what is flexible, lines."""
+    rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
+    points = [line.points[rows, k] for line in find_lines(motion) for k in range(line.points.shape[1])]
+    for part in motion.system.tree:
+        R, p = motion.R[part.name][rows], motion.p[part.name][rows]
+        local = _outline(motion, part, rows, solids)
+        moved = p[:, None] + np.einsum("nij,nkj->nki", R, np.broadcast_to(local, (len(rows), *local.shape[1:])))
+        points += list(np.moveaxis(moved, 1, 0))
+    return np.stack(points, axis=1) - origin[rows, None]
+
+
+def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
+    """Corners of a body's own box, or points along what is flexible, in body axes: (times or 1, k, 3)."""
+    if part.name in solids:
+        low, high = solids[part.name].vertices.min(axis=0), solids[part.name].vertices.max(axis=0)
+        return np.array([[[a, b, c] for a in (low[0], high[0]) for b in (low[1], high[1]) for c in (low[2], high[2])]])
+    if isinstance(part.body, FlexibleBody):
+        material = part.body.material
+        kept = np.unique(np.linspace(0, len(material.X) - 1, OUTLINE).astype(int))
+        return bent_points(material, kept, motion.eta[part.name][rows])
+    return np.zeros((1, 1, 3))
+
+
+def find_camera(motion: Motion, cloud: np.ndarray, width: float = WIDTH) -> list[float]:
+    """Place, target and up of a camera that sees all of the cloud: nine numbers, as k3d takes them; `width` over height."""
+    away, up = _direction(motion, cloud)
+    right = np.cross(up, away)
+    right /= np.linalg.norm(right)
+    above = np.cross(away, right)
+    flat = cloud.reshape(-1, 3)
+    axes = np.stack([right, above, away], axis=1)
+    seen = flat @ axes
+    middle = axes @ (0.5 * (seen.min(axis=0) + seen.max(axis=0)))
+    local = (flat - middle) @ axes
+    tangent = 0.85 * np.tan(HALF_ANGLE)
+    need = np.maximum(np.abs(local[:, 1]) / tangent, np.abs(local[:, 0]) / (width * tangent)) + local[:, 2]
+    place = middle + max(float(need.max()), 1e-3) * away
+    return [*place.tolist(), *middle.tolist(), *up.tolist()]
+
+
+def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors towards the camera and up: across the plane of a planar motion, else from a corner."""
+    extent = np.ptp(np.stack(_centres(motion), axis=1), axis=(0, 1))
+    thin = int(np.argmin(extent))
+    spread = float(np.max(np.ptp(cloud, axis=(0, 1))))
+    is_planar = (
+        extent[thin] <= THIN * extent.max() and extent.max() > THIN * spread
+    )  # a body that only turns has no plane
+    up = _up(motion)
+    if is_planar and abs(up[thin]) < 0.9:
+        away = np.eye(3)[thin] * (-1.0 if thin == 1 else 1.0) + 0.5 * up
+    elif is_planar:  # the plane is level: look down on it, upright as in a drawing
+        second = np.eye(3)[(thin + 2) % 3]
+        away, up = up - 0.6 * second, second
+    else:
+        away = np.array([0.75, -1.0, 0.55]) if abs(up[2]) > 0.5 else np.array([0.45, 0.6, 1.0])
+    return away / np.linalg.norm(away), up
+
+
+def _centres(motion: Motion) -> list[np.ndarray]:
+    """What moves, without the size of bodies, seen from the first body: it tells whether the motion is planar."""
+    points = [item for each in find_skeleton(motion).values() for item in np.moveaxis(each, 1, 0)]
+    return [point - points[0] + points[0][0] for point in points]
+
+
+def _up(motion: Motion) -> np.ndarray:
+    environment = motion.system.environment
+    if isinstance(environment, UniformGravity):
+        g = np.asarray(environment.g)
+        if np.linalg.norm(g) > 0.0:
+            return -g / np.linalg.norm(g)
+    return np.array([1.0, 0.0, 0.0]) if isinstance(environment, CircularOrbit) else np.array([0.0, 0.0, 1.0])

@@ -1,0 +1,1 @@
+"""Many runs of one closed loop, natively in threads."""

@@ -1,0 +1,1 @@
+"""The native driver of closed loops, and its reference implementation in Python."""

@@ -1,0 +1,1 @@
+"""Labelled results, their files, and what makes them doubtful."""

@@ -1,0 +1,1 @@
+"""One closed-loop run: arguments, functions, events, failures."""

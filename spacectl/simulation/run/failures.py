@@ -1,0 +1,117 @@
+"""Turns the driver's account of a failure into a sentence that names time, states and the usual cure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spacectl.dynamics.constraints.diagnosis import DEPENDENT_CURE, diagnose_constraints
+from spacectl.dynamics.constraints.rank_condition import explain_rank
+from spacectl.dynamics.tree.undefined import explain_undefined
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.weak_loops import WeakLoop, can_close, find_weak_loop
+from spacectl.model.tethers import LineElement
+from spacectl.simulation.driver.loop_data import LoopData
+from spacectl.simulation.driver.reference.guards import BY_GUARD, BY_STATE
+from spacectl.simulation.run.events import Guard
+from spacectl.simulation.run.laws import BoundLaw
+
+__all__ = ["explain_failure"]
+
+_WEAK = 1e-2  # nearness below which a loop may have come to its limit
+_LATER = (1e-7, 1e-5, 1e-3)  # of the run, before and after a failure: whether a loop can close there
+
+
+def explain_failure(
+    data: LoopData, is_limit: bool, eom: EquationsOfMotion, bound: BoundLaw, guards: Sequence[Guard]
+) -> str:
+    """Why a run could not go on."""
+    if is_limit:
+        return _tether_faults(data, eom, data.t) or (
+            f"gave up at t = {data.t:g} s after {data.n_steps} steps; the step is {data.h:.3g} s there: "
+            "raise max_steps, loosen rtol and atol, or look for fast motion"
+        )
+    where = f"at t = {data.fail_t:.9g} s"
+    if data.reason == BY_GUARD:
+        name = guards[int(np.argmax(data.fired))].name
+        return f"guard '{name}' is not a number {where}; check its expression (square roots, divisions)"
+    names = eom.states + bound.memory.names
+    bad = _listed([names[i] for i in np.flatnonzero(data.bad)])
+    if data.reason == BY_STATE:
+        inputs = [eom.inputs[i] for i in np.flatnonzero(~np.isfinite(data.u_commanded))]
+        why = f": {bound.undefined}" if bound.undefined else ""
+        if not inputs and np.any(data.bad[eom.n_x :]):
+            return f"law '{bound.name}' changes its memory ({bad}) at a rate that is not finite {where}{why}"
+        if inputs:
+            return f"law '{bound.name}' commands a value that is not finite for {_listed(inputs)} {where}{why}"
+        faults = _tether_faults(data, eom, data.fail_t)
+        if faults:
+            return f"{faults} ({where})"
+        x, p = data.s[: data.n_x], data.plant.arguments[3]
+        reason = explain_undefined(eom, data.t, x, p) or explain_rank(eom, data.t, x[: eom.n_q], x[eom.n_q :], p)
+        if reason:
+            return f"there are no accelerations {where}: {reason}"
+        return (
+            f"the rates of {bad} are not finite {where}, however short the step; the motion runs into a singularity "
+            f"there, or a parameter is out of range{_constraint_faults(data, eom)}"
+        )
+    loop = _weak_loop(data, eom)
+    if loop is not None and _is_at_its_limit(data, loop):
+        return f"the step became too short {where}: {_limit(data, eom, loop)}"
+    return (
+        f"the step became too short {where}: the error of {bad} stays above the tolerance; the right side jumps there "
+        f"(pass that time in stops), grows without bound, or rtol and atol are too tight{_constraint_faults(data, eom)}"
+    )
+
+
+def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
+    """What the constraints are like where the run stopped, by name."""
+    loop = _weak_loop(data, eom)
+    if loop is None:
+        return ""
+    if _is_at_its_limit(data, loop):
+        return f"; {_limit(data, eom, loop)}"
+    told = f"; of the loops at t = {data.t:.9g} s, {loop} is nearest to a singular closure ({loop.measure})"
+    if "aggregates" in eom.numeric:
+        return told
+    report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u, p=data.plant.arguments[3])
+    cure = DEPENDENT_CURE if eom.formulation == "multipliers" and report.dependent else ""
+    return f"{told}; the constraints there: {report.message}, leverage {report.adequacy:.1e}{cure}"
+
+
+def _weak_loop(data: LoopData, eom: EquationsOfMotion) -> WeakLoop | None:
+    """The loop that is nearest to a singular position where the run stopped."""
+    if not eom.constraint_rows:
+        return None
+    return find_weak_loop(eom, data.t, data.s[: data.n_x], data.plant.arguments[3])
+
+
+def _is_at_its_limit(data: LoopData, loop: WeakLoop) -> bool:
+    """Whether the loop can close a little before the failure, and not a little after it."""
+    if loop.near > _WEAK:
+        return False
+    spans = [part * (data.t_end - data.t_start) for part in _LATER]
+    return any(can_close(loop.closure, data.t - h) and not can_close(loop.closure, data.t + h) for h in spans)
+
+
+def _limit(data: LoopData, eom: EquationsOfMotion, loop: WeakLoop) -> str:
+    moved = [part.joint_name for part in eom.system.tree if part.joint.motion is not None]
+    cause = f"the prescribed motion of {_listed(moved)}" if moved else "what moves it with time"
+    return (
+        f"{loop} cannot close after t = {data.t:.9g} s ({loop.measure}); change {cause}, give the loop other "
+        "proportions, or end the run before"
+    )
+
+
+def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:
+    """What is wrong with the lengths of tethers where the run stopped."""
+    x, found = dict(zip(eom.states, data.s, strict=False)), []
+    for line in getattr(eom.system, "point_elements", ()):
+        if isinstance(line, LineElement):
+            found.append(line.fault(t, x.get(line.length_joint)))
+    return "; ".join(filter(None, found))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:6]) + (" and others" if len(names) > 6 else "")

@@ -1,0 +1,121 @@
+"""Exact slopes of plant and law, from which the implicit method composes the Jacobian of the closed loop.
+
+With s = (x, z): ``d s_dot / d s = [[A, 0], [0, 0]] + [[B, 0], [0, 1]] [[du/ds], [dz_dot/ds]]``, where rows of du/ds
+that belong to saturated inputs are zero. The driver does the composition; here the two factors are bound.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spacectl.codegen.native_function import NativeFunction
+from spacectl.core.control_law import CallableLaw, ControlLaw
+from spacectl.core.errors import SolverError
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
+from spacectl.dynamics.recursion.tree_data import serves_tree
+from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.simulation.driver.native_loop import load_driver
+from spacectl.simulation.run.functions import BoundFunction, Tier, bind_casadi, bind_native
+from spacectl.simulation.run.laws import feedback_function
+
+__all__ = ["bind_slopes"]
+
+Slopes = tuple[BoundFunction | None, BoundFunction | None]
+
+
+def bind_slopes(eom: EquationsOfMotion, law: Any, p: np.ndarray, tier: Tier) -> Slopes:
+    """Exact slopes of the plant, (t, x, u, p) -> (A, B), and of the law, (t, s, r, p, p_law) -> (du/ds, dz_dot/ds).
+
+    Trees take the native linearisation; other equations, and machines without a compiler, CasADi's derivatives of the
+    implicit form (which solves for the rates, so that no unrolled recursion is differentiated). None stands where
+    the driver shall take finite differences: for a continuous law in Python, for large trees without a compiler, and for
+    constraints in native code, whose derivatives would have to be called from Python (a hundred times slower).
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    law : as in `simulate`
+        A sampled law is constant between samples and has no slopes.
+    p : array, shape (n_p,)
+        The plant's numbers.
+    tier : str
+        How functions are evaluated.
+    """
+    is_function = law is not None and not isinstance(law, ControlLaw)
+    period = law.period if isinstance(law, (ControlLaw, CallableLaw)) else 0.0
+    if law is None or period > 0.0:
+        return _bind_plant_slopes(eom, p, tier), None
+    if is_function or _calls_python(law.function):
+        return None, None
+    law_slopes = bind_casadi(_law_slopes(eom, law), tier, p=p)
+    law_slopes.arguments[4][:] = law.p
+    return _bind_plant_slopes(eom, p, tier), law_slopes
+
+
+def _calls_python(function: ca.Function) -> bool:
+    return any(item.class_name() == "CallbackInternal" for item in [function, *function.find_functions()])
+
+
+def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> BoundFunction | None:
+    if eom.formulation == "articulated" and serves_tree(eom.system) and tier != "callback":
+        try:
+            return bind_native(_tree_slopes(eom, p))
+        except SolverError:  # no compiler
+            pass
+    if "x_dot" in eom.numeric and eom.n_v > UNROLL_LIMIT:
+        return None
+    if eom.constraint_rows and tier in ("native", "data-driven"):
+        return None
+    x_dot = eom.functions["x_dot_implicit" if "x_dot_implicit" in eom.functions else "x_dot"]
+    return bind_casadi(_plant_slopes(x_dot), tier, p=p)
+
+
+@lru_cache(maxsize=64)
+def _plant_slopes(x_dot: ca.Function) -> ca.Function:
+    """(t, x, u, p) -> derivatives of x_dot by x and u; once for each function of a process."""
+    t, x, u, numbers = (ca.MX.sym(name, *x_dot.size_in(i)) for i, name in enumerate(("t", "x", "u", "p")))
+    rate = x_dot(t, x, u, numbers)
+    results = [ca.densify(ca.jacobian(rate, x)), ca.densify(ca.jacobian(rate, u))]
+    return ca.Function("plant_slopes", [t, x, u, numbers], results, ["t", "x", "u", "p"], ["A", "B"])
+
+
+def _tree_slopes(eom: EquationsOfMotion, p: np.ndarray) -> NativeFunction:
+    """The native linearisation of a tree in the form of a generated function (see ``sc_tree_slopes`` in loop.c).
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler.
+    """
+    kernel = LinearKernel(eom.system, eom.parameters, p)
+    entry, linearise = (
+        ctypes.cast(item, ctypes.c_void_p).value or 0
+        for item in (load_driver().sc_tree_slopes, kernel.library.sc_linearise)
+    )
+    sizes = [eom.n_q, eom.n_v, eom.n_u]
+    iw = np.array(
+        [linearise, *sizes, *kernel.addresses, len(eom.quaternions), *sorted(eom.quaternions)], dtype=np.int64
+    )
+    sizes_in, sizes_out = [1, eom.n_x, eom.n_u, p.size], [eom.n_x**2, eom.n_x * eom.n_u]
+    return NativeFunction(entry, sizes_in, sizes_out, iw, np.zeros(1), keep=[kernel])
+
+
+@lru_cache(maxsize=64)
+def _law_slopes(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
+    """(t, s, r, p, p_law) -> derivatives of u and z_dot by s = (x, z), measurements included."""
+    n_x, n_z = eom.n_x, len(law.memory)
+    sizes = {"t": 1, "s": n_x + n_z, "r": law.function.numel_in(4), "p": len(eom.parameters), "p_law": len(law.p)}
+    symbols = {name: ca.MX.sym(name, size) for name, size in sizes.items()}
+    t, s, r, p, p_law = symbols.values()
+    x, z = s[:n_x], s[n_x:]
+    y = feedback_function(eom, law)(t, x, p) if len(law.measurements) else ca.MX(0, 1)
+    u, z_dot, _ = law.function(t, x, y, z, r, p_law)
+    results = [ca.densify(ca.jacobian(item, s)) for item in (u, z_dot)]
+    return ca.Function("law_slopes", list(symbols.values()), results, list(symbols), ["u_s", "z_dot_s"])

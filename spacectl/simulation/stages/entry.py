@@ -1,0 +1,135 @@
+"""What is checked where a stage is entered: on which side of its guards it is, and whether what it catches is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.constraints.solvers import RANK
+from spacectl.dynamics.switching import constraints_of, rows_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.model.constraints import FrameConstraint
+from spacectl.simulation.driver.reference.guards import guard_values
+from spacectl.simulation.driver.reference.steps import GO
+from spacectl.simulation.run.run import Run
+from spacectl.simulation.stages.result import Transition
+from spacectl.simulation.stages.stages import Exit, Impact, Stage
+
+__all__ = ["close_gaps", "enter_guards", "is_rest", "refuse_pile_up"]
+
+_ZENO_COUNT = 20  # times that one transition may happen ...
+_ZENO_PART = 1e-6  # ... within this part of the span
+
+_ZERO = 1e-9  # of the largest value of a guard seen (at least 1): nearer to zero it is at zero
+_NOISE = 1e-5  # of that: what a guard that starts at zero must pass it by
+
+
+def enter_guards(run: Run, stage: Stage, seen: Mapping[str, float], *, is_start: bool) -> Exit | None:
+    """Give guards that are at zero the side of the stage; the first exit whose guard is past zero, if there is one.
+
+    Raises
+    ------
+    ModelError
+        If a guard is past zero at the start of the run.
+    """
+    data = run.data
+    if data.n_guards == 0:
+        return None
+    g = np.zeros(data.n_watched)
+    if guard_values(data, data.t, data.s, g) != GO:  # told by the run itself
+        return None
+    data.g_scale[:] = 0.0
+    for k, item in enumerate(stage.exits):
+        guard, inside = item.guard, -float(item.guard.direction) * g[k]
+        if guard.direction == 0:
+            continue
+        zero = _ZERO * max(1.0, seen.get(guard.name, 0.0))
+        if inside < -zero and is_start:
+            raise ModelError(
+                f"stage '{stage.name}': guard '{guard.name}' is already past zero at the start, {g[k]:.6g} at t = {data.t:g} s; "
+                "start in the stage behind it, or check the guard's sign and direction"
+            )
+        if inside < -zero:
+            return item
+        if inside <= zero:
+            data.g_shift[k] = -float(guard.direction) * (_NOISE * zero + max(-inside, 0.0))
+    return None
+
+
+def close_gaps(
+    eom: EquationsOfMotion,
+    t: float,
+    x: np.ndarray,
+    caught: Iterable[str],
+    p: np.ndarray,
+    tolerance: float,
+    stages: tuple[str, str],
+) -> np.ndarray:
+    """The state with constraints that begin to act closed at position level: the least move in the metric of the inertia.
+
+    Raises
+    ------
+    SolverError
+        If one of them is open by more than `tolerance`, or they cannot be closed together.
+    """
+    rows = {eom.constraint_rows[k] for k in rows_of(eom, caught)}
+    size = max(1.0, float(np.max(np.abs(x[: eom.n_q]), initial=0.0)))
+    state, n_q, bound = np.array(x), eom.n_q, tolerance
+    for _ in range(10):
+        g, _, _, held, W = eom.call("projection", t, state[:n_q], state[n_q:], p=p)
+        g = g.reshape(-1)
+        wide = {name: float(value) for name, value in zip(eom.position_rows, g, strict=True) if name in rows}
+        worst = max(wide, key=lambda name: abs(wide[name]), default="")
+        if worst and abs(wide[worst]) > bound * size:
+            raise SolverError(
+                f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {worst} is open by {wide[worst]:.3g}; leave "
+                f"'{stages[0]}' where s.gap('{worst}') is zero, or hold rates only (a rule of speeds)"
+            )
+        if not worst or abs(wide[worst]) <= 1e-15 * size:
+            break
+        M = eom.mass_matrix(t, state[:n_q], p)
+        spread = np.linalg.solve(M, held.T)
+        state[:n_q] += W @ (spread @ np.linalg.lstsq(held @ spread, -g, rcond=RANK)[0])
+        state, bound = eom.state(state), max(tolerance, 10.0 * abs(wide[worst]) / size)
+    if worst and abs(wide[worst]) > 1e-9 * size:
+        raise SolverError(
+            f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: constraints contradict each other, {worst} stays "
+            f"open by {wide[worst]:.3g}"
+        )
+    sides = eom.call("sides", t, state[:n_q], p=p)[0].reshape(-1)
+    framed = [item.name for item in constraints_of(eom) if isinstance(item, FrameConstraint)]
+    turned = [name for name, side in zip(framed, sides, strict=True) if not side > 0.0]
+    if turned:
+        raise SolverError(
+            f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {', '.join(turned)} would close turned by 180 "
+            "degrees"
+        )
+    return state
+
+
+def is_rest(eom: EquationsOfMotion, t: float, x: np.ndarray, impact: Impact, p: np.ndarray) -> bool:
+    """Whether contacts are hit so slowly that they come to rest; one that separates faster does not rest either."""
+    if impact.rest_speed == 0.0:
+        return False
+    rates: Any = eom.call("gaps", t, x[: eom.n_q], x[eom.n_q :], p=p)[1].reshape(-1)
+    return bool(np.all(np.abs(rates[rows_of(eom, impact.contacts)]) < impact.rest_speed))
+
+
+def refuse_pile_up(transitions: Sequence[Transition], span: tuple[float, float], most: int) -> None:
+    """Raise if the last transition happens again and again within no time, or if there are more than `most`."""
+    last = transitions[-1]
+    key = (last.source, last.target, last.guard)
+    same = [item.time for item in transitions if (item.source, item.target, item.guard) == key]
+    if len(same) >= _ZENO_COUNT and same[-1] - same[-_ZENO_COUNT] <= _ZENO_PART * (span[1] - span[0]):
+        raise SolverError(
+            f"guard '{last.guard}' leads from stage '{last.source}' to '{last.target}' {_ZENO_COUNT} times within "
+            f"{same[-1] - same[-_ZENO_COUNT]:.2g} s at t = {last.time:.9g} s: infinitely many transitions in finite time; "
+            "give the impact a rest_speed, the guards a hysteresis, or a stage that holds what chatters"
+        )
+    if len(transitions) > most:
+        raise SolverError(
+            f"more than {most} transitions up to t = {last.time:g} s; raise max_transitions if that is meant"
+        )

@@ -1,0 +1,149 @@
+"""`simulate_stages`: a run through stages. Between events it is `simulate`'s own native loop; at events stages change.
+
+Release keeps the state; capture applies the impulse of `impulses`; a stage that is entered past one of its guards is
+left at once.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.array import as_scalar
+from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.core.outcome import Outcome, Status
+from spacectl.core.study import Progress
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.simulation.results.pushing_tethers import warn_if_pushing
+from spacectl.simulation.results.saturation import judge_saturation
+from spacectl.simulation.results.theory import judge_theory
+from spacectl.simulation.run import arguments as check_arguments
+from spacectl.simulation.run.functions import Tier, choose_tier
+from spacectl.simulation.run.run import Driver
+from spacectl.simulation.stages.flight import Flight
+from spacectl.simulation.stages.records import gather
+from spacectl.simulation.stages.result import StagedSimulation
+from spacectl.simulation.stages.stages import stage_table
+
+__all__ = ["simulate_stages"]
+
+
+def simulate_stages(
+    eom: EquationsOfMotion,
+    stages: Any,
+    *,
+    t_span: Any,
+    x0: Any = None,
+    start: str | None = None,
+    grid: Any = None,
+    rtol: float = 1e-9,
+    atol: Any = 1e-9,
+    method: str = "dop853",
+    max_step: float = np.inf,
+    max_steps: int = 10_000_000,
+    max_transitions: int = 10_000,
+    stops: Any = (),
+    p: Any = None,
+    gap_tolerance: float = 1e-6,
+    driver: Driver = "auto",
+    tier: Tier = "auto",
+    check: bool = True,
+    progress: Progress | None = None,
+) -> StagedSimulation:
+    """Simulate a system whose structure changes: separation, release, capture, docking, impacts.
+
+    Each stage has its active constraints, law, loads and numbers; guards lead from one to the next. Coordinates are
+    the same throughout. At a release the state stays as it is; at a capture the speeds jump by the impulse
+    ``M dv = J_n' Lambda`` that meets the new constraints and conserves momentum.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Formed with ``switchable=True``, from a system that has all constraints of all stages.
+    stages : sequence of Stage, or StageProduct
+        The stages.
+    t_span : (float, float)
+        Begin and end [s].
+    x0 : array (n_x,), mapping of names, or None
+        Starting state; it must meet the constraints of the first stage and lie on the right side of its guards.
+    start : str, optional
+        Name of the first stage; default: the first one listed.
+    grid, rtol, atol, method, max_step, max_steps, stops, driver, tier, check, progress
+        As in `simulate`. The grid does not affect steps or event times.
+    max_transitions : int
+        Number of transitions after which the run is given up.
+    p : array (n_p,) or mapping, optional
+        Run-time parameters, of which a stage may change some.
+    gap_tolerance : float
+        Largest residual [m, rad] of a constraint (relative to the largest coordinate, at least 1) at which it can be captured.
+
+    Returns
+    -------
+    StagedSimulation
+        One history with the stage of each time, transitions, impulses, energy losses, reactions.
+
+    Raises
+    ------
+    ModelError
+        If a guard is past zero at the start, or an argument cannot be right.
+    SolverError
+        If a captured constraint is open or contradicts others, if transitions pile up (Zeno), or if the integration fails; with
+        ``check=False`` a failed integration returns what there is.
+    Exception
+        Whatever a law raises, and an interrupt, with all stages up to there as its ``partial``.
+
+    Examples
+    --------
+    ``simulate_stages(eom, [held, free], x0=x0, t_span=(0.0, 5.0)).transitions[0].time``
+    """
+    begin = time.perf_counter()
+    require_equations(eom, "simulate_stages")
+    table = stage_table(stages)
+    first = next(iter(table)) if start is None else start
+    if first not in table:
+        raise ModelError(f"simulate_stages: start names an {unknown_name('stage', first, list(table)[:50])}")
+    span = check_arguments.check_span(t_span)
+    flight = Flight(
+        eom=eom,
+        table=table,
+        stage=table[first],
+        t=span[0],
+        x=check_arguments.check_state(eom, x0),
+        span=span,
+        grid=check_arguments.check_grid(grid, span, columns=eom.n_x + 2 * eom.n_u),
+        numbers=check_arguments.check_parameters(eom, p),
+        gap_tolerance=as_scalar(gap_tolerance, "gap_tolerance"),
+        max_transitions=max_transitions,
+        driver=driver,
+        options={
+            "rtol": rtol, "atol": atol, "method": method, "max_step": max_step, "max_steps": max_steps, "stops": stops,
+            "driver": driver, "tier": choose_tier(eom, tier, driver), "begin": begin,
+        },
+    )  # fmt: skip
+    try:
+        result = _gather(flight, *flight.follow(progress), begin)
+    except BaseException as error:  # an interrupt, or of a law or another function in Python
+        if flight.cut_short is None:
+            raise
+        result = _gather(flight, *flight.cut_short, begin)
+        error.partial = result  # type: ignore[attr-defined]
+        if check or not isinstance(error, Exception) or isinstance(error, ModelError):
+            raise
+    if check and not result.outcome.is_success:
+        raise SolverError(result.outcome.message, partial=result)
+    return result
+
+
+def _gather(flight: Flight, status: Status, message: str, begin: float) -> StagedSimulation:
+    """The result from the stages that were flown."""
+    counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
+    stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
+    stats |= judge_theory(flight.eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]))
+    stats |= judge_saturation(flight.eom, [(item.t, item.histories["u_commanded"], item.p) for item in flight.pieces])
+    if Outcome(status=status).is_success:
+        motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in flight.pieces]
+        stats |= warn_if_pushing(flight.eom, motions)
+    outcome = Outcome(status=status, message=message, stats=stats)
+    return gather(flight.eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)
