@@ -1,6 +1,7 @@
 # make demo       the retrieval maneuver, with its report         make test      what the continuous integration runs
 # make test-all   also slow tests and full studies         make clean     remove everything that was made here
 # make bench      ours against Pinocchio, MuJoCo and scipy: ratios in out/bench (minutes; on a quiet machine)
+# make stub       spacectl/__init__.pyi from the table of public names in __init__.py
 # make metrics    all metrics of all studies in out/metrics.json; AGAINST=FILE lists what differs from another such file
 # Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
 
@@ -31,7 +32,7 @@ INSTALL_HELP := { echo "spacectl: the installation failed; the first one needs a
 STUDY   := retrieval
 METRICS ?= out/metrics.json
 
-.PHONY: demo test test-all bench metrics clean
+.PHONY: demo test test-all bench metrics stub clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/spacectl run $(STUDY) --out out/$(STUDY)
@@ -52,6 +53,9 @@ bench: $(VENV)/test.stamp
 
 metrics: $(VENV)/test.stamp
 	$(BIN)/spacectl metrics --out $(METRICS) $(if $(AGAINST),--against $(AGAINST))
+
+stub: $(VENV)/test.stamp
+	$(BIN)/python -m tests.package.public_stub
 
 $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing spacectl into $(VENV) ..."

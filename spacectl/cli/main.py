@@ -31,7 +31,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.files import load_system
 from spacectl.model.system import System
 from spacectl.reports.page.summaries import describe_shapes
-from spacectl.reports.page.units import format_value, pretty_unit
+from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
 

@@ -17,7 +17,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.requirement import parse_requirement
 from spacectl.reports.folder.folder import PAGE, plain_parameters, read_document, rebuild_report
 from spacectl.reports.page.page import judge_document
-from spacectl.reports.page.units import format_value, pretty_unit
+from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["list_command", "report_command", "run_command"]
 

@@ -28,7 +28,7 @@ from spacectl.core.study import StudyResult, parameter_value
 from spacectl.reports.folder.atomic import check_replaceable
 from spacectl.reports.folder.folder import PAGE, plain_parameters, plain_value, write_study_folder
 from spacectl.reports.page.record import StudyRecord
-from spacectl.reports.page.units import format_value
+from spacectl.reports.units import format_value
 
 __all__ = ["sweep_command"]
 

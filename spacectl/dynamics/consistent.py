@@ -10,11 +10,11 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.dynamics.closing.open_loops import not_met
 from spacectl.dynamics.constraints.closest import largest_rows
 from spacectl.dynamics.constraints.diagnosis import require_sides
 from spacectl.dynamics.embedding.close_loops import close_member, least_change, move_speeds, own_weights, shorten_step
-from spacectl.dynamics.open_rows import not_met
-from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.arguments import as_given_state, as_names, as_time
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError, warn
+from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.embedding.reference import EmbeddedTwin, full_inertia, pack
 from spacectl.dynamics.embedding.solve import Partition, partition, scale_of
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.weak_loops import singular_loop
 
 __all__ = ["EmbeddedMass", "factor_mass"]
 

@@ -24,11 +24,11 @@ from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.arguments import as_names
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.options import Baumgarte, Options, choose_speeds
-from spacectl.model.absolute import as_absolute
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.physical_names import PhysicalNames
-from spacectl.model.segments import expand_segments
 from spacectl.model.system import System
+from spacectl.model.transforms.absolute import as_absolute
+from spacectl.model.transforms.segments import expand_segments
 
 __all__ = ["FORMULATIONS", "form_equations"]
 

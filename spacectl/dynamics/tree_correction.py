@@ -17,9 +17,9 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.constraints.sharing import share_load
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.formulations.articulated import form_articulated
+from spacectl.dynamics.formulations.switching import compliances_of
 from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.recursion.sweeps import forward_dynamics, move_all
-from spacectl.dynamics.switching import compliances_of
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.dynamics.truncation.orders import is_truncated

@@ -14,13 +14,13 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, ShapeError, SolverError, warn
 from spacectl.core.labels import Labels
+from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.constraints.rank_condition import explain_rank
+from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
 from spacectl.dynamics.recursion.tree_data import serves_tree
-from spacectl.dynamics.switching import stage_numbers
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.weak_loops import singular_loop
 from spacectl.linear.analysis.steadiness import model_matrix, warn_if_varying
 from spacectl.linear.models.linear_model import LinearModel
 from spacectl.linear.models.manifold import constraint_manifold

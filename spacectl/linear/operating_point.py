@@ -16,7 +16,7 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.consistent import make_consistent
-from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.analysis.stability import judge_stability
 from spacectl.linear.analysis.steadiness import find_variation

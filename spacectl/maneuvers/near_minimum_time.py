@@ -25,12 +25,12 @@ from spacectl.maneuvers.settling import plan_states, settle_after
 from spacectl.maneuvers.settling_along import settle_along
 from spacectl.maneuvers.shaped import shape_plan
 from spacectl.maneuvers.weights import energy_weights, input_weights
-from spacectl.model.counterpart import rigid_counterpart
-from spacectl.planners.bang_bang.plan_bang_bang import plan_bang_bang
+from spacectl.model.transforms.counterpart import rigid_counterpart
 from spacectl.planners.paths.limits import TorqueLimits
 from spacectl.planners.paths.path import Path
 from spacectl.planners.phase_plane.plan_phase_plane import plan_phase_plane
 from spacectl.planners.plan import Plan
+from spacectl.planners.plan_bang_bang import plan_bang_bang
 from spacectl.planners.problem import Problem
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run.simulate import simulate

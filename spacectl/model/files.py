@@ -34,7 +34,7 @@ from spacectl.model.elements.drive import Drive
 from spacectl.model.elements.drive_laws import Friction, HardeningSpring, Stiction
 from spacectl.model.environment import ENVIRONMENTS
 from spacectl.model.joints import JOINTS
-from spacectl.model.redundant import QuaternionFree
+from spacectl.model.joints.redundant import QuaternionFree
 from spacectl.model.sensors import SENSORS
 from spacectl.model.system import Part, System
 from spacectl.model.tethers import Tether

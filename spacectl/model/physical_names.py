@@ -18,8 +18,8 @@ from spacectl.core.provenance import content_hash
 from spacectl.model.attachments import find_interfaces
 from spacectl.model.bodies.base.modal_arrays import sizes_of
 from spacectl.model.rebuild import field_names, field_value, find_field, flatten, is_number, rebuild_system, unflatten
-from spacectl.model.segments import segment_derivatives
 from spacectl.model.system import System
+from spacectl.model.transforms.segments import segment_derivatives
 
 __all__ = ["PhysicalNames"]
 

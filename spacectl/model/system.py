@@ -22,11 +22,11 @@ from spacectl.model.elements import Element, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.joints import Revolute
+from spacectl.model.joints.redundant import QuaternionFree
 from spacectl.model.part import Part
 from spacectl.model.rebuild import field_names, field_value, rebuild_system
-from spacectl.model.redundant import QuaternionFree
 from spacectl.model.sensors import Sensor
-from spacectl.model.validate import check_attachments, find_driven, order_parts, validate_system
+from spacectl.model.validation.validate import check_attachments, find_driven, order_parts, validate_system
 
 __all__ = ["Part", "System"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.counterpart import rigid_counterpart
+from spacectl.model.transforms.counterpart import rigid_counterpart
 from spacectl.planners.problem import Problem
 
 __all__ = ["is_flexible", "rigid_problem"]

@@ -13,8 +13,8 @@ import numpy as np
 
 from spacectl import simulate
 from spacectl.core.control_law import ControlLaw
-from spacectl.simulation.driver.tableau import METHODS
-from spacectl.simulation.run.functions import Tier
+from spacectl.simulation.driver.functions import Tier
+from spacectl.simulation.driver.methods.tableau import METHODS
 from tests.benchmarks.measure import Candidate, Effort, Timing, interleave
 from tests.benchmarks.report import Figure, Section
 from tests.benchmarks.scipy_peer import PEERS, Run, continuous_run, sampled_run

@@ -1,6 +1,6 @@
 """LQR on quaternions without further care: gains from A and B as they come, 60 degrees of error, and another attitude model.
 
-The peer is written with modified Rodrigues parameters and numpy alone (`tests.oracles.mrp_attitude`).
+The peer is written with modified Rodrigues parameters and numpy alone (`tests.oracles.mechanics.mrp_attitude`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spacectl import (
     simulate,
     subtract_states,
 )
-from tests.oracles import mrp_attitude
+from tests.oracles.mechanics import mrp_attitude
 
 INERTIA = np.array([[80.0, 3.0, -2.0], [3.0, 100.0, 4.0], [-2.0, 4.0, 120.0]])  # [kg m^2]
 AXIS = np.array([1.0, -2.0, 2.0]) / 3.0

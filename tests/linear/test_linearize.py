@@ -11,7 +11,7 @@ from spacectl.linear.models.linear_model import LinearModel
 from spacectl.linear.models.tangent import tangent_map
 from spacectl.linear.operating_point import find_operating_point
 from spacectl.spatial.rotation import rotation_from_quaternion, rotation_vector
-from tests.oracles import gravity_gradient
+from tests.oracles.mechanics import gravity_gradient
 
 
 def random_point(eom, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -12,9 +12,9 @@ from spacectl import LinearModel, ModelError, ShapeError, form_equations, librar
 from spacectl.linear.margins.classical import classical_margins
 from spacectl.linear.margins.disk import disk_margins, perturbed_poles
 from spacectl.linear.margins.hamiltonian import response
+from spacectl.linear.margins.loops import closed_loop
 from spacectl.linear.margins.norms import realisation
 from spacectl.linear.margins.structured import find_structured_peak, lower_bound, upper_bound
-from spacectl.linear.models.loops import closed_loop
 from tests.linear.test_norms import model_of
 
 INTEGRATOR = model_of([[0.0]], [[1.0]], [[1.0]])

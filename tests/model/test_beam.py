@@ -12,7 +12,7 @@ from scipy.special import iv, jv, kv, yv
 from spacectl import Beam, Fixed, ModalBody, Part, RigidBody, System, form_equations, linearize
 from spacectl.model.bodies.base.flexible import Proportional
 from spacectl.model.bodies.base.profile import Profile
-from tests.oracles.beam_frequencies import EULER, huang, pinned_timoshenko, roots, tip_body, transfer, warping
+from tests.oracles.flexible.beam_frequencies import EULER, huang, pinned_timoshenko, roots, tip_body, transfer, warping
 
 LENGTH, DENSITY, EI = 2.0, 1.5, 50.0
 UNIT = np.sqrt(EI / (DENSITY * LENGTH**4))

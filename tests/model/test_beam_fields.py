@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from spacectl import Beam, Frame
-from tests.oracles.flexible_points import slope
+from tests.oracles.flexible.flexible_points import slope
 
 LENGTH = 2.0
 SIZES = 2.0 ** -np.arange(4.0, 7.0)  # of eta: third-order errors of 2e-4 to 4e-6, far above the integration's 1e-9

@@ -35,7 +35,7 @@ from spacectl import (
     save_fem,
     save_system,
 )
-from tests.oracles.beam_elements import beam_matrices
+from tests.oracles.flexible.beam_elements import beam_matrices
 
 DATA = {"mass": 12.0, "EA": 1e6, "GJ": 1e4, "EIy": 1.2e4, "EIz": 1.4e4, "polar": 0.02}
 

@@ -26,8 +26,8 @@ from spacectl import (
     form_equations,
 )
 from spacectl.core.errors import ModelError
-from spacectl.model.absolute import as_absolute
 from spacectl.model.files import system_from_dict, system_to_dict
+from spacectl.model.transforms.absolute import as_absolute
 
 PAYLOAD = RigidBody(name="payload", mass=5.0, inertia=(1.0, 1.0, 1.0))
 

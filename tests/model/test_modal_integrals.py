@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacectl.model.bodies.base.modal_integrals import ModalPoints, modal_integrals, pack_symmetric, unpack_symmetric
 from spacectl.spatial.flexible import ModalInertia
-from tests.oracles.flexible_points import kinetic, momentum, random_points, slope
+from tests.oracles.flexible.flexible_points import kinetic, momentum, random_points, slope
 from tests.strategies import REPEATABLE
 
 SIZES = 2.0 ** -np.arange(

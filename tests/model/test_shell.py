@@ -8,7 +8,7 @@ import pytest
 from spacectl import ModalBody, ModelError, Part, Plate, ShapeError, SurfacePatch, System, load_system, save_system
 from spacectl.model.bodies.surface.basis import legendre_family
 from spacectl.model.bodies.surface.ritz import RitzSpace, isotropic_section
-from tests.oracles.cylinder_shell import cylinder_frequency
+from tests.oracles.flexible.cylinder_shell import cylinder_frequency
 
 MATERIAL = {"E": 0.91, "nu": 0.3, "density": 1.0}  # E / (1 - nu^2) = 1: frequencies are the usual parameter omega R / c
 

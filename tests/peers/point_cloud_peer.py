@@ -1,4 +1,4 @@
-"""A `System` and a named state in the point-cloud reference of `tests.oracles.point_cloud`."""
+"""A `System` and a named state in the point-cloud reference of `tests.oracles.mechanics.point_cloud`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.model.environment import CentralGravity, CircularOrbit, UniformGravity
 from spacectl.model.system import System
-from tests.oracles import point_cloud
+from tests.oracles.mechanics import point_cloud
 from tests.peers.layout import Link, read_links, read_loads
 
 __all__ = ["accelerate", "energy", "momentum", "react", "read_bodies", "read_gravity"]

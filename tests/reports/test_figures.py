@@ -10,7 +10,7 @@ import pytest
 from spacectl.core.figure import Band, Figure, Line, Panel, Region
 from spacectl.reports.page.figure_data import figure_from_data, figure_to_data
 from spacectl.reports.page.figures import draw_figure, line_looks, render_figure, save_figure
-from spacectl.reports.page.units import format_value, metric_unit, pretty_unit, shown_unit
+from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
 
 T = np.linspace(0.0, 1.0, 11)
 

@@ -27,8 +27,8 @@ from spacectl.reports.folder.atomic import check_replaceable, complete_folder, f
 from spacectl.reports.folder.folder import rebuild_report, write_study_folder
 from spacectl.reports.folder.leftovers import OLD, process_mark
 from spacectl.reports.page.page import StudyRecord
-from spacectl.simulation.results.load import load_simulation
-from spacectl.simulation.run.events import Guard
+from spacectl.simulation.events import Guard
+from spacectl.simulation.load import load_simulation
 from spacectl.simulation.run.simulate import simulate
 from tests.reports.test_page import run_of
 

@@ -20,7 +20,7 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model.library import pendulum
 from spacectl.reports.page.page import StudyRecord, write_report
 from spacectl.reports.page.summary import EVENTS_SHOWN, event_rows
-from spacectl.simulation.run.events import Guard
+from spacectl.simulation.events import Guard
 from spacectl.simulation.run.simulate import simulate
 
 EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\"> {{ 7 * 7 }} '\"&"

@@ -31,7 +31,7 @@ from spacectl import (
     simulate,
 )
 from spacectl.core.errors import ModelError
-from spacectl.reports.page.arrays import unpack, unpack_tracks
+from spacectl.reports.arrays import unpack, unpack_tracks
 from spacectl.reports.scene.bodies import skin_of
 from spacectl.reports.scene.framing import find_cloud
 from spacectl.reports.scene.loads import find_arrows, find_lines

@@ -13,7 +13,7 @@ from scipy.integrate import quad, solve_ivp
 from spacectl import load_simulation
 from spacectl.cli.lookup import load_study
 from spacectl.cli.main import run_command_line
-from tests.oracles import spinner_with_damper
+from tests.oracles.mechanics import spinner_with_damper
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "gravity_gradient"
 

@@ -11,7 +11,7 @@ from spacectl import StudyResult
 from spacectl.cli.lookup import load_study
 from spacectl.cli.main import run_command_line
 from spacectl.core.study import override_parameters
-from tests.oracles.two_body_spacecraft import relative_history, spacecraft_history
+from tests.oracles.mechanics.two_body_spacecraft import relative_history, spacecraft_history
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "multibody_spacecraft"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spacectl.cli.main import run_command_line
-from tests.oracles.plate_elements import ElementPlate
+from tests.oracles.flexible.plate_elements import ElementPlate
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "rotating_plate"
 

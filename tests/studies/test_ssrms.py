@@ -17,7 +17,7 @@ from spacectl import load_simulation
 from spacectl.cli.lookup import load_study
 from spacectl.cli.main import run_command_line
 from spacectl.spatial.backend import skew
-from tests.oracles.beam_elements import beam_matrices
+from tests.oracles.flexible.beam_elements import beam_matrices
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "ssrms"
 RATIO, PAYLOAD, BOOM = 1700.0, 90000.0, 7.0

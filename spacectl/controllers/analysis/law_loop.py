@@ -12,9 +12,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.controllers.analysis.discretise import sample_plant
+from spacectl.controllers.analysis.error_state import ErrorState, read_error_state
 from spacectl.controllers.analysis.loop_margins import LoopGain
-from spacectl.controllers.regulators.discretise import sample_plant
-from spacectl.controllers.regulators.error_state import ErrorState, read_error_state
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.linear.models.linear_model import LinearModel

@@ -40,9 +40,8 @@ from spacectl.linear.models.tangent import subtract_states
 __all__ = ["FeedbackLinearization", "ModifiedFeedbackLinearization"]
 
 Symbols = tuple[Any, ...]
-Command = Callable[
-    [Symbols, Symbols, Any], tuple[Any, Any]
-]  #: (t, q, v, p), (M, h, B_tau), a -> u, side of a singularity
+#: (t, q, v, p), (M, h, B_tau), a -> u, side of a singularity
+Command = Callable[[Symbols, Symbols, Any], tuple[Any, Any]]
 
 _CURE = "control other speeds (speeds=...) by other inputs (inputs=...), add actuators, or use ModifiedFeedbackLinearization"
 _REPEATED = "some of them repeat others: leave one out, or move an actuator"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spacectl.controllers.regulators.discretise import sample_noise, sample_plant
+from spacectl.controllers.analysis.discretise import sample_noise, sample_plant
 from spacectl.controllers.regulators.lqr_problem import check_period
 from spacectl.controllers.regulators.riccati import solve_continuous, solve_discrete
 from spacectl.controllers.regulators.submodel import read_reduction

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.regulators.error_state import ErrorState
+from spacectl.controllers.analysis.error_state import ErrorState
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.controllers.regulators.error_state import ErrorState, read_error_state
+from spacectl.controllers.analysis.error_state import ErrorState, read_error_state
 from spacectl.controllers.regulators.feedback import law_function
 from spacectl.controllers.regulators.lqr_checks import require_weighted
 from spacectl.controllers.regulators.lqr_pieces import Piece, cut_pieces, follow_pieces

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.controllers.regulators.discretise import sample_cost
+from spacectl.controllers.analysis.discretise import sample_cost
 from spacectl.controllers.regulators.feedback import Integrals
 from spacectl.controllers.regulators.lqr_checks import require_movable, require_weighted
 from spacectl.controllers.regulators.riccati import RiccatiSolution, solve_continuous, solve_discrete

@@ -19,7 +19,7 @@ from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.actuators import JointTorque
-from spacectl.model.validate import find_speed
+from spacectl.model.validation.validate import find_speed
 
 __all__ = ["design_pd"]
 

@@ -12,7 +12,7 @@ from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.embedding.terms import AggregateTerms
 from spacectl.dynamics.tree.nodes import Numbers
 from spacectl.model.actuators import JointTorque
-from spacectl.model.validate import find_speed
+from spacectl.model.validation.validate import find_speed
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["LocalRows"]

@@ -22,7 +22,7 @@ from spacectl.dynamics.waist.options import Baumgarte
 from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial, FrameConstraint
 from spacectl.model.system import System
-from spacectl.model.validate import find_speed
+from spacectl.model.validation.validate import find_speed
 
 __all__ = ["EmbeddedModel", "Member"]
 

@@ -21,7 +21,7 @@ from spacectl.dynamics.recursion.sweeps import LinkMotion, bias_loads, carried_a
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.actuators import BodyTorque, JointTorque
 from spacectl.model.actuators.distributed_force import DistributedForce
-from spacectl.model.validate import find_component
+from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, dot, stack, zeros
 from spacectl.spatial.flexible import Attachment, attach, distributed_load
 from spacectl.spatial.inertia import Inertia

@@ -33,7 +33,7 @@ from spacectl.dynamics.waist.options import Options
 from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.system import System
-from spacectl.model.validate import find_speed
+from spacectl.model.validation.validate import find_speed
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import attach, distributed_load
 from spacectl.spatial.motion import Placement, pull_wrench

@@ -18,7 +18,7 @@ from spacectl.dynamics.constraints.sharing import rigid_compliances
 from spacectl.dynamics.constraints.solver_function import Road, constrained_solve, shared_reactions
 from spacectl.dynamics.constraints.terms import ConstraintTerms, active_constraints
 from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms
-from spacectl.dynamics.switching import switch_equations
+from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions

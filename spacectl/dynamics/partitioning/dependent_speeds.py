@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.constraints.solvers import RANK, row_units
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.actuators import JointTorque
-from spacectl.model.validate import find_speed
+from spacectl.model.validation.validate import find_speed
 
 __all__ = ["KEPT", "choose_dependent", "unit_rows", "wish_weights"]
 

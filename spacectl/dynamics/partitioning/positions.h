@@ -91,7 +91,7 @@ static double sc_step(int m, const double *C, const double *g, double damping, d
     return det;
 }
 
-/* As BlockNewton.close (dynamics/block_newton.py): steps of at most half a radian or metre, damped so that the gap never
+/* As BlockNewton.close (dynamics/closing/block_newton.py): steps of at most half a radian or metre, damped so that the gap never
  * grows; with keep no step is made to the other side. work: 4 m + 3 m m doubles. Returns 1 if closed on the given side. */
 static int sc_close_damped(const sc_block *B, double side, int keep, double *q, double *next, double *work, long long *iw,
                            int steps) {

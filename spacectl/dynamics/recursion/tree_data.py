@@ -17,7 +17,7 @@ from spacectl.dynamics.recursion.steps import RECORD, gravity_index, has_step, k
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, numeric_numbers
 from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.system import System
-from spacectl.model.validate import find_speed
+from spacectl.model.validation.validate import find_speed
 from spacectl.spatial.motion import Placement
 
 __all__ = [

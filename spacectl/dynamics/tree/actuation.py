@@ -12,7 +12,7 @@ from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, Reaction
 from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.constraints import Loop
 from spacectl.model.system import System
-from spacectl.model.validate import find_component, find_speed
+from spacectl.model.validation.validate import find_component, find_speed
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import distributed_load
 from spacectl.spatial.motion import Placement, pull_wrench

@@ -9,7 +9,7 @@ import casadi as ca
 from spacectl.dynamics.tree.nodes import Numbers, Tree
 from spacectl.model.elements import JointElement
 from spacectl.model.system import System
-from spacectl.model.validate import find_component
+from spacectl.model.validation.validate import find_component
 
 __all__ = ["joint_efforts", "joint_element_places", "joint_potential"]
 

@@ -16,9 +16,9 @@ from scipy.optimize import brentq
 
 from spacectl.core.errors import ShapeError
 from spacectl.linear.margins.hamiltonian import Realisation, balanced, response
+from spacectl.linear.margins.loops import closed_loop
 from spacectl.linear.margins.norms import explain_growth, realisation
 from spacectl.linear.models.linear_model import LinearModel
-from spacectl.linear.models.loops import closed_loop
 
 __all__ = ["ClassicalMargins", "classical_margins"]
 

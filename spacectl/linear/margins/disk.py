@@ -13,10 +13,10 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.linear.margins.hamiltonian import Realisation, find_peak, response
+from spacectl.linear.margins.loops import closed_loop, form_loop
 from spacectl.linear.margins.norms import explain_growth, realisation
 from spacectl.linear.margins.structured import find_structured_peak
 from spacectl.linear.models.linear_model import LinearModel
-from spacectl.linear.models.loops import closed_loop, form_loop
 
 __all__ = ["DiskMargin", "DiskMargins", "disk_margins", "perturbed_poles"]
 

@@ -14,8 +14,8 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.planners.paths.native import ManyPoints
 from spacectl.planners.paths.solve import PathPoints, SolvedPath
-from spacectl.planners.phase_plane.native import ManyPoints
 
 __all__ = ["PathDynamics", "PathMotion"]
 

@@ -24,7 +24,7 @@ from spacectl.planners.paths.limits import (
     SpeedLimits,
     TorqueLimits,
 )
-from spacectl.planners.phase_plane.native import ManyPoints
+from spacectl.planners.paths.native import ManyPoints
 
 __all__ = ["LimitRows", "form_rows"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from spacectl.core.errors import ModelError
 from spacectl.core.limits import regular_file
-from spacectl.reports.page.units import NOISE, format_value
+from spacectl.reports.units import NOISE, format_value
 
 __all__ = ["FORMS", "MetricChange", "compare_metrics", "read_metrics", "write_metrics"]
 

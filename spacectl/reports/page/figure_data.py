@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.figure import Band, Figure, Line, Panel, Region
-from spacectl.reports.page.arrays import decimate, pack, unpack
+from spacectl.reports.arrays import decimate, pack, unpack
 from spacectl.reports.page.figures import band_text, line_looks
-from spacectl.reports.page.units import pretty_unit, shown_unit
+from spacectl.reports.units import pretty_unit, shown_unit
 
 __all__ = ["figure_from_data", "figure_to_data"]
 

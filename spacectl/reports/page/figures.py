@@ -20,7 +20,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
 from spacectl.core.figure import Band, Figure, Line, Panel, Region
-from spacectl.reports.page.units import format_value, shown_unit
+from spacectl.reports.units import format_value, shown_unit
 
 __all__ = ["band_text", "draw_figure", "line_looks", "render_figure", "save_figure"]
 

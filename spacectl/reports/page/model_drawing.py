@@ -14,7 +14,7 @@ from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.system import Part, System
 from spacectl.model.tethers import LineElement
 from spacectl.model.tethers.line import LineMass, LineRod, LineSpool, LineSwivel
-from spacectl.reports.page.units import format_value, pretty_unit
+from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["draw_model"]
 

@@ -28,8 +28,8 @@ from spacectl.reports.page.figure_data import figure_from_data
 from spacectl.reports.page.figures import render_figure
 from spacectl.reports.page.record import StudyRecord
 from spacectl.reports.page.summary import metric_rows, printed_rows
-from spacectl.reports.page.units import pretty_powers
 from spacectl.reports.scene.viewer import page_replay
+from spacectl.reports.units import pretty_powers
 
 __all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]
 

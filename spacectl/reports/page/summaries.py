@@ -14,7 +14,7 @@ from spacectl.model.attachments import find_compliances
 from spacectl.planners.phase_plane.figure import draw_phase_plane
 from spacectl.planners.phase_plane.plan_phase_plane import PhasePlane
 from spacectl.planners.plan import Plan
-from spacectl.reports.page.units import format_value, pretty_unit
+from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["describe_shapes", "equation_summary", "law_summary", "linear_summary", "plan_figures", "plan_summary"]
 

@@ -14,13 +14,13 @@ from spacectl.core.errors import ModelError
 from spacectl.core.shape import Shape
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CircularOrbit
-from spacectl.reports.page.arrays import pack, pack_indices, pack_tracks
-from spacectl.reports.page.units import format_value, pretty_unit
+from spacectl.reports.arrays import pack, pack_indices, pack_tracks
 from spacectl.reports.scene.bodies import skin_of
 from spacectl.reports.scene.framing import WIDE, find_camera, find_cloud, find_origin
 from spacectl.reports.scene.loads import find_arrows, find_lines
 from spacectl.reports.scene.looks import rigid_looks
 from spacectl.reports.scene.motion import Motion, deflection, find_motion
+from spacectl.reports.units import format_value, pretty_unit
 from spacectl.spatial.rotation import quaternion_from_rotation
 
 __all__ = ["replay_of"]

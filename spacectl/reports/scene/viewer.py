@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.reports.page.arrays import unpack
+from spacectl.reports.arrays import unpack
 from spacectl.reports.scene.solids import Solid, arrow, tube_faces
 
 __all__ = ["page_replay"]

@@ -12,10 +12,10 @@ import numpy as np
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.noise_seed import check_seed, is_noisy, reseed
+from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.dynamics.weak_loops import singular_loop
+from spacectl.simulation.driver.functions import BoundFunction, Tier, bind_plant
 from spacectl.simulation.run.arguments import check_constraints, check_rates, check_state
-from spacectl.simulation.run.functions import BoundFunction, Tier, bind_plant
 
 __all__ = ["StartChecker", "law_numbers", "limits_of", "parameters_of", "repeat_rows", "seeds_of", "states_of"]
 

@@ -27,10 +27,10 @@ from spacectl.simulation.batches.arguments import (
 )
 from spacectl.simulation.batches.result import SimulationBatch, build_batch
 from spacectl.simulation.batches.workers import Worker, run_in_threads
+from spacectl.simulation.driver.functions import CALLBACK, NONE, Tier
 from spacectl.simulation.driver.native_loop import DIVERGED, DONE, GUARD, LIMIT, SLICE
+from spacectl.simulation.events import Guard
 from spacectl.simulation.run.arguments import check_atol, check_span, require_room, rounding_floor
-from spacectl.simulation.run.events import Guard
-from spacectl.simulation.run.functions import CALLBACK, NONE, Tier
 from spacectl.simulation.run.run import Run
 from spacectl.simulation.run.simulate import build_run
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.trajectory import Trajectory
-from spacectl.simulation.driver.adams import MAX_ADAMS, MultistepMethod
-from spacectl.simulation.driver.leap import LEAP_NODES, leap_tableau
-from spacectl.simulation.driver.radau import ImplicitMethod
-from spacectl.simulation.driver.tableau import Method
-from spacectl.simulation.run.functions import NONE, BoundFunction, unused
+from spacectl.simulation.driver.functions import NONE, BoundFunction, unused
+from spacectl.simulation.driver.methods.adams import MAX_ADAMS, MultistepMethod
+from spacectl.simulation.driver.methods.leap import LEAP_NODES, leap_tableau
+from spacectl.simulation.driver.methods.radau import ImplicitMethod
+from spacectl.simulation.driver.methods.tableau import Method
 
 __all__ = ["COUNTS", "DEEPEST", "LoopData"]
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from spacectl.codegen.library import load_tuned
 from spacectl.core.errors import SolverError
+from spacectl.simulation.driver.functions import BoundFunction, address_of
 from spacectl.simulation.driver.loop_data import LoopData
-from spacectl.simulation.run.functions import BoundFunction, address_of
 
 __all__ = ["CALLBACK_ERROR", "DIVERGED", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "NativeLoop", "load_driver"]
 

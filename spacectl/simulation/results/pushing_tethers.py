@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.dynamics.tension import find_tension
+from spacectl.dynamics.reactions.tension import find_tension
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.tethers import Tether
 

@@ -15,8 +15,8 @@ from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.core.parameters import Parameters
 from spacectl.core.trajectory import Interpolation, Trajectory
+from spacectl.simulation.events import Event
 from spacectl.simulation.results.files import write_dataset
-from spacectl.simulation.run.events import Event
 
 __all__ = ["Simulation", "build_dataset", "frozen"]
 

@@ -13,10 +13,10 @@ from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.limits import require_memory
+from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.dynamics.weak_loops import singular_loop
-from spacectl.simulation.run.events import Guard
+from spacectl.simulation.events import Guard
 
 __all__ = [
     "check_atol",

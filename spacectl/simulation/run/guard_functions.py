@@ -18,11 +18,11 @@ from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.errors import ModelError, unknown_name, warn
 from spacectl.core.labels import Labels
 from spacectl.dynamics.constraints.reactions import compile_reactions
-from spacectl.dynamics.switching import compliances_of, constraints_of
-from spacectl.dynamics.uniqueness import constraints_behind, shared_directions, shared_groups
+from spacectl.dynamics.formulations.switching import compliances_of, constraints_of
+from spacectl.dynamics.reactions.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.run.events import Guard
-from spacectl.simulation.run.functions import BoundFunction, Tier, bind_casadi, bind_native
+from spacectl.simulation.driver.functions import BoundFunction, Tier, bind_casadi, bind_native
+from spacectl.simulation.events import Guard
 
 __all__ = ["GuardAccessor", "bind_guards", "warn_if_shared"]
 

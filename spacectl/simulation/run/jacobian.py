@@ -20,8 +20,8 @@ from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.simulation.driver.functions import BoundFunction, Tier, bind_casadi, bind_native
 from spacectl.simulation.driver.native_loop import load_driver
-from spacectl.simulation.run.functions import BoundFunction, Tier, bind_casadi, bind_native
 from spacectl.simulation.run.laws import feedback_function
 
 __all__ = ["bind_slopes"]

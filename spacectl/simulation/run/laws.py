@@ -17,7 +17,7 @@ from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.run.functions import BoundFunction, Tier, bind_casadi, bind_python
+from spacectl.simulation.driver.functions import BoundFunction, Tier, bind_casadi, bind_python
 
 __all__ = ["BoundLaw", "bind_law", "feedback_function"]
 

@@ -22,12 +22,12 @@ from spacectl.core.study import Progress
 from spacectl.dynamics.constraints.projection import rank_jumps
 from spacectl.dynamics.kinks import find_kinks
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
 from spacectl.simulation.driver.loop_data import LoopData
-from spacectl.simulation.driver.tableau import find_tableau
+from spacectl.simulation.driver.methods.tableau import find_tableau
+from spacectl.simulation.events import Guard
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run import arguments as check_arguments
-from spacectl.simulation.run.events import Guard
-from spacectl.simulation.run.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
 from spacectl.simulation.run.guard_functions import bind_guards
 from spacectl.simulation.run.jacobian import bind_slopes
 from spacectl.simulation.run.laws import bind_law

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.solvers import RANK
-from spacectl.dynamics.switching import constraints_of, rows_of
+from spacectl.dynamics.formulations.switching import constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.constraints import FrameConstraint
 from spacectl.simulation.driver.reference.guards import guard_values

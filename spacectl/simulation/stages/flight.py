@@ -12,9 +12,9 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
 from spacectl.core.study import Progress
 from spacectl.dynamics.constraints.projection import project_state
-from spacectl.dynamics.switching import stage_numbers
+from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.run.events import Event, Guard, describe_stop
+from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.run.run import Driver, Run, make_loop
 from spacectl.simulation.run.simulate import build_run
 from spacectl.simulation.stages.entry import close_gaps, enter_guards, is_rest, refuse_pile_up

@@ -18,7 +18,7 @@ from spacectl.core.array import Array, as_scalar
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.sharing import find_redundancy
 from spacectl.dynamics.constraints.solvers import NOTHING, RANK, speed_scales
-from spacectl.dynamics.switching import active_numbers, compliances_of, constraints_of, rows_of
+from spacectl.dynamics.formulations.switching import active_numbers, compliances_of, constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Impulse", "find_impulse"]

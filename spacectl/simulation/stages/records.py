@@ -13,13 +13,13 @@ import xarray
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.dynamics.constraints.reactions import compile_multipliers
-from spacectl.dynamics.switching import active_rows, compliances_of
-from spacectl.dynamics.uniqueness import shared_directions
+from spacectl.dynamics.formulations.switching import active_rows, compliances_of
+from spacectl.dynamics.reactions.uniqueness import shared_directions
 from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.simulation.driver.functions import bind_native
 from spacectl.simulation.driver.loop_data import COUNTS
+from spacectl.simulation.events import Event
 from spacectl.simulation.results.simulation import Letter, build_dataset, frozen
-from spacectl.simulation.run.events import Event
-from spacectl.simulation.run.functions import bind_native
 from spacectl.simulation.run.run import Run
 from spacectl.simulation.stages.result import StagedSimulation, Transition, add_stages
 

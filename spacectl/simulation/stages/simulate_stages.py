@@ -16,11 +16,11 @@ from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import Progress
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.simulation.driver.functions import Tier, choose_tier
 from spacectl.simulation.results.pushing_tethers import warn_if_pushing
 from spacectl.simulation.results.saturation import judge_saturation
 from spacectl.simulation.results.theory import judge_theory
 from spacectl.simulation.run import arguments as check_arguments
-from spacectl.simulation.run.functions import Tier, choose_tier
 from spacectl.simulation.run.run import Driver
 from spacectl.simulation.stages.flight import Flight
 from spacectl.simulation.stages.records import gather

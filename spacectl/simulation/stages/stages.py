@@ -11,7 +11,7 @@ from typing import Any
 
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.simulation.run.events import Guard
+from spacectl.simulation.events import Guard
 
 __all__ = ["Exit", "Impact", "Stage", "StageProduct", "combine_stages", "stage_table"]
 

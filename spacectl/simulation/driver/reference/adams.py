@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from spacectl.simulation.driver.adams import MAX_ADAMS, adams_weights
 from spacectl.simulation.driver.loop_data import LoopData
+from spacectl.simulation.driver.methods.adams import MAX_ADAMS, adams_weights
 from spacectl.simulation.driver.reference.steps import GO, right_side, scale, total_square
 
 __all__ = ["adams_attempt", "adams_begin", "adams_retry", "adams_shift"]

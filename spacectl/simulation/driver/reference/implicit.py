@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from spacectl.simulation.driver.functions import NONE
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.reference.steps import (
     CALLBACK_ERROR,
@@ -22,7 +23,6 @@ from spacectl.simulation.driver.reference.steps import (
     scale,
     total_square,
 )
-from spacectl.simulation.run.functions import NONE
 
 __all__ = ["NO_CONVERGENCE", "factorise", "implicit_attempt", "implicit_factor", "jacobian", "lu", "lu_solve"]
 

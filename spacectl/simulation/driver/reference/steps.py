@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.simulation.driver.functions import NONE, BoundFunction
 from spacectl.simulation.driver.loop_data import LoopData
-from spacectl.simulation.run.functions import NONE, BoundFunction
 
 __all__ = [
     "CALLBACK_ERROR",

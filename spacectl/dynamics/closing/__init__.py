@@ -1,0 +1,1 @@
+"""Closing the loops of a mechanism: states, errors, singular positions."""

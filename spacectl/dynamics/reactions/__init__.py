@@ -1,0 +1,1 @@
+"""Reactions: tension, wrenches of constraints and of the base, and whether they are unique."""

@@ -1,0 +1,202 @@
+"""`find_base_wrench`: force and moment of a mechanism on the body that carries it (002, tenth step).
+
+002 refers to its first part for the algorithm, which is not at hand; derived here. With all accelerations known, the
+bodies of the opened tree tell what their root joints must pass: inertia forces less forces from outside. Forces in
+closed loops are inner ones, so that multipliers, unique or not, play no part.
+
+For the root everything is inner: natural constraints push on bodies of the system and on the root, and nothing else is
+there, so that the wrench is the forces from outside less the rate of momentum, whatever keeps the constraints. For a body
+it matters who takes the other side of a constraint: inner if that is the base or a body that it carries. A rule names
+frames and loads each along its slope; if these loads do not balance, the root takes the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, unknown_name, warn
+from spacectl.dynamics.formulations.switching import constraints_of
+from spacectl.dynamics.reactions.uniqueness import constraints_behind, shared_directions, shared_groups
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.model.actuators import JointTorque
+from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
+from spacectl.spatial.motion import Placement, pull_wrench
+
+__all__ = ["find_base_wrench"]
+
+
+def find_base_wrench(
+    eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, base: str = "world", p: Any = None
+) -> np.ndarray:
+    """Wrench that everything carried by a body exerts on it, through joints and loops together.
+
+    Springs and tethers between points count as forces from outside, as do actuators on bodies (also where they keep a
+    constraint) and constraints that tie the mechanism to bodies which the base does not carry. The root carries
+    everything: all constraint forces on it are counted, those of rules too. A rule of coordinates acts within their joints.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of any formulation in joint coordinates.
+    t : float
+        Time [s].
+    x : array, shape (n_x,)
+        State.
+    u : array, shape (n_u,), optional
+        Inputs; default zero.
+    base : str
+        The body, or ``"world"``.
+    p : array, optional
+        Run-time parameters.
+
+    Returns
+    -------
+    array, shape (6,)
+        Moment [N m] and force [N] about the base's origin, in its axes.
+
+    Raises
+    ------
+    ModelError
+        If there is no such body, or it carries nothing; and if a rule loads the base, what it carries and others together, so
+        that it does not tell which part of the force on the base comes from the mechanism.
+
+    Warns
+    -----
+    UserWarning
+        If constraints to bodies that the base does not carry are redundant and their compliance is not known: then the wrench
+        depends on how they share a load.
+    """
+    require_equations(eom, "find_base_wrench")
+    parts = eom.system.tree
+    roots = eom.system.environment.root_names
+    names = [part.name for part in parts]
+    if base not in roots and base not in names:
+        raise ModelError(f"find_base_wrench: {unknown_name('body', base, [*roots, *names])}")
+    carriers = {part.name: part.on.split(".")[0] for part in parts}
+    hung = [part for part in parts if _same(carriers[part.name], base, roots)]
+    if not hung:
+        raise ModelError(f"find_base_wrench: nothing is carried by '{base}'; name the body that holds the mechanism")
+    state = np.asarray(x, dtype=float)
+    q, v = state[: eom.n_q], state[eom.n_q :]
+    command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
+    wrenches = _tree_wrenches(eom, t, q, v, command, _outward(carriers, base, roots), base, p)
+    placements = eom.placements(t, q, p)
+    X_NP = Placement(np.eye(3), np.zeros(3)) if base in roots else _placement(placements[names.index(base)])
+    return _passed(parts, placements, [names.index(part.name) for part in hung], wrenches, X_NP)
+
+
+def _same(carrier: str, base: str, roots: tuple[str, ...]) -> bool:
+    return carrier == base or (carrier in roots and base in roots)
+
+
+def _outward(carriers: dict[str, str], base: str, roots: tuple[str, ...]) -> set[str]:
+    """Names of all bodies that the base carries, directly or not."""
+    found: set[str] = set()
+    for name in carriers:
+        at = name
+        while at in carriers and not _same(carriers[at], base, roots):
+            at = carriers[at]
+        if at in carriers:
+            found.add(name)
+    return found
+
+
+def _placement(row: np.ndarray) -> Placement:
+    return Placement(row[:9].reshape(3, 3), row[9:])
+
+
+def _tree_wrenches(
+    eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray, bodies: set[str], base: str, p: Any
+) -> np.ndarray:
+    """Wrenches of the joints of the opened tree: loops within the mechanism, or between it and the base, pass nothing."""
+    v_dot = eom.v_dot(t, q, v, u, p)
+    if not eom.constraint_rows:
+        return eom.reactions(t, q, v, u, p)
+    values = eom.parameters.of(p)
+    lam, function = eom.multipliers(t, q, v, u, p), eom.functions["reactions"]
+    inner = {item.name for item in eom.system.constraints if _is_inner(item, bodies, base, eom)}
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        """What the multipliers of some rows do to the joints, (n, 6)."""
+        given = (t, q, v, u, v_dot, values)
+        return np.asarray(function(*given, np.where(rows, lam, 0.0)).full() - function(*given, 0.0 * lam).full())
+
+    owners = np.array([name.split(".")[0] for name in eom.constraint_rows])
+    for item in eom.system.constraints:
+        if item.is_natural and isinstance(item, Constraint) and base in _loaded(item) and _loaded(item) & bodies:
+            if _loaded(item) - bodies - {base} or not _is_balanced(eom, t, q, p, change(owners == item.name)):
+                raise ModelError(
+                    f"find_base_wrench: rule '{item.name}' loads '{base}', what it carries, and others (or the root) together, "
+                    f"and does not tell whose force acts on '{base}'; write it as constraints between frames, or ask for "
+                    "base='world'"
+                )
+            inner.add(item.name)
+    efforts = {a.input_name: a for a in eom.system.actuators}
+    is_inner = {name: isinstance(a, JointTorque) and a.joint in inner for name, a in efforts.items()}
+    outer = ~np.array(_inner_rows(eom, inner, is_inner))
+    _warn_if_shared(eom, t, np.concatenate([q, v]), p, outer, base)
+    lam = np.where(outer, lam, 0.0)
+    command = np.where([is_inner[name] for name in eom.inputs], 0.0, u) if eom.n_u else u
+    return np.asarray(function(t, q, v, command, v_dot, values, lam).full())
+
+
+def _warn_if_shared(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any, outer: np.ndarray, base: str) -> None:
+    """Warn if the wrench depends on how redundant constraints share a load, unless their compliance is known."""
+    if not np.any(outer):
+        return
+    groups = shared_groups(shared_directions(eom, t, x, p))
+    names = constraints_behind(eom, [k for group in groups if np.any(outer[group]) for k in group])
+    unknown = [item.name for item in constraints_of(eom) if item.name in names and item.compliance is None]
+    if unknown:
+        warn(
+            f"find_base_wrench: the wrench on '{base}' depends on how constraints {', '.join(names)} share a load, which the "
+            f"equations of motion leave open; give compliance=... to {', '.join(unknown)}, or remove what is redundant"
+        )
+
+
+def _inner_rows(eom: EquationsOfMotion, inner: set[str], is_inner: dict[str, bool]) -> list[bool]:
+    """Which multipliers are forces within: of natural constraints, and efforts of motors in the joints of inner loops."""
+    known = {item.name: item for item in eom.system.constraints}
+    seen: dict[str, int] = {}
+    found = []
+    for name in eom.constraint_rows:
+        owner = name.split(".")[0]
+        k = seen[owner] = seen.get(owner, -1) + 1
+        kind = known[owner].kind
+        found.append(is_inner[kind.by[k]] if isinstance(kind, Artificial) else owner in inner)
+    return found
+
+
+def _is_inner(item: Any, bodies: set[str], base: str, eom: EquationsOfMotion) -> bool:
+    roots = eom.system.environment.root_names
+    if base in roots:
+        return True
+    if not isinstance(item, FrameConstraint):
+        return False
+    return all(end in bodies or end == base for end in (item.a.split(".")[0], item.b.split(".")[0]))
+
+
+def _loaded(item: Constraint) -> set[str]:
+    """Bodies on which a rule pushes: those whose frames it names, for a rule of velocities those whose velocities."""
+    kinds = {kind for kind, _ in item.rule.needs} & {"velocity", "angular_velocity"} or {"position", "rotation"}
+    return {name.split(".")[0] for kind, name in item.rule.needs if kind in kinds}
+
+
+def _is_balanced(eom: EquationsOfMotion, t: float, q: np.ndarray, p: Any, change: np.ndarray) -> bool:
+    """Whether loads have no resultant: the joints on the root pass nothing of them."""
+    roots, parts = eom.system.environment.root_names, eom.system.tree
+    on_root = [k for k, part in enumerate(parts) if part.on.split(".")[0] in roots]
+    placements = eom.placements(t, q, p)
+    total = _passed(parts, placements, on_root, change, Placement(np.eye(3), np.zeros(3)))
+    return bool(np.max(np.abs(total)) <= 1e-9 * max(float(np.max(np.abs(change))), 1e-300))
+
+
+def _passed(parts: Any, placements: Any, joints: list[int], wrenches: np.ndarray, X_NP: Placement) -> np.ndarray:
+    """What joints pass to the body that carries them, about its origin in its axes."""
+    total = np.zeros(6)
+    for k in joints:
+        child = Placement(np.asarray(parts[k].child_rotation), np.asarray(parts[k].child_at))
+        total -= pull_wrench(X_NP.inverse() @ _placement(placements[k]) @ child, wrenches[k])
+    return total

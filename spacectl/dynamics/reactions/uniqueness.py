@@ -1,0 +1,126 @@
+"""Which reactions the equations of motion determine, and which depend on how redundant constraints share a load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spacectl.dynamics.constraints.loads import natural_frames
+from spacectl.dynamics.constraints.sharing import ZERO, find_redundancy
+from spacectl.dynamics.constraints.solvers import speed_scales
+from spacectl.dynamics.formulations.switching import active_rows, constraints_of
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+
+__all__ = ["Uniqueness", "constraints_behind", "find_uniqueness", "shared_directions", "shared_groups"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniqueness:
+    """Which reactions at a state are unique; the others follow from the compliance of the constraint equations.
+
+    Parameters
+    ----------
+    equations : mapping of str to bool
+        Of each constraint equation: its multiplier, as in ``eom.multipliers``.
+    joints : mapping of str to bool
+        Of each joint of the tree: its wrench, as in ``eom.reactions``.
+    wrenches : mapping of str to bool
+        Of each natural constraint between frames: its wrench, as in `find_constraint_wrenches`.
+    groups : tuple of tuple of str
+        Constraint equations that share a load; an equation alone shares it with joints of the tree.
+    """
+
+    equations: Mapping[str, bool]
+    joints: Mapping[str, bool]
+    wrenches: Mapping[str, bool]
+    groups: tuple[tuple[str, ...], ...]
+
+
+def find_uniqueness(eom: EquationsOfMotion, t: float, x: Any, *, p: Any = None) -> Uniqueness:
+    """Find which reactions at a state are unique.
+
+    A reaction is unique if and only if no change of the multipliers that leaves all accelerations as they are changes it.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of any formulation.
+    t : float
+        Time [s].
+    x : array, shape (n_x,)
+        State that meets the constraints.
+    p : array, optional
+        Run-time parameters; constraints that they switch off count as unique (their reactions are zero).
+
+    Returns
+    -------
+    Uniqueness
+
+    Examples
+    --------
+    ``find_uniqueness(eom, 0.0, x).groups``
+    """
+    require_equations(eom, "find_uniqueness")
+    state, numbers = np.asarray(x, dtype=float), eom.parameters.of(p)
+    N = shared_directions(eom, t, state, numbers)
+    joints, wrenches = _effects(eom, t, state, numbers, N)
+    return Uniqueness(
+        equations=dict(zip(eom.constraint_rows, np.all(N == 0.0, axis=1).tolist(), strict=True)),
+        joints=dict(zip([part.joint_name for part in eom.system.tree], joints, strict=True)),
+        wrenches=dict(zip(natural_frames(eom), wrenches, strict=True)),
+        groups=tuple(tuple(eom.constraint_rows[k] for k in group) for group in shared_groups(N)),
+    )
+
+
+def shared_directions(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any = None) -> np.ndarray:
+    """Changes of the multipliers that change no acceleration, as columns, shape (m, k); exactly zero where lam is unique."""
+    if not eom.constraint_rows:
+        return np.zeros((0, 0))
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    if eom.constraint_inputs:
+        _, M, _, _, _, E = eom.call("terms", t, q, v, np.zeros(eom.n_u), p=p)
+    else:
+        M, E = eom.mass_matrix(t, q, p), eom.call("constraints", t, q, v, p=p)[2].T
+    N, acts = find_redundancy(E, speed_scales(M)).directions, active_rows(eom, p)
+    N[~acts] = 0.0
+    return N[:, np.any(N != 0.0, axis=0)]
+
+
+def shared_groups(N: np.ndarray) -> list[list[int]]:
+    """Places of the multipliers that share a load, group by group: those that null vectors tie together."""
+    groups: list[set[int]] = []
+    for column in N.T:
+        joined = set(np.flatnonzero(column).tolist())
+        apart = [group for group in groups if not group & joined]
+        groups = [*apart, joined.union(*(group for group in groups if group & joined))]
+    return [sorted(group) for group in sorted(groups, key=min)]
+
+
+def constraints_behind(eom: EquationsOfMotion, rows: Any) -> list[str]:
+    """Names of the constraints that have these equations, in order."""
+    owners = [item for item in constraints_of(eom) for _ in range(item.n_rows)]
+    return list(dict.fromkeys(owners[k].name for k in rows))
+
+
+def _effects(
+    eom: EquationsOfMotion, t: float, x: np.ndarray, p: np.ndarray, N: np.ndarray
+) -> tuple[list[bool], list[bool]]:
+    """Whether the wrenches of joints, and those of constraints between frames, stay as they are along all null vectors."""
+    joints, wrenches = np.ones(len(eom.system.tree), dtype=bool), np.ones(len(natural_frames(eom)), dtype=bool)
+    q, v, u, v_dot = x[: eom.n_q], x[eom.n_q :], np.zeros(eom.n_u), np.zeros(eom.n_v)
+    for column in N.T:
+        through, own = (
+            np.asarray(found.full())
+            for found in (
+                eom.functions["reactions"](t, q, v, u, v_dot, p, column)
+                - eom.functions["reactions"](t, q, v, u, v_dot, p, 0.0),
+                eom.functions["constraint_wrenches"](t, q, v, u, column, p)
+                - eom.functions["constraint_wrenches"](t, q, v, u, 0.0, p),
+            )
+        )
+        joints &= np.max(np.abs(through), axis=1, initial=0.0) <= ZERO * np.max(np.abs(through), initial=1.0)
+        wrenches &= np.max(np.abs(own), axis=1, initial=0.0) <= ZERO * np.max(np.abs(own), initial=1.0)
+    return joints.tolist(), wrenches.tolist()

@@ -1,0 +1,1 @@
+"""Systems made from systems: absolute coordinates, rigid counterparts, segments."""

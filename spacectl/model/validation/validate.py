@@ -1,0 +1,294 @@
+"""Checks of a whole system: names, parents, cycles, actuators and sensors. Each error names the part and the cure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, unknown_name
+from spacectl.model.actuators import JointForce, JointTorque
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.elements import Element, JointElement, PointElement
+from spacectl.model.elements.drive import Drive
+from spacectl.model.environment import Environment
+from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
+from spacectl.model.validation.points import check_carriers, check_points
+
+if TYPE_CHECKING:
+    from spacectl.model.system import Part, System
+
+__all__ = ["check_attachments", "find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
+
+
+def validate_system(system: System) -> None:
+    """Raise `ModelError` for the first thing that cannot be right."""
+    if not isinstance(system.environment, Environment):
+        raise ModelError(
+            f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), UniformGravity(), ..."
+        )
+    if not system.parts:
+        raise ModelError(f"system '{system.name}': no parts; give at least one Part(RigidBody(...))")
+    _check_one_drive_each(system.elements)
+    check_carriers(system)
+    tree = system.tree  # orders the parts; raises for unknown parents and cycles
+    _unique((part.joint_name for part in tree), "joint")
+    _unique_states(tree)
+    _unique((actuator.input_name for actuator in system.actuators), "input")
+    _unique((sensor.name for sensor in system.sensors), "sensor")
+    _unique((element.name for element in system.elements), "element")
+    frames = _frames(system)
+    for part in tree:
+        _known_frame(part.on, frames, f"part '{part.name}': on")
+    drives = {item.joint: item for item in system.elements if isinstance(item, Drive)}
+    loops = {item.name: item for item in system.constraints if hasattr(item, "joint")}
+    for actuator in system.actuators:
+        _check_actuator(actuator, tree, frames, loops)
+        if isinstance(actuator, JointTorque) and actuator.joint in drives:
+            raise ModelError(
+                f"actuator '{actuator.input_name}': joint '{actuator.joint}' has a drive; its motor is what can be "
+                f"commanded: JointTorque(joint='{drives[actuator.joint].motor}')"
+            )
+    for element in system.elements:
+        if isinstance(element, JointElement):
+            _check_element(element, tree)
+        elif isinstance(element, PointElement):
+            check_points(element, frames)
+    _unique((constraint.name for constraint in system.constraints), "constraint")
+    for constraint in system.constraints:
+        _check_constraint(constraint, system, frames)
+    for sensor in system.sensors:
+        for key in ("on", "seen_from", "axes"):
+            _known_frame(getattr(sensor, key), frames, f"sensor '{sensor.name}': {key}")
+
+
+def check_attachments(system: System) -> None:
+    """Raise `ModelError` for shapes that do not vanish at the body's own joint, and for numbers with the same name."""
+    for part in system.tree:
+        _check_attachment(part)
+    system.numbers()
+
+
+def order_parts(parts: tuple[Part, ...], root_names: tuple[str, ...]) -> tuple[Part, ...]:
+    """Parts with every parent before its children, otherwise in the order given."""
+    _unique((part.name for part in parts), "body")
+    placed: dict[str, Part] = {}
+    waiting = list(parts)
+    while waiting:
+        later = []
+        for part in waiting:
+            if part.on in root_names or _parent(part) in placed:
+                placed[part.name] = part
+            else:
+                later.append(part)
+        if len(later) == len(waiting):
+            _explain_disorder(waiting, root_names, [part.name for part in parts])
+        waiting = later
+    return tuple(placed.values())
+
+
+def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: list[str]) -> NoReturn:
+    for part in waiting:
+        if _parent(part) in root_names:
+            raise ModelError(
+                f"part '{part.name}': on is '{part.on}', but the root has no frames; "
+                f"write on='{_parent(part)}' and give the place by at=... and rotation=..."
+            )
+        if _parent(part) not in bodies:
+            wrong = unknown_name("body", _parent(part), [*root_names, *sorted(bodies)])
+            raise ModelError(f"part '{part.name}': on names an {wrong}")
+    chain = " -> ".join(_cycle(waiting))
+    raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
+
+
+def find_driven(drive: Drive, parts: tuple[Part, ...]) -> Part:
+    """The part whose joint has the drive."""
+    what, joints = f"drive '{drive.name}'", {part.joint_name: part for part in parts}
+    if drive.joint not in joints:
+        raise ModelError(f"{what}: {unknown_name('joint', drive.joint, joints)}")
+    part = joints[drive.joint]
+    if not isinstance(part.joint, (Revolute, Prismatic)):
+        raise ModelError(
+            f"{what}: joint '{drive.joint}' is {type(part.joint).__name__}; a drive needs a Revolute or Prismatic joint"
+        )
+    if part.joint.prescribed is not None:
+        raise ModelError(f"{what}: the motion of joint '{drive.joint}' is prescribed; drive it or prescribe it")
+    return part
+
+
+def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
+    driven: dict[str, str] = {}
+    for item in elements:
+        if isinstance(item, Drive):
+            if item.joint in driven:
+                raise ModelError(
+                    f"joint '{item.joint}' has two drives, '{driven[item.joint]}' and '{item.name}'; leave one of them out"
+                )
+            driven[item.joint] = item.name
+
+
+def find_speed(actuator: JointTorque, part: Part) -> int:
+    """Index, within the joint's speeds, of the one that the actuator drives."""
+    return find_component(f"actuator '{actuator.input_name}'", actuator.component, part)[1]
+
+
+def find_component(what: str, component: str, part: Any) -> tuple[int | None, int]:
+    """Indices within the joint's coordinates and speeds; no coordinate (None) where the speed is no rate of one."""
+    suffixes = [suffix for suffix, _ in part.joint.speeds]
+    wanted = f".{component}" if component else ""
+    if len(suffixes) == 1 and not component:
+        speed = 0
+    elif wanted and wanted in suffixes:
+        speed = suffixes.index(wanted)
+    else:
+        choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
+        several = f"several speeds; set component to one of {choices}"
+        cure = several if len(suffixes) > 1 else "one speed; leave component out"
+        raise ModelError(f"{what}: joint '{getattr(part, 'joint_name', part.name)}' has {cure}")
+    coordinates = [f"{suffix}_dot" for suffix, _ in part.joint.coordinates]
+    return (coordinates.index(suffixes[speed]) if suffixes[speed] in coordinates else None), speed
+
+
+def _unique_states(tree: tuple[Part, ...]) -> None:
+    """Coordinates and speeds share one list of names: 'j_dot' is the speed of 'j', so no joint may be called so."""
+    owners: dict[str, str] = {}
+    for part in tree:
+        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        joint = [part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds)]
+        for name in (*joint, *modal, *(f"{name}_dot" for name in modal)):
+            if name in owners:
+                raise ModelError(
+                    f"joints '{owners[name]}' and '{part.joint_name}' both have a coordinate or speed called '{name}'; "
+                    "rename one of them"
+                )
+            owners[name] = part.joint_name
+
+
+def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Any]) -> None:
+    what = f"actuator '{actuator.input_name}'"
+    if isinstance(actuator, JointTorque):
+        joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
+        joints |= {name: loop.joint for name, loop in loops.items()}
+        if actuator.joint not in joints:
+            raise ModelError(f"{what}: {unknown_name('joint', actuator.joint, joints)}")
+        if isinstance(joints[actuator.joint], Fixed):
+            raise ModelError(f"{what}: joint '{actuator.joint}' is fixed; give it a joint that moves")
+        owner: Any = loops.get(actuator.joint) or next(part for part in tree if part.joint_name == actuator.joint)
+        unit = owner.joint.speeds[find_component(what, actuator.component, owner)[1]][1]
+        if (unit == "rad/s") == isinstance(actuator, JointForce):
+            other = "JointTorque" if unit == "rad/s" else "JointForce"
+            raise ModelError(f"{what}: that speed of joint '{actuator.joint}' is in {unit}; use {other}")
+    else:
+        _known_frame(actuator.on, frames, f"{what}: on")
+        if actuator.on in ("world", "orbit"):
+            raise ModelError(f"{what}: it is on '{actuator.on}', which does not move; name a body")
+
+
+def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
+    what = f"element '{element.name}'"
+    joints = {part.joint_name: part for part in tree}
+    for joint, component in element.ends:
+        if joint not in joints:
+            raise ModelError(f"{what}: {unknown_name('joint', joint, joints)}")
+        if isinstance(joints[joint].joint, Fixed):
+            raise ModelError(f"{what}: joint '{joint}' is fixed; give it a joint that moves")
+        coordinate, _ = find_component(what, component, joints[joint])
+        if coordinate is None and getattr(element, "has_spring", True):
+            raise ModelError(
+                f"{what}: '{component}' of joint '{joint}' is a rate of no coordinate (a quaternion); it can be damped only"
+            )
+
+
+def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str]) -> None:
+    what = f"constraint '{constraint.name}'"
+    for end in ("a", "b"):
+        if hasattr(constraint, end):
+            _known_frame(getattr(constraint, end), frames, f"{what}: {end}")
+    states: set[str] = set()
+    for part in system.tree:
+        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        states.update(part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds))
+        states.update((*modal, *(f"{name}_dot" for name in modal)))
+    for kind, name in getattr(getattr(constraint, "rule", None), "needs", ()):
+        if kind == "state" and name not in states:
+            raise ModelError(f"{what}: {unknown_name('coordinate or speed', name, sorted(states))}")
+        if kind in ("position", "velocity", "angular_velocity", "rotation"):
+            _known_frame(name, frames, f"{what}: {kind}")
+    if len(constraint.row_compliance) != constraint.n_rows:
+        raise ModelError(
+            f"{what}: compliance has {len(constraint.row_compliance)} values, expected 1 or {constraint.n_rows}, one for each "
+            f"constraint equation ({', '.join(constraint.row_names)})"
+        )
+    if isinstance(constraint.kind, Artificial):
+        inputs = [actuator.input_name for actuator in system.actuators]
+        for name in constraint.kind.by:
+            if name not in inputs:
+                raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
+        if len(constraint.kind.by) != constraint.n_rows:
+            raise ModelError(
+                f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.kind.by)} actuators "
+                f"({', '.join(constraint.kind.by)}); name one for each"
+            )
+
+
+def _check_attachment(part: Part) -> None:
+    """Shapes of a flexible body must vanish where its joint holds it: they are measured from there."""
+    body = part.body
+    if not isinstance(body, FlexibleBody) or isinstance(part.joint, Free):
+        return
+    shapes = body.shapes_at(np.asarray(part.child_at))
+    if shapes is None:
+        return
+    scale = float(np.max(np.abs(body.material.Phi)))
+    turned = float(np.max(np.abs(body.material.Psi), initial=0.0))
+    held = [("displacement", shapes.Phi, scale)]
+    if not isinstance(part.joint, Fixed):  # a fixed part may be simply supported
+        held.append(("slope", shapes.Psi, turned))
+    for what, value, size in held:
+        worst = np.max(np.abs(value), axis=0)
+        if np.max(worst) > 1e-6 * size:
+            mode = body.modal_names[int(np.argmax(worst))]
+            raise ModelError(
+                f"part '{part.name}': shape '{mode}' has a {what} of {np.max(worst):.3g} where joint '{part.joint_name}' "
+                "holds the body; use shapes that vanish there (clamped), or a Free joint for a floating frame"
+            )
+
+
+def _frames(system: System) -> set[str]:
+    frames = set(system.environment.root_names)
+    for part in system.tree:
+        frames.add(part.name)
+        frames.update(f"{part.name}.{frame.name}" for frame in part.body.frames)
+    return frames
+
+
+def _known_frame(name: Any, frames: set[str], what: str) -> None:
+    if not isinstance(name, str):
+        raise ModelError(f"{what} is {name!r}, expected a text: 'world', a body or 'body.frame'")
+    root, dot, _ = name.partition(".")
+    if dot and root in ("world", "orbit"):
+        raise ModelError(f"{what} is '{name}', but the root has no frames; name '{root}' alone, or a body")
+    if name not in frames:
+        raise ModelError(f"{what} names an {unknown_name('frame', name, sorted(frames))}")
+
+
+def _parent(part: Part) -> str:
+    return part.on.split(".")[0]
+
+
+def _unique(names: Iterable[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ModelError(f"duplicate {what} name '{name}'; names must be unique: rename one of them")
+        seen.add(name)
+
+
+def _cycle(waiting: list[Part]) -> list[str]:
+    parents = {part.name: _parent(part) for part in waiting}
+    names = [waiting[0].name]
+    while parents.get(names[-1]) and names.count(names[-1]) == 1:
+        names.append(parents[names[-1]])
+    return names

@@ -1,0 +1,181 @@
+"""`plan_bang_bang`: minimum time of flexible systems, by linear programmes on their exact flow.
+
+Direct collocation has to resolve every period of every mode with unknowns of its own; over many periods it becomes large,
+and coarse meshes exploit the damping of the scheme. Here the unknowns are only the controls of short cells and the duration.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spacectl.core.errors import SolverError
+from spacectl.core.study import Progress
+from spacectl.core.trajectory import Trajectory
+from spacectl.planners.bang_bang.guess import is_bang_bang
+from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
+from spacectl.planners.collocation.restarts import Challenge
+from spacectl.planners.flown import judged, with_flight
+from spacectl.planners.plan import Plan
+from spacectl.planners.plan_collocation import coarse_plan
+from spacectl.planners.problem import Problem
+from spacectl.planners.rigid_problem import is_flexible, rigid_problem
+from spacectl.simulation.progress import WorkProgress
+
+__all__ = ["plan_bang_bang"]
+
+_PATIENCE = 8  # rounds that a guess has to lead to a plan before another one is made
+_FEWER = 3  # times fewer cells in a restart
+_BETTER = 1e-4  # of the duration: less is the same plan
+_WAVES = 4  # in the perturbation of a restart, as large as half the range of an input
+
+
+def plan_bang_bang(
+    problem: Problem,
+    *,
+    guess: Plan | None = None,
+    busy: Sequence[str] | None = None,
+    cells: int = 1500,
+    tolerance: float = 1e-6,
+    rounds: int = 60,
+    restarts: int = 3,
+    budget: float = 10.0,
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Plan:
+    """Plan a maneuver in minimum time for a system that vibrates.
+
+    Controls are constant in each of many short cells; the motion between them is integrated exactly (order 8, steps of half a
+    radian of the fastest mode). About a motion, ends and bounds are linear in the controls and the duration: a linear programme
+    gives the best change within a trust region, and again about the changed motion. Solutions of linear programmes lie in
+    vertices, so the controls come out at their limits but for a few cells, and the search ends quadratically. When a
+    programme gains nothing any more the plan is a local minimum, to first order in all changes of its controls.
+
+    Inputs that held path conditions need (as many as those have values) are solved for in every state, as forces of
+    artificial constraints; their limits, bounds of states and path conditions are respected on the way, also between nodes.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed start, limited inputs and no cost but the duration; no rate limits.
+    guess : Plan, optional
+        A plan to start from, of any planner; its inputs are read by name. If they are not at their limits most of the time (or
+        there is no guess, or it leads nowhere), `plan_collocation` first plans for the rigid counterpart from it.
+    busy : sequence of str, optional
+        Inputs that meet the held path conditions; default those that the guess keeps farthest from their limits.
+    cells : int
+        Number of cells. Short cells cost time, long ones a little of the optimum.
+    tolerance : float
+        Part of the duration that a further programme may gain when the search ends.
+    rounds : int
+        Most linear programmes.
+    restarts : int
+        Restarts from perturbed controls on fewer cells that challenge the plan; a better one is taken.
+    budget : float
+        Time for all restarts [s].
+    progress : callable, optional
+        ``progress(fraction, message)``; by default a bar on a terminal.
+    check : bool
+        Whether a failure raises; otherwise the plan comes back with its outcome.
+
+    Returns
+    -------
+    Plan
+        ``outcome.stats``: rounds, time, ``to_gain`` [s] (what the last programme would still gain), ``end_error``,
+        ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (kept back of a bound),
+        ``restarts`` (durations they came to, None for those that did not converge), ``flown`` (see `plan_collocation`);
+        ``notes["switching"]`` has the seconds lost for each second that a control of a cell were exchanged (reduced costs: the
+        magnitudes of the switching functions).
+
+    Raises
+    ------
+    ModelError
+        If the problem is not of this kind.
+    SolverError
+        If no plan is found (and `check`): the message names the end or the bound that cannot be met.
+
+    Examples
+    --------
+    ``plan_bang_bang(Problem(eom=flexible, start=..., end={**dict.fromkeys(flexible.states, 0.0), "elbow": 1.0}))``
+
+    References
+    ----------
+    003 sections 7.2, 8.2; Pontryagin et al., Mathematical Theory of Optimal Processes, theorem 10 (vertices);
+    Fletcher and Sainz de la Maza, Math. Programming 43 (1989) 235 (sequential linear programming with exact penalties).
+    """
+    begin = time.perf_counter()
+    check_problem(problem, cells)
+    settings = Search(tuple(busy or ()), int(cells), tolerance, rounds, rounds)
+    with WorkProgress(progress, f"planning {problem.name}") as bar:
+        challenge = Challenge(restarts, budget)
+        plan = _first(problem, guess, settings, challenge, bar)
+        if plan is None:
+            raise SolverError(
+                f"plan_bang_bang, problem '{problem.name}': the guess leads to infinity, or the inputs that should meet the "
+                "held conditions do not act on them; give another guess, or name them by busy="
+            )
+        if plan.outcome.is_success:
+            plan = _challenged(problem, plan, settings, challenge, bar)
+            bar.tell(0.9, "flight")
+            plan = judged(with_flight(problem, plan)[0])
+    plan = replace(
+        plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
+    )
+    if check and not plan.outcome.is_success:
+        raise SolverError(plan.outcome.message, partial=plan)
+    return plan
+
+
+def _first(
+    problem: Problem, guess: Plan | None, settings: Search, challenge: Challenge, bar: WorkProgress
+) -> Plan | None:
+    """The plan to which the guess leads, or a plan of the rigid counterpart from it."""
+    found = None
+    if guess is not None and is_bang_bang(problem, guess):
+        found = improve_plan(problem, guess, replace(settings, patience=_PATIENCE))
+    if found is not None and found.outcome.is_success:
+        return found
+    bar.tell(0.1, "rigid counterpart")
+    try:
+        first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, challenge)
+    except SolverError:
+        if found is None:
+            raise
+        return found
+    bar.tell(0.4, "linear programmes")
+    return improve_plan(problem, first, settings) or found
+
+
+def _challenged(problem: Problem, plan: Plan, settings: Search, challenge: Challenge, bar: WorkProgress) -> Plan:
+    """The best of the plan and what restarts from its perturbed controls come to."""
+    begin, tried = time.perf_counter(), []
+    fewer = replace(settings, cells=max(2, settings.cells // _FEWER), patience=_PATIENCE)
+    best = plan
+    for k in range(challenge.restarts):
+        if time.perf_counter() - begin > challenge.budget:
+            break
+        bar.tell(0.6 + 0.3 * k / challenge.restarts, f"restart {k + 1} of {challenge.restarts}")
+        other = improve_plan(problem, _perturbed(problem, best, np.random.default_rng(k)), fewer)
+        is_met = other is not None and other.outcome.is_success
+        tried.append(other.final_time if other is not None and is_met else None)
+        if other is None or not is_met or other.final_time > (1.0 - _BETTER) * best.final_time:
+            continue
+        again = improve_plan(problem, other, settings)
+        if again is not None and again.outcome.is_success and again.final_time < best.final_time:
+            best = again
+    return replace(best, outcome=replace(best.outcome, stats={**best.outcome.stats, "restarts": tried}))
+
+
+def _perturbed(problem: Problem, plan: Plan, rng: np.random.Generator) -> Plan:
+    """A plan with smooth waves added to its inputs, inside their limits."""
+    low, high = problem.input_limits()
+    t = np.linspace(0.0, plan.final_time, 400)
+    u = np.asarray(plan.u(t))
+    orders = np.arange(1, _WAVES + 1)
+    waves = np.sin(np.pi * np.outer(t / t[-1], orders)) @ (rng.normal(size=(_WAVES, u.shape[1])) / orders[:, None])
+    values = np.clip(u + 0.5 * np.where(np.isfinite(high - low), high - low, 0.0) * waves, low, high)
+    moved = Trajectory(t=t, values=values, labels=plan.u.labels, interpolation="linear")
+    return replace(plan, u=moved, notes={key: value for key, value in plan.notes.items() if key != "goal"})

@@ -1,0 +1,273 @@
+"""`plan_collocation`: solves a `Problem` by direct collocation on the exact equations in residual form.
+
+The programme is built by `collocation_nlp`, solved by IPOPT, its mesh refined until the error estimate of `mesh` is met,
+and bang-bang solutions are polished to exact switch times by `polish`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.outcome import Status
+from spacectl.core.study import Progress
+from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
+from spacectl.planners.collocation.between import keep_back
+from spacectl.planners.collocation.failure import is_feasible, largest_violation
+from spacectl.planners.collocation.guess import guess_unknowns
+from spacectl.planners.collocation.mesh import Refinement
+from spacectl.planners.collocation.plan import give_plan
+from spacectl.planners.collocation.polish import arcs_from
+from spacectl.planners.collocation.restarts import Challenge
+from spacectl.planners.collocation.result import phase_solutions
+from spacectl.planners.collocation.solver import NlpSolution
+from spacectl.planners.collocation.start import first_solution
+from spacectl.planners.collocation.steps import Run, polish_arcs, polish_switches, refine_solution
+from spacectl.planners.collocation.transcription.bounds import check_start
+from spacectl.planners.collocation.transcription.nlp import Nlp
+from spacectl.planners.collocation.transcription.schemes import Radau, Scheme
+from spacectl.planners.flight import find_violations
+from spacectl.planners.flown import judged, with_flight
+from spacectl.planners.plan import Plan
+from spacectl.planners.problem import Phases, Problem
+from spacectl.planners.replay import refly
+from spacectl.planners.rigid_problem import is_flexible, rigid_problem
+from spacectl.simulation.progress import WorkProgress
+
+__all__ = ["coarse_plan", "plan_collocation"]
+
+_CELLS = 600  # of the linear programmes that improve a rigid plan
+_COARSE = 1e-3  # error of a mesh on which the switching structure is read
+_AGAIN = 3  # plans made again after a flight
+_NEAR = 1e-2  # departure of a flight from its plan below which it says by how much to draw bounds in
+_FINE = 3e-5  # departure that asks for a finer mesh
+_KEPT = 1e-6  # of its size: what a bound may be exceeded by
+
+
+def plan_collocation(
+    problem: Problem | Phases,
+    *,
+    scheme: Scheme | None = None,
+    guess: Plan | None = None,
+    refine: Refinement | None = None,
+    polish: bool = True,
+    restarts: int = 3,
+    budget: float = 10.0,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Plan:
+    """Plan a maneuver by direct collocation.
+
+    Unknowns are states, accelerations, inputs and multipliers at the points of a mesh, and the durations; the equations
+    of motion hold at the points as ``M a + h = B u + J' lam``, ``J a = gamma``. After convergence the error of every interval
+    is measured by integrating it again; the mesh is refined until it is small. Where inputs are at their limits, the arcs
+    between switches become unknown durations with inputs held (`polish`), which gives switch times to full accuracy. The plan is
+    then flown: its inputs go through the equations again by `replay`. Bounds and path conditions that the flight exceeds are
+    drawn in by as much, meshes that it departs from are refined, and the plan is made again.
+
+    Optimisers find local minima. Where the duration or a cost of the end counts, the first solution is challenged by restarts
+    from perturbed ones, and the best is kept. Minimum time of a flexible system starts from a plan of its rigid counterpart.
+
+    Parameters
+    ----------
+    problem : Problem or Phases
+        The maneuver.
+    scheme : HermiteSimpson or Radau, optional
+        Default ``Radau(30)``. Radau suits jumps and stiff modes, Hermite-Simpson smooth plans of soft systems.
+    guess : Plan, optional
+        A plan to start from, of any planner; states and inputs are found by name, so a rigid plan serves a flexible system.
+    refine : Refinement, optional
+        Error of the mesh; default ``Refinement()``.
+    polish : bool
+        Whether switch times are polished.
+    restarts : int
+        Perturbed restarts; 0 keeps the solution that `guess` leads to.
+    budget : float
+        Time for all restarts [s].
+    options : mapping, optional
+        IPOPT's own options (``{"max_iter": 300}``).
+    progress : callable, optional
+        ``progress(fraction, message)``; by default a bar on a terminal.
+    check : bool
+        Whether a failure raises; otherwise the plan comes back with its outcome.
+
+    Returns
+    -------
+    Plan
+        States, inputs, arcs with what limits them. ``outcome.stats`` has iterations, times, ``mesh_error``, ``path_error``
+        (residual of path equations between the points over their largest term), ``restarts`` (costs they came to),
+        ``undetermined_inputs`` (without limits or cost: the least that serve are taken) and ``flown``: ``violations`` of
+        the flight by name, over the size of each bound, its ``departure`` from the planned states, the ``growth`` of small
+        errors, the number of ``pieces`` (more than one where the motion is too unstable to be flown without feedback), and
+        the ``warnings`` of the flight (deflections beyond the theory, say).
+        A plan whose flight misses something by more than 1e-4 has status "limit".
+
+    Raises
+    ------
+    ModelError
+        If the problem contradicts itself.
+    SolverError
+        If no plan is found (and `check`); the message names what cannot be met, ``partial`` holds the last iterate.
+
+    Examples
+    --------
+    ``plan_collocation(Problem(eom=eom, start={"x": 0.0}, end={"x": 1.0, "x_dot": 0.0}))``
+
+    References
+    ----------
+    Betts, Practical Methods for Optimal Control, 2nd ed., chapters 3 and 4; Hairer and Wanner II, section IV.5 (Radau IIA).
+    """
+    if not isinstance(problem, (Problem, Phases)):
+        raise ModelError(f"plan_collocation: expected a Problem or Phases, got {type(problem).__name__}")
+    chosen = Radau(30) if scheme is None else scheme
+    if not isinstance(chosen, Scheme):
+        raise ModelError(f"plan_collocation: scheme is {scheme!r}, expected HermiteSimpson(n) or Radau(n)")
+    begin = time.perf_counter()
+    settings = Challenge(_whole(restarts), float(budget))
+    if not any(item.time_weight or item.cost_end for item in problem.phases):
+        settings = Challenge(0)
+    check_start(problem.phases[0])
+    with WorkProgress(progress, f"planning {problem.name}") as bar:
+        run = Run(chosen, refine or Refinement(), dict(options or {}), tell=bar.tell)
+        plan = _flown(problem, run, _plan(problem, run, guess, polish, settings), polish)
+    plan = replace(
+        plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
+    )
+    if check and not plan.outcome.is_success:
+        raise SolverError(plan.outcome.message, partial=plan)
+    return plan
+
+
+def _whole(restarts: Any) -> int:
+    if isinstance(restarts, bool) or int(restarts) != restarts or restarts < 0:
+        raise ModelError(f"plan_collocation: restarts is {restarts!r}, expected a whole number from 0")
+    return int(restarts)
+
+
+def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool, settings: Challenge) -> Plan:
+    """The best plan that the first mesh leads to; the second best too, where refining takes the gain away again."""
+    start = guess if guess is not None else _from_rigid(problem, run, settings)
+    if guess is None and start is not None and "stretches" in start.notes:
+        sharp = _polished(problem, run, start)
+        if sharp is not None:
+            return sharp
+    first = first_solution(problem, run, start, settings)
+    if start is not guess and not (first.solutions and first.solutions[0].is_success):
+        first = first_solution(problem, run, guess, settings)
+    if not first.solutions:
+        return give_plan(problem, run, first.nlp, first.x, None, Status.FAILED, first.broken)
+    found = first.solutions[0]
+    if not found.is_success:
+        status = Status.LIMIT if is_feasible(first.nlp, found.x) else Status.FAILED
+        return give_plan(problem, run, first.nlp, found.x, found, status, _why(first.nlp, found))
+    best = _sharpened(first.problem, run, first.nlp, found, polish)
+    for other in first.solutions[1:]:
+        if best.outcome.stats["cost"] <= other.cost:
+            break
+        run.say(0.6, "the better one of two plans")
+        again = _sharpened(first.problem, run, first.nlp, other, polish)
+        best = min(best, again, key=lambda plan: plan.outcome.stats["cost"])
+    return best
+
+
+def coarse_plan(problem: Problem | Phases, guess: Plan | None, settings: Challenge) -> Plan:
+    """A challenged plan on a coarse mesh, not flown: the guess of a finer one.
+
+    Raises
+    ------
+    SolverError
+        If there is none.
+    """
+    run = Run(Radau(30), Refinement(tolerance=1e-2, rounds=1, path=1e-2), {})
+    plan = _plan(problem, run, guess, False, settings)
+    if not plan.outcome.is_success:
+        raise SolverError(plan.outcome.message, partial=plan)
+    return plan
+
+
+def _from_rigid(problem: Problem | Phases, run: Run, settings: Challenge) -> Plan | None:
+    """For minimum time of a flexible system: a plan of its rigid counterpart, flown by the flexible system."""
+    item = problem.phases[0]
+    if len(problem.phases) > 1 or not is_flexible(item) or not item.time_weight > 0.0 or item.cost_rate is not None:
+        return None
+    run.say(0.02, "rigid counterpart")
+    try:
+        rigid = coarse_plan(rigid_problem(item), None, settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _by_programmes(item, rigid, run) or refly(item.eom, rigid, p=item.p)
+    except (ModelError, SolverError):
+        return None  # it was only a guess
+
+
+def _by_programmes(problem: Problem, rigid: Plan, run: Run) -> Plan | None:
+    """The rigid plan improved by linear programmes on the exact flow of the flexible system, where that can be done."""
+    run.say(0.1, "linear programmes")
+    try:
+        check_problem(problem, _CELLS)
+        found = improve_plan(problem, rigid, Search((), _CELLS, 1e-5, 40, 40))
+    except (ModelError, SolverError):
+        return None
+    return found if found is not None and found.outcome.is_success else None
+
+
+def _polished(problem: Problem | Phases, run: Run, start: Plan) -> Plan | None:
+    """The plan with the switches of linear programmes, polished at once; None if that does not lead to a better one."""
+    item = problem.phases[0]
+    nlp = run.transcribe((item,), [np.linspace(0.0, 1.0, run.scheme.intervals + 1)])
+    solutions = phase_solutions(nlp.blocks, guess_unknowns(nlp.blocks, start))
+    arcs = arcs_from(solutions[0], start.notes["stretches"])
+    run.say(0.5, f"switch times of {len(arcs)} arcs")
+    sharp = polish_arcs(arcs, run, solutions, start.final_time * item.time_weight)
+    return None if sharp is None else give_plan(problem, run, sharp[0], sharp[1].x, sharp[1], sources=sharp[2])
+
+
+def _sharpened(problem: Problem | Phases, run: Run, nlp: Nlp, found: NlpSolution, polish: bool) -> Plan:
+    """The plan of a solution on meshes that meet the tolerance, with polished switches."""
+    goals = [max(_COARSE, run.refine.tolerance), run.refine.tolerance] if polish else [run.refine.tolerance]
+    for goal in goals:
+        nlp, found = refine_solution(problem.phases, run, nlp, found, goal)
+        sharp = polish_switches(problem.phases, run, nlp, found) if polish else None
+        if sharp is not None:
+            return give_plan(problem, run, sharp[0], sharp[1].x, sharp[1], sources=sharp[2])
+    return give_plan(problem, run, nlp, found.x, found)
+
+
+def _flown(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Plan:
+    """The plan as flown: planned again with exceeded bounds drawn in, on finer meshes, until the flight keeps everything."""
+    drawn: Problem | Phases = problem
+    for left in range(_AGAIN, -1, -1):
+        if not plan.outcome.is_success:
+            return plan
+        run.say(0.9, "flight")
+        plan, flight = with_flight(problem, plan)
+        missed = find_violations(flight) if flight is not None else []
+        if flight is None or not left or max(item.worst for item in missed) <= _KEPT:
+            break
+        if flight.departure < _NEAR:
+            drawn = keep_back(drawn, missed)
+        if flight.departure > _FINE:
+            run.refine = replace(run.refine, tolerance=0.1 * run.refine.tolerance)
+        elif max(item.worst_bound for item in missed) <= _KEPT:
+            break
+        again = _plan(drawn, replace(run, stats=dict(run.stats)), plan, polish, Challenge(0))
+        if not again.outcome.is_success:
+            break
+        run.stats.update(again.outcome.stats)
+        plan = replace(again, name=problem.name)
+    return judged(plan)
+
+
+def _why(nlp: Nlp, found: NlpSolution) -> str:
+    if is_feasible(nlp, found.x):
+        return f"all conditions are met, but the plan is not optimal (IPOPT: {found.status} after {found.iterations} iterations)"
+    return (
+        f"no plan found (IPOPT: {found.status} after {found.iterations} iterations); {largest_violation(nlp, found.x)}"
+    )

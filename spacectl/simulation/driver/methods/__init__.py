@@ -1,0 +1,1 @@
+"""Coefficients of the integration methods."""

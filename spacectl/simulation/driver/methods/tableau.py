@@ -1,0 +1,130 @@
+"""Turns the Runge-Kutta coefficients that scipy ships into the matrices the driver reads.
+
+All rows are over the derivatives K: the stages, the derivative at the end of the step, then the extra stages of the
+dense output. The dense output of both methods takes one form, in which rounding stays small:
+``s(t + f h) = s + h f (Q0 + (1-f) (Q1 + f (Q2 + (1-f) (Q3 + ...))))`` with Q = F K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DOP853, RK45
+
+from spacectl.core.errors import ModelError, ShapeError, unknown_name
+from spacectl.simulation.driver.methods.adams import MultistepMethod, make_adams
+from spacectl.simulation.driver.methods.radau import ImplicitMethod, make_radau
+
+__all__ = ["METHODS", "Method", "Tableau", "find_tableau"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tableau:
+    """Coefficients of one explicit method with m rows of K (stages, end of step, extra stages).
+
+    Parameters
+    ----------
+    name : str
+        Method.
+    n_stages, n_extra : int
+        Stages of the step, and further ones that only the dense output needs.
+    error_order : int
+        Order of the error estimate.
+    A : array, shape (m, m)
+        Row i gives the state of row i of K; row n_stages is the result of the step.
+    C : array, shape (m,)
+        Times of the rows as fractions of the step.
+    E : array, shape (2, n_stages + 1)
+        Error estimates; the second one is zero unless the method has a pair.
+    F : array, shape (n_terms, m)
+        Dense output.
+    """
+
+    name: str
+    n_stages: int
+    n_extra: int
+    error_order: int
+    A: np.ndarray
+    C: np.ndarray
+    E: np.ndarray
+    F: np.ndarray
+
+    def __post_init__(self) -> None:
+        m = self.n_stages + 1 + self.n_extra
+        wanted = {"A": (m, m), "C": (m,), "E": (2, self.n_stages + 1), "F": (self.F.shape[0], m)}
+        for letter, shape in wanted.items():
+            given = getattr(self, letter).shape
+            if given != shape:
+                raise ShapeError(f"method {self.name}: {letter} has shape {given}, expected {shape}")
+        # A constant rate is integrated exactly: rows of A sum to C, those of E to 0, those of F to 1, 0, 0, ...
+        # 1e-12 is rounding of coefficients of size 1e2.
+        sums = [self.A.sum(axis=1) - self.C, self.E.sum(axis=1), self.F.sum(axis=1) - np.eye(self.F.shape[0])[0]]
+        if max(float(np.max(np.abs(item))) for item in sums) > 1e-12 or np.any(np.triu(self.A) != 0.0):
+            raise ModelError(f"method {self.name}: the coefficients of this scipy version are not as expected")
+
+    @property
+    def has_error_pair(self) -> bool:
+        """True if two estimates are combined."""
+        return bool(np.any(self.E[1] != 0.0))
+
+    @property
+    def needs_end_rate(self) -> bool:
+        """True if the error estimate uses the derivative at the end of the step."""
+        return bool(np.any(self.E[:, -1] != 0.0))
+
+
+def _square(method: Any, A_extra: np.ndarray, C_extra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A and C with the end of the step and the extra stages as further rows."""
+    n, m = method.n_stages, method.n_stages + 1 + C_extra.size
+    A, C = np.zeros((m, m)), np.zeros(m)
+    A[:n, : method.A.shape[1]] = method.A
+    A[n, :n] = method.B
+    A[n + 1 :, : A_extra.shape[1]] = A_extra
+    C[:n], C[n], C[n + 1 :] = method.C, 1.0, C_extra
+    return A, C
+
+
+def _rk45() -> Tableau:
+    A, C = _square(RK45, np.zeros((0, 0)), np.zeros(0))
+    E = np.vstack([RK45.E, np.zeros_like(RK45.E)])
+    powers = np.array([[1, 0, 0, 0], [1, -1, 0, 0], [0, 1, -1, 0], [0, 1, -2, 1]])  # f, f(1-f), f^2(1-f), f^2(1-f)^2
+    F = np.linalg.solve(powers.T, RK45.P.T)
+    return Tableau(name="rk45", n_stages=6, n_extra=0, error_order=4, A=A, C=C, E=E, F=F)
+
+
+def _dop853() -> Tableau:
+    """The interpolant of Hairer, Norsett and Wanner: F0 is the change over the step, F1 and F2 fit the rates at its
+    ends, F3 to F6 are the rows of D.
+    """
+    method: Any = DOP853
+    A, C = _square(method, method.A_EXTRA, method.C_EXTRA)
+    n, m = method.n_stages, A.shape[0]
+    begin, end = np.eye(m)[0], np.eye(m)[n]
+    F = np.vstack([A[n], begin - A[n], 2.0 * A[n] - begin - end, method.D])
+    E = np.vstack([method.E5, method.E3])
+    return Tableau(name="dop853", n_stages=n, n_extra=m - n - 1, error_order=7, A=A, C=C, E=E, F=F)
+
+
+Method = Tableau | ImplicitMethod | MultistepMethod
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "dop853": _dop853,
+    "rk45": _rk45,
+    "radau": make_radau,
+    "adams": make_adams,
+}
+
+
+@cache
+def find_tableau(method: str) -> Method:
+    """The coefficients of a method by name.
+
+    ``"dop853"`` (order 8), ``"rk45"`` (order 5), ``"radau"`` (implicit) or ``"adams"`` (multistep).
+    """
+    if method not in METHODS:
+        raise ModelError(unknown_name("method", method, METHODS))
+    return METHODS[method]()
