@@ -18,10 +18,12 @@ DRIVE_LIMIT = 2000.0  # [N], of every drive
 
 
 def circle(radius: float, angles: np.ndarray, z: float) -> np.ndarray:
+    """Return points on a circle about z at height z, shape (n, 3)."""
     return np.stack([radius * np.cos(angles), radius * np.sin(angles), np.full(angles.shape, z)], axis=1)
 
 
 def strut_length(A: np.ndarray, B: np.ndarray, height: float) -> float:
+    """Return the distance between B on the base and A on a ring `height` above it [m]."""
     return float(np.linalg.norm(A + (0.0, 0.0, height) - B))
 
 
@@ -36,16 +38,19 @@ def carrier(mass: float | None, inertia: Any, dock: float) -> Part:
 
 
 def turn_z(angle: float) -> np.ndarray:
+    """Return the rotation about z by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
+    """Return a vector at unit length."""
     unit: np.ndarray = vector / np.linalg.norm(vector)
     return unit
 
 
 def leg_springs(joints: Sequence[tuple[str, str]], stiffness: float, damping: float) -> tuple[JointSpring, ...]:
+    """Return springs for joints (joint, component); none without stiffness and damping."""
     if stiffness == 0.0 and damping == 0.0:
         return ()
     return tuple(

@@ -26,6 +26,7 @@ def slender_links(masses: tuple[float, ...], lengths: tuple[float, ...], joints:
 
 
 def kept_by(kept: str, by: str) -> Natural | Artificial:
+    """Return the kind of a constraint: ideal, or maintained by an actuator."""
     if kept not in ("natural", "artificial"):
         raise ModelError(f"kept is {kept!r}, expected 'natural' or 'artificial'")
     return Natural() if kept == "natural" else Artificial(by=(by,))
