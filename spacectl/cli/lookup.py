@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import re
@@ -14,9 +15,18 @@ from pathlib import Path
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.study import Study
 
-__all__ = ["LoadedStudy", "find_study", "list_studies", "load_study", "match_units", "package_hash", "stated_units"]
+__all__ = [
+    "LoadedStudy",
+    "find_study",
+    "list_studies",
+    "load_study",
+    "match_units",
+    "package_hash",
+    "read_question",
+    "stated_units",
+]
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 FILE = "study.py"
 
 
@@ -66,6 +76,21 @@ def find_study(name: str) -> Path:
     if name not in known:
         raise ModelError(f"{unknown_name('study', name, known)}; or give the path of a folder with a {FILE}")
     return known[name]
+
+
+def read_question(file: Path) -> str | None:
+    """Return the question of a study from its source, without running it; None if it is not written out there."""
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (SyntaxError, UnicodeDecodeError):
+        return None
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if [getattr(target, "id", "") for target in node.targets] == ["STUDY"]:
+                values = [item.value for item in node.value.keywords if item.arg == "question"]
+                if values and isinstance(values[0], ast.Constant) and isinstance(values[0].value, str):
+                    return values[0].value
+    return None
 
 
 def load_study(file: Path) -> LoadedStudy:

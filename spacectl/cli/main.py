@@ -9,40 +9,31 @@ from __future__ import annotations
 import io
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from spacectl import __version__
-from spacectl.cli import bench as cli_bench
-from spacectl.cli import gallery as cli_gallery
-from spacectl.cli import metrics as cli_metrics
-from spacectl.cli import new as cli_new
-from spacectl.cli import studies as cli_studies
-from spacectl.cli import sweep as cli_sweep
-from spacectl.cli.app import FAILED, INTERRUPTED, OK, TERMINATED, WRONG, Debug, Json, app, say, say_json
+from spacectl.cli.app import FAILED, INTERRUPTED, OK, TERMINATED, WRONG, app, say
 from spacectl.cli.signals import terminate_as_interrupt
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.core.labels import Labels
-from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.files import load_system
-from spacectl.model.system import System
-from spacectl.reports.page.summaries import describe_shapes
-from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["app", "main", "run_command_line"]
 
-COMMANDS = (
-    cli_studies,
-    cli_gallery,
-    cli_sweep,
-    cli_metrics,
-    cli_new,
-    cli_bench,
-)  #: modules whose commands `app` knows by import
+#: Commands and the modules that bring them, which are imported when they are needed
+COMMANDS = {
+    "list": "listing",
+    "run": "studies",
+    "report": "studies",
+    "gallery": "gallery",
+    "sweep": "sweep",
+    "metrics": "metrics",
+    "new": "new",
+    "check": "check",
+    "bench": "bench",
+}
 
 #: What an interrupted command leaves; others leave nothing
 KEPT = {
@@ -64,57 +55,6 @@ def start(
         say(context.get_help())
 
 
-@app.command("check")
-def check_command(
-    file: Annotated[Path, typer.Argument(help="A system as .toml or .json.")],
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Check a system file: form its equations and print names, units and sizes."""
-    system = load_system(file)
-    eom = form_equations(system)
-    if as_json:
-        return say_json(_equations_data(system, eom))
-    say(f"{system.name}: {len(system.tree)} bodies, {type(system.environment).__name__}, formulation {eom.formulation}")
-    named = {
-        "coordinates q": eom.labels.q,
-        "speeds v": eom.labels.v,
-        "inputs u": eom.labels.u,
-        "outputs y": eom.labels.y,
-    }
-    for title, labels in named.items():
-        say(f"{title} ({len(labels)})")
-        for line in _label_lines(labels, eom.limits() if title == "inputs u" else None):
-            say(line)
-    for name, text in describe_shapes(eom.system).items():
-        say(f"shapes of {name}: {text}")
-    say(
-        f"parameters p: {len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}, content {system.content_hash()[:12]}"
-    )
-
-
-def _equations_data(system: System, eom: EquationsOfMotion) -> dict[str, Any]:
-    """What `check` tells, for machines."""
-    groups = {"coordinates": eom.labels.q, "speeds": eom.labels.v, "inputs": eom.labels.u, "outputs": eom.labels.y}
-    named: dict[str, list[dict[str, Any]]] = {
-        group: [{"name": name, "unit": unit} for name, unit in zip(labels.names, labels.units, strict=True)]
-        for group, labels in groups.items()
-    }
-    for item, *limit in zip(named["inputs"], *eom.limits(), strict=True):
-        item["limit"] = [float(value) if np.isfinite(value) else None for value in limit]
-    return {
-        "name": system.name,
-        "environment": type(system.environment).__name__,
-        "bodies": len(system.tree),
-        "formulation": eom.formulation,
-        **named,
-        "shapes": describe_shapes(eom.system),
-        "parameters": len(eom.parameters),
-        "structure_hash": eom.structure_hash,
-        "content_hash": system.content_hash(),
-    }
-
-
 def run_command_line(arguments: list[str]) -> int:
     """Run one command and return its exit code; every failure is told in one line."""
     with terminate_as_interrupt() as received:
@@ -122,9 +62,17 @@ def run_command_line(arguments: list[str]) -> int:
     return TERMINATED if code == INTERRUPTED and received else code
 
 
+def _bring(arguments: list[str]) -> None:
+    """Import the module of the command that is asked for; of all commands where the help may list them."""
+    asked = arguments[0] if arguments else ""
+    for module in dict.fromkeys([COMMANDS[asked]] if asked in COMMANDS else COMMANDS.values()):
+        import_module(f"spacectl.cli.{module}")
+
+
 def _run(arguments: list[str]) -> int:
     kept = KEPT.get(arguments[0] if arguments else "", "nothing was written")
     try:
+        _bring(arguments)
         code = int(app(args=arguments, standalone_mode=False, prog_name="spacectl") or OK)
         return code if code != INTERRUPTED else _fail(f"interrupted; {kept}", INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort) as stop:
@@ -158,18 +106,6 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our signs shows ? instead of failing
     sys.exit(run_command_line(sys.argv[1:]))
-
-
-def _label_lines(labels: Labels, limits: tuple[np.ndarray, np.ndarray] | None) -> list[str]:
-    """Name, unit and (for inputs) the limits of each entry."""
-    width = max((len(name) for name in labels), default=0)
-    low, high = limits or (np.full(len(labels), -np.inf), np.full(len(labels), np.inf))
-    lines = []
-    for i, (name, unit) in enumerate(zip(labels.names, labels.units, strict=True)):
-        is_limited = np.isfinite(low[i]) or np.isfinite(high[i])
-        limit = f"from {format_value(float(low[i]))} to {format_value(float(high[i]))}" if is_limited else ""
-        lines.append(f"  {name:<{width}}  {pretty_unit(unit):<6}  {limit}".rstrip())
-    return lines
 
 
 def _fail(text: str, code: int, show_traceback: bool = False) -> int:

@@ -13,7 +13,7 @@ from spacectl.core.errors import ModelError
 
 __all__ = ["new_model_command", "new_study_command"]
 
-TEMPLATES = Path(__file__).with_name("reports") / "templates" / "new"
+TEMPLATES = Path(__file__).with_name("templates")
 group = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Write a study or a model to start from, which runs at once."
 )

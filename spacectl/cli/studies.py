@@ -1,53 +1,30 @@
-"""Commands about studies: ``list``, ``run`` and ``report``."""
+"""The commands ``run`` and ``report``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from spacectl.cli.app import OK, UNMET, Debug, Json, Quick, app, say, say_json, tell_verdicts, verdict_data
-from spacectl.cli.lookup import find_study, list_studies, load_study
+from spacectl.cli.lookup import find_study, load_study
 from spacectl.cli.run import run_study, show_progress
 from spacectl.cli.settings import read_settings
-from spacectl.core.errors import ModelError
+from spacectl.core.plain import plain_parameters
 from spacectl.core.requirement import parse_requirement
-from spacectl.reports.folder.folder import PAGE, plain_parameters, read_document, rebuild_report
+from spacectl.reports.folder.folder import PAGE, read_document, rebuild_report
 from spacectl.reports.page.page import judge_document
 from spacectl.reports.units import format_value, pretty_unit
 
-__all__ = ["list_command", "report_command", "run_command"]
+__all__ = ["report_command", "run_command"]
 
 Require = Annotated[
     list[str] | None,
     typer.Option("--require", metavar="'METRIC<=VALUE'", help="A requirement on a metric, SI; may be repeated."),
 ]
-
-
-@app.command("list")
-def list_command(as_json: Json = False, debug: Debug = False) -> None:
-    """List the studies that `spacectl run` finds by name, with their questions."""
-    studies = list_studies()
-    if not studies:
-        raise ModelError("no studies here; give `spacectl run` the path of a folder with a study.py")
-    rows: list[dict[str, Any]] = []
-    for name, file in studies.items():
-        try:
-            study = load_study(file).study
-            rows.append({"name": name, "question": study.question, "parameters": plain_parameters(study.parameters)})
-        except Exception as error:  # a broken study must not hide the others
-            rows.append(
-                {"name": name, "question": f"(cannot be loaded: {' '.join(str(error).split())})", "parameters": None}
-            )
-    if as_json:
-        say_json(rows)
-        return
-    width = max(len(name) for name in studies)
-    for row in rows:
-        say(f"{row['name']:<{width}}  {row['question']}")
 
 
 @app.command("run")

@@ -16,6 +16,7 @@ from typing import Any
 from spacectl.core.errors import ModelError
 from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome
+from spacectl.core.plain import plain_parameters, plain_value
 from spacectl.core.provenance import content_hash, versions
 from spacectl.core.requirement import Requirement
 from spacectl.core.study import StudyResult
@@ -30,8 +31,6 @@ from spacectl.simulation.results.seal import seal_dataset
 __all__ = [
     "DOCUMENT",
     "PAGE",
-    "plain_parameters",
-    "plain_value",
     "read_document",
     "rebuild_report",
     "write_study_folder",
@@ -147,26 +146,6 @@ def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> di
         folder / RECORD, {**record, "files": {**files, **drawn}}
     )  # others keep the hashes they were written with
     return document
-
-
-def plain_parameters(parameters: Any) -> dict[str, Any]:
-    """The fields of a dataclass as JSON data."""
-    if parameters is None:
-        return {}
-    return {item.name: plain_value(getattr(parameters, item.name)) for item in dataclasses.fields(parameters)}
-
-
-def plain_value(value: Any) -> Any:
-    """A value of a parameter as JSON data."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain_parameters(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain_value(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_value(item) for item in value]
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def _write_json(path: Path, data: Any) -> None:

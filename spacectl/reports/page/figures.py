@@ -10,17 +10,17 @@ import io
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
-from matplotlib.patches import Patch
 
 from spacectl.core.figure import Band, Figure, Line, Panel, Region
 from spacectl.reports.units import format_value, shown_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.patches import Patch
 
 __all__ = ["band_text", "draw_figure", "line_looks", "render_figure", "save_figure"]
 
@@ -53,9 +53,13 @@ def draw_figure(figure: Figure, *, has_title: bool = True) -> Canvas:
     -------
     matplotlib.figure.Figure
     """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
     heights = [MAP_HEIGHT if panel.equal_axes else PANEL_HEIGHT for panel in figure.panels] or [PANEL_HEIGHT]
     height = sum(heights) + 0.45 + (0.3 if has_title else 0.0)
-    with matplotlib.rc_context(STYLE):
+    with rc_context(STYLE):
         canvas = Canvas(figsize=(WIDTH, height), layout="constrained")
         FigureCanvasAgg(canvas)
         grid = canvas.add_gridspec(len(heights), 1, height_ratios=heights)
@@ -88,11 +92,13 @@ def save_figure(figure: Figure, folder: str | Path, *, suffixes: Iterable[str] =
 
 
 def _bytes_of(canvas: Canvas, suffix: str, *, is_transparent: bool = False, dpi: float = 180.0) -> bytes:
+    from matplotlib import rc_context
+
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {} if suffix == "png" else {"Creator": "spacectl", "Date": None}
     if suffix == "pdf":
         metadata = {"Creator": "spacectl", "CreationDate": None}
-    with matplotlib.rc_context(STYLE):
+    with rc_context(STYLE):
         canvas.savefig(buffer, format=suffix, dpi=dpi, metadata=metadata, transparent=is_transparent)
     return buffer.getvalue()
 
@@ -201,7 +207,7 @@ def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
         axes.axhspan(edge, beyond, color=SHADE, alpha=0.10, lw=0.0, zorder=0.5)
         axes.axhline(edge, color=SHADE, lw=0.8, alpha=0.6, zorder=0.6)
     axes.set_ylim(view[0], view[1])
-    return Patch(facecolor=SHADE, alpha=0.18)
+    return _shaded()
 
 
 def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> Patch:
@@ -210,6 +216,13 @@ def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> 
     edges = (factor * np.asarray(region.low), factor * np.asarray(region.high))
     axes.fill_between(x_factor * np.asarray(region.x), *edges, color=SHADE, alpha=0.14, lw=0.0, zorder=0.5)
     axes.dataLim.set(view)
+    return _shaded()
+
+
+def _shaded() -> Patch:
+    """The sample of a shaded area in the legend."""
+    from matplotlib.patches import Patch
+
     return Patch(facecolor=SHADE, alpha=0.18)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
 
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
@@ -18,6 +17,9 @@ from spacectl.simulation.results.residuals import constraint_residuals
 from spacectl.simulation.results.saturation import judge_saturation
 from spacectl.simulation.results.theory import theory_errors, warn_beyond_theory
 from spacectl.simulation.run.run import Run
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["SimulationBatch", "build_batch", "load_batch"]
 
@@ -166,6 +168,8 @@ def build_batch(
         name: int(results["counts"][:, k].sum()) for k, name in enumerate(("n_steps", "n_rejected", "n_right_sides"))
     }
     outcome = Outcome(status=_overall(status), message=message, stats={**totals, **doubts, "seconds": seconds})
+    import xarray
+
     return SimulationBatch(xarray.Dataset(variables, coords, run.attributes), outcome)
 
 

@@ -12,16 +12,18 @@ import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5netcdf
 import numpy as np
-import xarray
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome, Status
 from spacectl.simulation.results.seal import SEAL, dataset_sha256, seal_dataset
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["outcome_attribute", "read_dataset", "write_dataset"]
 
@@ -99,6 +101,8 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
     """
     try:
         chosen = _choose_group(path, group)
+        import xarray
+
         dataset = xarray.load_dataset(Path(path), engine="h5netcdf", group=chosen)
         seal = dataset.attrs.pop(SEAL, None)  # files of earlier versions have none
         if seal is not None and str(seal) != dataset_sha256(dataset):

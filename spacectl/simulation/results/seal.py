@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["SEAL", "dataset_sha256", "seal_dataset"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
@@ -17,6 +16,9 @@ from spacectl.core.parameters import Parameters
 from spacectl.core.trajectory import Interpolation, Trajectory
 from spacectl.simulation.events import Event
 from spacectl.simulation.results.files import write_dataset
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["Simulation", "build_dataset", "frozen"]
 
@@ -180,6 +182,8 @@ def build_dataset(
         variables["p"] = ("parameter", frozen(p))
         names = [name for name in parameters.names for _ in range(int(np.prod(parameters.shape(name))))]
         coordinates["parameter_name"] = ("parameter", np.array(names, dtype=str))
+    import xarray
+
     return xarray.Dataset(variables, coords=coordinates, attrs=dict(attributes))
 
 

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray
 
 from spacectl.core.errors import SolverError, warn
 from spacectl.core.labels import Labels
@@ -32,6 +31,9 @@ from spacectl.simulation.results.theory import judge_theory
 from spacectl.simulation.run.failures import explain_failure
 from spacectl.simulation.run.guard_functions import warn_if_shared
 from spacectl.simulation.run.laws import BoundLaw
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["Driver", "Run", "make_loop"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
 
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
@@ -22,6 +21,9 @@ from spacectl.simulation.events import Event
 from spacectl.simulation.results.simulation import Letter, build_dataset, frozen
 from spacectl.simulation.run.run import Run
 from spacectl.simulation.stages.result import StagedSimulation, Transition, add_stages
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["Piece", "gather"]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
 
 from spacectl.core.array import Array
 from spacectl.simulation.results.simulation import Simulation
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["StagedSimulation", "Transition", "add_stages"]
 
