@@ -55,6 +55,8 @@ def find_field(system: System, name: str) -> tuple[Any, str, str]:
     ModelError
         If there is none, or more than one.
     """
+    if not isinstance(name, str):
+        raise ModelError(f"parameter {name!r}: expected a name such as 'boom.EI'")
     title, _, key = name.partition(".")
     found = [
         (owner, inner, key)
