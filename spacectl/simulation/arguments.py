@@ -218,8 +218,12 @@ def check_steps(max_step: Any, max_steps: Any) -> tuple[float, int]:
     """Longest step [s] and largest number of steps."""
     try:
         longest, count = float(max_step), int(max_steps)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"max_step is {max_step!r} and max_steps {max_steps!r}, expected numbers") from error
+        if count != max_steps or isinstance(max_steps, (bool, str)) or isinstance(max_step, (bool, str)):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(
+            f"max_step is {max_step!r} and max_steps {max_steps!r}, expected numbers (max_steps a whole one)"
+        ) from error
     if not longest > 0.0:
         raise ModelError(f"max_step is {longest:g} s, expected a positive number or inf")
     if count < 1:

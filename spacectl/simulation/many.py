@@ -6,7 +6,6 @@ checked in `many_arguments`, the threads are in `many_workers`.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -23,6 +22,7 @@ from spacectl.simulation.events import Guard
 from spacectl.simulation.functions import CALLBACK, NONE, Tier
 from spacectl.simulation.many_arguments import (
     StartChecker,
+    check_threads,
     law_numbers,
     limits_of,
     parameters_of,
@@ -113,7 +113,7 @@ def simulate_many(
             driver="native", tier=tier, project=project, begin=begin,
         )  # fmt: skip
 
-    runs = [build() for _ in range(max(1, min(threads or os.cpu_count() or 1, n)))]
+    runs = [build() for _ in range(min(check_threads(threads), n))]
     run = runs[0]
     _check_native(run, numbers is not None)
     require_room(run.data.n_grid, run.data.n_x + run.data.n_z + 2 * run.data.n_u, n)
