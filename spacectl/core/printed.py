@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,7 @@ class Printed:
     """One published result. Its verdict cannot be given: it follows from the other fields.
 
     A number is compared by `within`, a statement (text) by `holds`. A result that does not agree is ``corrected`` if
-    an independent computation confirms ours, otherwise it ``differs``.
+    an independent computation confirms ours and not the publication, otherwise it ``differs``.
 
     Parameters
     ----------
@@ -102,6 +103,8 @@ class Printed:
             )
         if not isinstance(self.printed, str) and (self.within is None or self.holds is not None):
             raise self._error("a number needs `within`, its relative tolerance, not `holds`")
+        for name in ("printed", "ours", "independent", "within"):
+            self._check_number(name, getattr(self, name))
         if (self.independent is None) != (not self.independent_by):
             raise self._error("give `independent` and `independent_by` (its method, in words) together")
         if self.independent is not None and isinstance(self.independent, bool) != isinstance(self.printed, str):
@@ -114,12 +117,23 @@ class Printed:
             return "agrees"
         if self.independent is None:
             return "differs"
-        is_confirmed = not self.independent if self.within is None else self._is_near(self.independent)
+        if self.within is None:
+            return "differs" if self.independent else "corrected"
+        is_confirmed = self._is_near(self.independent) and not self._is_near(self.printed, self.independent)
         return "corrected" if is_confirmed else "differs"
 
-    def _is_near(self, value: float) -> bool:
-        """Whether ours lies within the tolerance, which is that of the published value, of `value`."""
-        return bool(abs(self.ours - value) <= (self.within or 0.0) * abs(self.printed))
+    def _is_near(self, value: float, other: float | None = None) -> bool:
+        """Whether ours (or `other`) lies within the tolerance, which is that of the published value, of `value`."""
+        given = self.ours if other is None else other
+        return bool(abs(given - value) <= (self.within or 0.0) * abs(self.printed))
+
+    def _check_number(self, name: str, value: Any) -> None:
+        if value is None or isinstance(value, (str, bool)):
+            return
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise self._error(f"{name} is {value!r}, expected a finite number or a text")
+        if name == "within" and value < 0.0:
+            raise self._error(f"within is {value:g}, expected a relative tolerance of 0 or more")
 
     def _error(self, text: str) -> ModelError:
         return ModelError(f"printed '{self.what}': {text}")
