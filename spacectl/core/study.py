@@ -71,6 +71,9 @@ class StudyResult:
     def __post_init__(self) -> None:
         for name in ("figures", "notes", "printed", "requirements"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        for key in self.metrics:
+            if not isinstance(key, str):
+                raise ModelError(f"metrics: the name {key!r} is no text; names are texts such as 'peak_torque'")
         object.__setattr__(self, "metrics", {key: _plain(key, value) for key, value in self.metrics.items()})
 
 
@@ -194,6 +197,8 @@ def _convert(key: str, value: Any, default: Any) -> Any:
         if kind is int:
             return _whole(value)
         if kind is float:
+            if isinstance(value, bool):
+                raise ValueError
             number = float(value)
             if not math.isfinite(number):
                 raise ValueError
@@ -207,7 +212,9 @@ def _convert(key: str, value: Any, default: Any) -> Any:
             return str(value)
     except (ValueError, KeyError, TypeError, OverflowError):
         pass
-    raise ModelError(f"parameter '{key}': cannot read {value!r} as {kind.__name__} (default {default!r})")
+    shown = repr(default)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    raise ModelError(f"parameter '{key}': cannot read {value!r} as {kind.__name__} (default {shown})")
 
 
 def _whole(value: Any) -> int:
