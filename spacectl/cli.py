@@ -136,6 +136,10 @@ def _run(arguments: list[str]) -> int:
                 f"'{error.filename}': {error.strerror}; check the path and --out", WRONG, "--debug" in arguments
             )
         return _unexpected(error, "--debug" in arguments)
+    except BaseException as error:  # what a study raises to get past every handler
+        if isinstance(error, (SystemExit, GeneratorExit)):
+            raise
+        return _unexpected(error, "--debug" in arguments)
 
 
 def _unexpected(error: BaseException, show_traceback: bool) -> int:
@@ -174,3 +178,7 @@ def _fail(text: str, code: int, show_traceback: bool = False) -> int:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
+
+
+if __name__ == "__main__":  # python -m spacectl.cli
+    main()

@@ -20,7 +20,7 @@ STUDIES = sorted((ROOT / "studies").rglob("*.py"))
 
 def layer_of(parts: tuple[str, ...]) -> str:
     """Layer of a dotted name or path below spacectl: ``("cli_run",)`` belongs to cli."""
-    return "" if not parts else ("cli" if parts[0].startswith("cli") else parts[0])
+    return "" if not parts else ("cli" if parts[0].startswith(("cli", "__main__")) else parts[0])
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[ast.stmt, str, tuple[str, ...]]]:

@@ -1,0 +1,5 @@
+"""``python -m spacectl`` is the command line ``spacectl``."""
+
+from spacectl.cli import main
+
+main()
