@@ -20,6 +20,7 @@ from spacectl.simulation.events import Guard
 
 __all__ = [
     "check_atol",
+    "check_flags",
     "check_grid",
     "check_guards",
     "check_inputs",
@@ -229,6 +230,13 @@ def check_steps(max_step: Any, max_steps: Any) -> tuple[float, int]:
     if count < 1:
         raise ModelError(f"max_steps is {count}, expected at least 1")
     return longest, count
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise `ModelError` for an argument that is neither True nor False: a text such as "no" would count as True."""
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ModelError(f"{name} is {value!r}, expected True or False")
 
 
 def check_stops(stops: Any, span: tuple[float, float]) -> np.ndarray:
