@@ -43,7 +43,8 @@ class Printed:
     independent_by : str
         That method, in words.
     remark : str
-        Why they differ, or how the published value was read; for a corrected result, what is in error.
+        Why they differ, or how the published value was read; for a corrected result, what is in error:
+        without it nobody has said so, and the result differs.
     changed : tuple of str
         Parameters of the study that differ from its own values; with any, nothing is judged.
 
@@ -85,12 +86,15 @@ class Printed:
             value = getattr(self, name)
             object.__setattr__(self, name, value.item() if hasattr(value, "item") else value)
         object.__setattr__(self, "changed", tuple(self.changed))
+        if _is_lost(self.ours):  # not available in this run, which is no reason to lose it
+            object.__setattr__(self, "ours", None)
+        if _is_lost(self.independent):
+            object.__setattr__(self, "independent", None)
+            object.__setattr__(self, "independent_by", "")
         if self.ours is None:
             return
         self._check()
         object.__setattr__(self, "verdict", self._judge())
-        if self.verdict == "corrected" and not self.remark:
-            raise self._error("a corrected result needs a remark that says what is in error")
 
     def _check(self) -> None:
         if isinstance(self.printed, str) != isinstance(self.ours, str):
@@ -118,9 +122,9 @@ class Printed:
         if self.independent is None:
             return "differs"
         if self.within is None:
-            return "differs" if self.independent else "corrected"
+            return "corrected" if not self.independent and self.remark else "differs"
         is_confirmed = self._is_near(self.independent) and not self._is_near(self.printed, self.independent)
-        return "corrected" if is_confirmed else "differs"
+        return "corrected" if is_confirmed and self.remark else "differs"
 
     def _is_near(self, value: float, other: float | None = None) -> bool:
         """Whether ours (or `other`) lies within the tolerance, which is that of the published value, of `value`."""
@@ -137,3 +141,7 @@ class Printed:
 
     def _error(self, text: str) -> ModelError:
         return ModelError(f"printed '{self.what}': {text}")
+
+
+def _is_lost(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)

@@ -90,6 +90,19 @@ def test_an_independent_value_that_agrees_with_the_publication_corrects_nothing(
     assert item.verdict == verdict
 
 
+@pytest.mark.parametrize("changed", [(), ("mass",)])
+def test_without_a_remark_nothing_is_corrected_and_no_run_is_lost(changed: tuple[str, ...]) -> None:
+    """Other parameters (--set) move a value that agrees; that must not end the study that found it."""
+    item = Printed(**NUMBER, within=0.1, independent=2.0, independent_by="closed form", changed=changed)
+    assert item.verdict == ("not comparable" if changed else "differs")
+
+
+def test_what_is_not_finite_is_not_available() -> None:
+    lost = Printed(**{**NUMBER, "ours": float("nan")}, within=0.1)
+    assert (lost.ours, lost.verdict) == (None, "")
+    assert Printed(**NUMBER, within=0.1, independent=float("inf"), **CHECKED).verdict == "differs"
+
+
 def test_a_value_that_agrees_is_never_corrected() -> None:
     assert Printed(**NUMBER, within=1.0, independent=2.0, **CHECKED).verdict == "agrees"
 
@@ -122,11 +135,10 @@ def test_nothing_is_judged_where_the_case_was_changed() -> None:
         ({**NUMBER, "within": 0.1, "holds": True}, "a number needs `within`"),
         ({**NUMBER, "within": 0.1, "independent": 2.0}, "together"),
         ({**NUMBER, "within": 0.1, "independent": False, **CHECKED}, "a number for a number"),
-        ({**NUMBER, "within": 0.1, "independent": 2.0, "independent_by": "closed form"}, "needs a remark"),
         ({**NUMBER, "ours": "two", "within": 0.1}, "two numbers or two texts"),
         ({**NUMBER, "within": float("inf")}, "within is inf"),
         ({**NUMBER, "within": -0.1}, "within is -0.1"),
-        ({**NUMBER, "ours": float("nan"), "within": 0.1}, "ours is nan"),
+        ({**NUMBER, "printed": float("nan"), "within": 0.1}, "printed is nan"),
         ({**NUMBER, "printed": (1.0, 2.0), "within": 0.1}, "printed is"),
         (STATEMENT, "a statement needs `holds`"),
         ({**STATEMENT, "holds": False}, "a statement needs `holds`"),

@@ -88,4 +88,6 @@ def test_batches_report_saturation_over_all_runs():
     starts = np.array([[2.0, 0.0], [0.1, 0.0]])
     batch = simulate_many(eom, law, x0=starts, t_span=(0.0, 1.0), grid=501)
     single = simulate(eom, law, x0=starts[0], t_span=(0.0, 1.0), grid=501)
-    assert batch.outcome.stats["saturated of x"] == pytest.approx(0.5 * single.outcome.stats["saturated of x"], abs=2e-3)
+    assert batch.outcome.stats["saturated of x"] == pytest.approx(
+        0.5 * single.outcome.stats["saturated of x"], abs=2e-3
+    )
