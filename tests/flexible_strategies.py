@@ -14,7 +14,7 @@ from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.bodies.modal.modal import ModalBody
 from spacectl.model.bodies.rigid import Frame
 from spacectl.model.joints import Free
-from spacectl.model.system import Part
+from spacectl.model.part import Part
 from tests.strategies import Case, random_rotation
 
 __all__ = ["random_beam", "random_modal_body", "with_flexible_bodies"]

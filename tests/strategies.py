@@ -20,7 +20,8 @@ from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.description import direction
 from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, FreeSpace, UniformGravity
 from spacectl.model.joints import JOINTS, Joint
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = [
     "ENVIRONMENT_KINDS",

@@ -1,6 +1,8 @@
-"""``python -m spacectl.cli``: the command line without its installed entry point."""
+"""``python -m spacectl.cli ...``: the same as ``python -m spacectl ...``."""
 
 from spacectl.cli.main import main
+
+__all__: list[str] = []
 
 if __name__ == "__main__":
     main()

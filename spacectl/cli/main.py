@@ -91,6 +91,10 @@ def _run(arguments: list[str]) -> int:
                 f"'{error.filename}': {error.strerror}; check the path and --out", WRONG, "--debug" in arguments
             )
         return _unexpected(error, "--debug" in arguments)
+    except BaseException as error:  # what a study raises to get past every handler
+        if isinstance(error, (SystemExit, GeneratorExit)):
+            raise
+        return _unexpected(error, "--debug" in arguments)
 
 
 def _unexpected(error: BaseException, show_traceback: bool) -> int:

@@ -165,7 +165,8 @@ def _run_all(
     console: Console,
 ) -> list[dict[str, Any]]:
     """A row for each point: from the journal, or by a run; whatever a run raises is part of its row."""
-    rows = []
+    rows: list[dict[str, Any]] = []
+    unseen = set(wanted)  # a metric that another point has may be missing in this one
     for i, (point, parameters) in enumerate(zip(points, prepared, strict=True)):
         shown = {key: plain_value(parameter_value(parameters, key)) for key in point}
         kept = journal.find(shown)
@@ -176,9 +177,11 @@ def _run_all(
         if kept is None:
             journal.add(row)
         rows.append(row)
-        for key in wanted if not row["error"] else ():
-            if key not in row["metrics"]:
-                raise ModelError(f"--metric: {unknown_name('metric', key, row['metrics'])}; finished points are kept")
+        if row["error"]:
+            continue
+        for key in sorted(unseen - set(row["metrics"])):
+            raise ModelError(f"--metric: {unknown_name('metric', key, row['metrics'])}; finished points are kept")
+        unseen.clear()
     return rows
 
 

@@ -108,8 +108,16 @@ def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
         If an entry is not a finite number; texts are refused, even if they read as numbers.
     """
     try:
-        has_texts, array = _has_texts(values), Array(values)
+        given = np.asarray(values)
+        has_texts = _has_texts(given)
+        if given.dtype.kind == "c":
+            raise ModelError(
+                f"{what}: expected real numbers, got {values!r}; take .real if the imaginary part is rounding"
+            )
+        array = Array(values)
     except (TypeError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
         raise ModelError(f"{what}: expected numbers, got {values!r}") from error
     if has_texts:
         raise ModelError(f"{what}: expected numbers, got text in {values!r}; write them without quotes, in SI units")
@@ -120,8 +128,7 @@ def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
     return array
 
 
-def _has_texts(values: Any) -> bool:
-    given = np.asarray(values)
+def _has_texts(given: np.ndarray) -> bool:
     if given.dtype.kind == "O":
         return any(isinstance(entry, (str, bytes)) for entry in given.flat)
     return given.dtype.kind in "SU"
@@ -129,7 +136,9 @@ def _has_texts(values: Any) -> bool:
 
 def as_scalar(value: Any, what: str) -> float:
     """`value` as a finite float; `what` names it in the error. Texts and truth values are refused."""
-    is_number = not isinstance(value, (str, bytes, bool)) and getattr(value, "dtype", np.dtype(float)).kind not in "bSU"
+    is_number = (
+        not isinstance(value, (str, bytes, bool)) and getattr(value, "dtype", np.dtype(float)).kind not in "bcSU"
+    )
     if not is_number:
         raise ModelError(f"{what}: expected a number, got {value!r}; write it without quotes, in SI units")
     try:

@@ -206,6 +206,7 @@ def make_law(
     >>> law(0.0, [2.0, 0.0])
     array([-6.])
     """
+    period = as_scalar(period, f"law '{name}': period")
     measured = measurements or Labels(kind="measurement")
     z_labels = Labels(tuple(memory or ()), (), "memory")
     p_labels = Labels(tuple(parameters or ()), (), "law parameter")

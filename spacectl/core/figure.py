@@ -10,6 +10,7 @@ from typing import Any
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
+from spacectl.core.sequences import sequence_of
 
 __all__ = ["Band", "Figure", "Line", "Panel", "Region"]
 
@@ -132,6 +133,6 @@ class Figure:
     caption: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "panels", tuple(self.panels))
-        if not self.name.replace("_", "").replace("-", "").isalnum():
+        object.__setattr__(self, "panels", sequence_of(Panel, self.panels, f"figure {self.name!r}: panels"))
+        if not isinstance(self.name, str) or not self.name.replace("_", "").replace("-", "").isalnum():
             raise ModelError(f"figure name {self.name!r}: use letters, digits, - and _ (it becomes a file name)")

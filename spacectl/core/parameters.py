@@ -119,6 +119,8 @@ class Parameters:
             If a name is unknown, if a change touches structure (the message says how to free it), and if a number is given
             together with a field of the part whose numbers follow from it, in `changes` or by `base`.
         """
+        if changes is not None and not isinstance(changes, Mapping):
+            raise ModelError(f"parameters: expected a mapping such as {{'link.mass': 2.0}}, got {changes!r}")
         p = np.array(self.of(base), dtype=float)
         given = dict(changes or {})
         fields = {name: given.pop(name) for name in list(given) if self.is_physical(name)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,7 @@ class Printed:
     """One published result. Its verdict cannot be given: it follows from the other fields.
 
     A number is compared by `within`, a statement (text) by `holds`. A result that does not agree is ``corrected`` if
-    an independent computation confirms ours, otherwise it ``differs``.
+    an independent computation confirms ours and not the publication, otherwise it ``differs``.
 
     Parameters
     ----------
@@ -42,7 +43,8 @@ class Printed:
     independent_by : str
         That method, in words.
     remark : str
-        Why they differ, or how the published value was read; for a corrected result, what is in error.
+        Why they differ, or how the published value was read; for a corrected result, what is in error:
+        without it nobody has said so, and the result differs.
     changed : tuple of str
         Parameters of the study that differ from its own values; with any, nothing is judged.
 
@@ -84,12 +86,15 @@ class Printed:
             value = getattr(self, name)
             object.__setattr__(self, name, value.item() if hasattr(value, "item") else value)
         object.__setattr__(self, "changed", tuple(self.changed))
+        if _is_lost(self.ours):  # not available in this run, which is no reason to lose it
+            object.__setattr__(self, "ours", None)
+        if _is_lost(self.independent):
+            object.__setattr__(self, "independent", None)
+            object.__setattr__(self, "independent_by", "")
         if self.ours is None:
             return
         self._check()
         object.__setattr__(self, "verdict", self._judge())
-        if self.verdict == "corrected" and not self.remark:
-            raise self._error("a corrected result needs a remark that says what is in error")
 
     def _check(self) -> None:
         if isinstance(self.printed, str) != isinstance(self.ours, str):
@@ -102,6 +107,8 @@ class Printed:
             )
         if not isinstance(self.printed, str) and (self.within is None or self.holds is not None):
             raise self._error("a number needs `within`, its relative tolerance, not `holds`")
+        for name in ("printed", "ours", "independent", "within"):
+            self._check_number(name, getattr(self, name))
         if (self.independent is None) != (not self.independent_by):
             raise self._error("give `independent` and `independent_by` (its method, in words) together")
         if self.independent is not None and isinstance(self.independent, bool) != isinstance(self.printed, str):
@@ -114,12 +121,27 @@ class Printed:
             return "agrees"
         if self.independent is None:
             return "differs"
-        is_confirmed = not self.independent if self.within is None else self._is_near(self.independent)
-        return "corrected" if is_confirmed else "differs"
+        if self.within is None:
+            return "corrected" if not self.independent and self.remark else "differs"
+        is_confirmed = self._is_near(self.independent) and not self._is_near(self.printed, self.independent)
+        return "corrected" if is_confirmed and self.remark else "differs"
 
-    def _is_near(self, value: float) -> bool:
-        """Whether ours lies within the tolerance, which is that of the published value, of `value`."""
-        return bool(abs(self.ours - value) <= (self.within or 0.0) * abs(self.printed))
+    def _is_near(self, value: float, other: float | None = None) -> bool:
+        """Whether ours (or `other`) lies within the tolerance, which is that of the published value, of `value`."""
+        given = self.ours if other is None else other
+        return bool(abs(given - value) <= (self.within or 0.0) * abs(self.printed))
+
+    def _check_number(self, name: str, value: Any) -> None:
+        if value is None or isinstance(value, (str, bool)):
+            return
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise self._error(f"{name} is {value!r}, expected a finite number or a text")
+        if name == "within" and value < 0.0:
+            raise self._error(f"within is {value:g}, expected a relative tolerance of 0 or more")
 
     def _error(self, text: str) -> ModelError:
         return ModelError(f"printed '{self.what}': {text}")
+
+
+def _is_lost(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)

@@ -99,6 +99,8 @@ def _canonical(data: Any) -> Any:
         return {str(key): _canonical(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [_canonical(item) for item in data]
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _canonical(data.tolist())
     if isinstance(data, bool) or data is None or isinstance(data, (int, str)):
         return data
     if isinstance(data, float):

@@ -84,8 +84,7 @@ class Requirement:
         entries = _flat(value)
         if not entries:
             return Verdict(requirement=self, is_met=False, reason="the metric is an empty list, which meets nothing")
-        is_text = isinstance(self.bound, str)
-        if any(isinstance(entry, str) != is_text for entry in entries):
+        if any(_kind(entry) != _kind(self.bound) for entry in entries):
             return Verdict(
                 requirement=self, is_met=False, reason=f"the metric is {value!r}, which does not compare with it"
             )
@@ -107,7 +106,7 @@ def parse_requirement(text: str) -> Requirement:
     >>> parse_requirement("is_stable == true").judge({"is_stable": True}).is_met
     True
     """
-    found = _FORM.fullmatch(text)
+    found = _FORM.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise ModelError(f"requirement '{text}': expected metric, relation and bound, such as 'peak_torque <= 800'")
     metric, relation, bound = found.groups()
@@ -121,6 +120,13 @@ def _bound(text: str) -> Any:
         return float(text)
     except ValueError:
         return text.strip("'\"")
+
+
+def _kind(value: Any) -> str:
+    """What a metric or bound can be compared with: true and false are no numbers, None is nothing."""
+    if isinstance(value, (bool, str)) or value is None:
+        return type(value).__name__
+    return "number"
 
 
 def _flat(value: Any) -> list[Any]:

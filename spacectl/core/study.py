@@ -16,6 +16,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.figure import Figure
 from spacectl.core.printed import Printed
 from spacectl.core.requirement import Requirement
+from spacectl.core.sequences import sequence_of
 from spacectl.core.shape import Shape
 
 __all__ = ["Progress", "Study", "StudyResult", "override_parameters", "parameter_value", "withhold_verdicts"]
@@ -69,8 +70,14 @@ class StudyResult:
     shapes: Mapping[str, Shape | Sequence[Shape]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("figures", "notes", "printed", "requirements"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        kinds = {"figures": Figure, "notes": str, "printed": Printed, "requirements": Requirement}
+        for name, kind in kinds.items():
+            object.__setattr__(self, name, sequence_of(kind, getattr(self, name), f"study result: {name}"))
+        if not isinstance(self.metrics, Mapping):
+            raise ModelError(f"study result: metrics is {self.metrics!r}, expected a mapping of names to values")
+        for key in self.metrics:
+            if not isinstance(key, str):
+                raise ModelError(f"metrics: the name {key!r} is no text; names are texts such as 'peak_torque'")
         object.__setattr__(self, "metrics", {key: _plain(key, value) for key, value in self.metrics.items()})
 
 
@@ -194,6 +201,8 @@ def _convert(key: str, value: Any, default: Any) -> Any:
         if kind is int:
             return _whole(value)
         if kind is float:
+            if isinstance(value, bool):
+                raise ValueError
             number = float(value)
             if not math.isfinite(number):
                 raise ValueError
@@ -207,7 +216,9 @@ def _convert(key: str, value: Any, default: Any) -> Any:
             return str(value)
     except (ValueError, KeyError, TypeError, OverflowError):
         pass
-    raise ModelError(f"parameter '{key}': cannot read {value!r} as {kind.__name__} (default {default!r})")
+    shown = repr(default)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    raise ModelError(f"parameter '{key}': cannot read {value!r} as {kind.__name__} (default {shown})")
 
 
 def _whole(value: Any) -> int:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.array import Array
+from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, SolverError, warn
 from spacectl.core.labels import Labels
+from spacectl.core.sequences import sequence_of
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.formulations.switching import stage_numbers
@@ -96,6 +97,7 @@ def linearize(
     require_equations(eom, "linearize")
     p = p if stage is None else stage_numbers(eom, stage, p)
     state, command = _point(eom, x, u)
+    t, names = as_scalar(t, "linearize: t"), sequence_of(str, sensitivities, "linearize: sensitivities")
     q, v = state[: eom.n_q], state[eom.n_q :]
     n = eom.n_v
     require_defined(eom, t, state, p)
@@ -119,7 +121,7 @@ def linearize(
     commanded, pushing = choose_inputs(eom, inputs, disturbances)
     columns, pushes = list(eom.labels.u.indices(commanded)), list(eom.labels.u.indices(pushing))
     (C,), (D,), y = linear_outputs(eom, [t], [state], [command], p, outputs)
-    found = find_sensitivities(eom, t, state, command, p, tuple(sensitivities))
+    found = find_sensitivities(eom, t, state, command, p, names)
     basis, every = None, None
     if eom.constraint_rows:
         on = constraint_manifold(eom, t, q, v, p, labels.indices(independent))
@@ -223,8 +225,8 @@ def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms:
 def _point(eom: EquationsOfMotion, x: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
     if hasattr(x, "x") and hasattr(x, "u"):
         x, u = x.x, x.u if u is None else u
-    state = np.asarray(x, dtype=float)
-    command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
+    state = np.asarray(as_array(x, None, "linearize: x"))
+    command = np.zeros(eom.n_u) if u is None else np.asarray(as_array(u, None, "linearize: u"))
     if state.shape != (eom.n_x,) or command.shape != (eom.n_u,):
         raise ShapeError(
             f"linearize: x has shape {state.shape}, u {command.shape}; expected ({eom.n_x},) and ({eom.n_u},)"

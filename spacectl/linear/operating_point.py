@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.array import Array
+from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
+from spacectl.core.sequences import sequence_of
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
@@ -116,19 +117,24 @@ def find_operating_point(
     labels = error_labels(eom)
     n = eom.n_v
     names = labels.names[:n]
-    x = eom.state(np.array(eom.x_rest if guess is None else guess, dtype=float))
-    x = eom.state(x, **dict(q or {}))
-    x[eom.n_q :] = eom.labels.v.vector(dict(v or {}))
-    fixed_u = dict(u or {})
+    t, tolerance = as_scalar(t, "find_operating_point: t"), as_scalar(tolerance, "find_operating_point: tolerance")
+    if not 0.0 < tolerance < 1.0:
+        raise ModelError(f"find_operating_point: tolerance is {tolerance:g}, expected a number between 0 and 1")
+    free = sequence_of(str, free, "find_operating_point: free")
+    q, v, fixed_u = (_by_name(item, name) for name, item in (("q", q), ("v", v), ("u", u)))
+    start = as_array(eom.x_rest if guess is None else guess, (eom.n_x,), "find_operating_point: guess")
+    x = eom.state(np.array(start))
+    x = eom.state(x, **q)
+    x[eom.n_q :] = eom.labels.v.vector(v)
     command = eom.labels.u.vector(fixed_u)
     loose_q = list(range(n)) if free == ("all",) else [_place(names, name) for name in (*free, *_modal(eom, free))]
-    for name in q or {}:
+    for name in q:
         if name in names and _place(names, name) in loose_q:
             loose_q.remove(_place(names, name))
     if eom.constraint_rows:  # meet the constraints first; what they tie together must be free to move together
-        x = np.array(make_consistent(eom, x, t=t, hold=tuple(q or {}), p=p).x)
+        x = np.array(make_consistent(eom, x, t=t, hold=tuple(q), p=p).x)
         if loose_q:
-            loose_q = [k for k, name in enumerate(names) if name not in (q or {})]
+            loose_q = [k for k, name in enumerate(names) if name not in q]
     loose_u = [k for k, name in enumerate(eom.inputs) if name not in fixed_u]
     iterations, moved = 0, np.zeros(n)
     while (iterations := iterations + 1) <= 60:
@@ -161,7 +167,7 @@ def find_operating_point(
         x = eom.state(x)
         command[loose_u] += step[len(loose_q) :]
         if eom.constraint_rows and loose_q:
-            x = np.array(make_consistent(eom, x, t=t, hold=tuple(q or {}), p=p).x)
+            x = np.array(make_consistent(eom, x, t=t, hold=tuple(q), p=p).x)
     residual = eom.v_dot(t, x[: eom.n_q], x[eom.n_q :], command, p)
     found = np.max(np.abs(residual), initial=0.0) <= tolerance * scale
     message = f"balanced in {iterations} steps" if found else _explain(eom, t, x, command, p, residual)
@@ -184,6 +190,13 @@ def _judge(
         return judge_stability(linearize(eom, x, u, t=t, p=p, check=False).A)
     except (ModelError, SolverError):  # a singular position has no linear model
         return "unknown", None
+
+
+def _by_name(values: Any, what: str) -> dict[str, Any]:
+    """Given values by name."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ModelError(f"find_operating_point: {what} is {values!r}, expected values by name: {{'elbow': 0.5}}")
+    return dict(values or {})
 
 
 def _modal(eom: EquationsOfMotion, free: tuple[str, ...]) -> list[str]:

@@ -29,7 +29,8 @@ from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement
 
 if TYPE_CHECKING:
-    from spacectl.model.system import Part, System
+    from spacectl.model.part import Part
+    from spacectl.model.system import System
 
 __all__ = ["attach_bodies", "find_compliances", "find_interfaces"]
 

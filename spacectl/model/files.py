@@ -21,7 +21,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.limits import regular_file
 from spacectl.model.actuators import ACTUATORS
 from spacectl.model.actuators.distributed_force import DISTRIBUTED
-from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.profile import Curve, Profile
 from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.bodies.modal.modal import ModalBody
@@ -35,8 +35,9 @@ from spacectl.model.elements.drive_laws import Friction, HardeningSpring, Sticti
 from spacectl.model.environment import ENVIRONMENTS
 from spacectl.model.joints import JOINTS
 from spacectl.model.joints.redundant import QuaternionFree
+from spacectl.model.part import Part
 from spacectl.model.sensors import SENSORS
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.model.tethers import Tether
 from spacectl.model.tethers.elastic_tether import ElasticTether
 

@@ -17,6 +17,7 @@ from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.attachments import find_interfaces
 from spacectl.model.bodies.base.modal_arrays import sizes_of
+from spacectl.model.body_origins import BodyOrigins, hash_changes
 from spacectl.model.rebuild import field_names, field_value, find_field, flatten, is_number, rebuild_system, unflatten
 from spacectl.model.system import System
 from spacectl.model.transforms.segments import segment_derivatives
@@ -50,6 +51,7 @@ class PhysicalNames:
         self.system, self._expand, self._parameters, self._vary = system, expand, parameters, vary
         self._known: dict[str, np.ndarray] = {}
         self._effective: set[str] = set()
+        self._origins = BodyOrigins(system, expand, parameters)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -78,12 +80,17 @@ class PhysicalNames:
         ModelError
             If the change is not one of numbers alone: other shapes, interfaces or frames, or entries that are exactly zero.
         """
-        key = content_hash(sorted(changes.items()))
+        key = hash_changes(changes)
         if key not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[key] = self._rebuild(changes)
+            self._origins.remember(self._known[key], changes)
         return self._known[key].copy()
+
+    def described(self, system: System, p: np.ndarray) -> System:
+        """`system` with the flexible bodies that the numbers p were made from: see `BodyOrigins`."""
+        return self._origins.describe(system, p)
 
     def owned(self, names: Any) -> set[str]:
         """The numbers that follow from the named fields, so that they cannot be chosen beside them."""

@@ -33,6 +33,8 @@ def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
         For an unknown name, a field that holds no number (a count, a text, a function of time) and a value that its
         class refuses.
     """
+    if not isinstance(changes, Mapping):
+        raise ModelError(f"parameters: expected a mapping such as {{'boom.EI': 2e3}}, got {changes!r}")
     for name, value in changes.items():
         owner, inner, key = find_field(system, name)
         if not is_number(getattr(_inside(owner, inner), key)):
@@ -55,6 +57,8 @@ def find_field(system: System, name: str) -> tuple[Any, str, str]:
     ModelError
         If there is none, or more than one.
     """
+    if not isinstance(name, str):
+        raise ModelError(f"parameter {name!r}: expected a name such as 'boom.EI'")
     title, _, key = name.partition(".")
     found = [
         (owner, inner, key)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spacectl.core.accessor import Accessor
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
@@ -63,6 +65,9 @@ class Guard:
             raise ModelError(
                 f"guard '{self.name}': direction is {self.direction!r}, expected 0, 1 (rising) or -1 (falling)"
             )
+        for key in ("is_terminal", "is_failure"):
+            if not isinstance(getattr(self, key), (bool, np.bool_)):
+                raise ModelError(f"guard '{self.name}': {key} is {getattr(self, key)!r}, expected True or False")
         if self.is_failure and not self.is_terminal:
             raise ModelError(f"guard '{self.name}': is_failure=True needs is_terminal=True; a failure ends the run")
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.library import find_compiler
+from spacectl.codegen.compiler import find_compiler
 from spacectl.core.provenance import versions
 
 __all__ = ["FULL", "TINY", "Candidate", "Effort", "Timing", "describe_machine", "interleave", "load_average"]

@@ -15,7 +15,8 @@ from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.library import free_flyer_arm
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 from tests.peers.layout import read_links
 from tests.peers.mujoco_peer import mujoco  # None where it is not installed

@@ -94,7 +94,8 @@ def run(p, *, quick, progress):
             time.sleep(30.0)
         if p.trouble != "none":
             raise {"eof": EOFError, "type": TypeError, "interrupt": KeyboardInterrupt, "memory": MemoryError}[p.trouble]("told")
-    return StudyResult(metrics={"length": len(p.word), "word": p.word})
+    late = {"late": 1.0} if p.word != "1e3" else {}
+    return StudyResult(metrics={"length": len(p.word), "word": p.word, **late})
 
 STUDY = Study(question="?", parameters=P(), run=run)
 """
@@ -152,7 +153,7 @@ def test_finished_points_are_kept_and_not_run_again(
     if trouble != "kill":
         assert done.stderr == "spacectl: interrupted; finished points are kept, run it again to go on\n"
     lines = (tmp_path / "out" / "points.jsonl").read_text().splitlines()
-    assert [json.loads(line)["metrics"] for line in lines[1:]] == [{"length": 2, "word": "01"}]
+    assert [json.loads(line)["metrics"] for line in lines[1:]] == [{"length": 2, "word": "01", "late": 1.0}]
     with (tmp_path / "out" / "points.jsonl").open("a") as file:
         file.write('{"parameters": {"wo')  # as if killed while writing
     assert sweep_elsewhere([*words, "--set", f"trouble={trouble}"]).returncode == code
@@ -185,3 +186,9 @@ def test_a_wrong_metric_is_told_after_one_point_which_is_kept(
     assert (tmp_path / "log").read_text().split() == ["01"]
     assert run_command_line([*words, "--metric", "length"]) == 0
     assert (tmp_path / "log").read_text().split() == ["01", "bad", "1e3"], "the first point was kept"
+
+
+def test_a_metric_that_a_later_point_lacks_does_not_end_the_sweep(words: list[str], tmp_path: Path) -> None:
+    assert run_command_line([*words, "--metric", "late"]) == 0
+    with (tmp_path / "out" / "sweep.csv").open() as file:
+        assert [row["late"] for row in csv.DictReader(file)] == ["1.0", "1.0", ""]

@@ -16,7 +16,8 @@ import textwrap
 import pytest
 
 from spacectl.codegen import library as module
-from spacectl.codegen.library import build_library, find_compiler, load_library
+from spacectl.codegen.compiler import find_compiler
+from spacectl.codegen.library import build_library, load_library
 from spacectl.core.errors import ModelError, SolverError
 
 SOURCE = {

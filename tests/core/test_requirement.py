@@ -82,6 +82,27 @@ def test_a_correction_needs_an_independent_value_that_confirms_ours(independent:
     assert Printed(**NUMBER, within=0.055, independent=independent, **more).verdict == verdict
 
 
+@pytest.mark.parametrize(("independent", "verdict"), [(1.008, "differs"), (1.014, "corrected")])
+def test_an_independent_value_that_agrees_with_the_publication_corrects_nothing(
+    independent: float, verdict: str
+) -> None:
+    item = Printed(what="a", source="b", printed=1.0, ours=1.012, within=0.01, independent=independent, **CHECKED)
+    assert item.verdict == verdict
+
+
+@pytest.mark.parametrize("changed", [(), ("mass",)])
+def test_without_a_remark_nothing_is_corrected_and_no_run_is_lost(changed: tuple[str, ...]) -> None:
+    """Other parameters (--set) move a value that agrees; that must not end the study that found it."""
+    item = Printed(**NUMBER, within=0.1, independent=2.0, independent_by="closed form", changed=changed)
+    assert item.verdict == ("not comparable" if changed else "differs")
+
+
+def test_what_is_not_finite_is_not_available() -> None:
+    lost = Printed(**{**NUMBER, "ours": float("nan")}, within=0.1)
+    assert (lost.ours, lost.verdict) == (None, "")
+    assert Printed(**NUMBER, within=0.1, independent=float("inf"), **CHECKED).verdict == "differs"
+
+
 def test_a_value_that_agrees_is_never_corrected() -> None:
     assert Printed(**NUMBER, within=1.0, independent=2.0, **CHECKED).verdict == "agrees"
 
@@ -114,8 +135,11 @@ def test_nothing_is_judged_where_the_case_was_changed() -> None:
         ({**NUMBER, "within": 0.1, "holds": True}, "a number needs `within`"),
         ({**NUMBER, "within": 0.1, "independent": 2.0}, "together"),
         ({**NUMBER, "within": 0.1, "independent": False, **CHECKED}, "a number for a number"),
-        ({**NUMBER, "within": 0.1, "independent": 2.0, "independent_by": "closed form"}, "needs a remark"),
         ({**NUMBER, "ours": "two", "within": 0.1}, "two numbers or two texts"),
+        ({**NUMBER, "within": float("inf")}, "within is inf"),
+        ({**NUMBER, "within": -0.1}, "within is -0.1"),
+        ({**NUMBER, "printed": float("nan"), "within": 0.1}, "printed is nan"),
+        ({**NUMBER, "printed": (1.0, 2.0), "within": 0.1}, "printed is"),
         (STATEMENT, "a statement needs `holds`"),
         ({**STATEMENT, "holds": False}, "a statement needs `holds`"),
         (
@@ -132,3 +156,18 @@ def test_what_a_verdict_needs_is_asked_for(given: dict[str, Any], match: str) ->
 def test_a_verdict_cannot_be_typed() -> None:
     with pytest.raises(TypeError, match="verdict"):
         Printed(**NUMBER, within=0.1, verdict="agrees")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a <= 3", [1.0, None]), ("a >= 0", True), ("a == 1", True), ("a == true", 1.0), ("a != x", None)],
+)
+def test_what_does_not_compare_is_not_met(text: str, value: Any) -> None:
+    verdict = parse_requirement(text).judge({"a": value})
+    assert not verdict.is_met
+    assert verdict.reason
+
+
+def test_a_requirement_is_a_text() -> None:
+    with pytest.raises(ModelError, match="expected metric"):
+        parse_requirement(3)  # type: ignore[arg-type]

@@ -118,3 +118,10 @@ def test_whole_numbers_are_exact_and_tuples_keep_their_form() -> None:
     )
     assert changed == Sized(count=9007199254740993, pair=("b", 2), weights=(5.0,), axis=(0.0, 0.0, 1.0))
     assert override_parameters(Sized(), {"count": "1e3"}).count == 1000
+
+
+def test_names_of_metrics_are_texts_and_truth_is_no_number() -> None:
+    with pytest.raises(ModelError, match="the name 3 is no text"):
+        StudyResult(metrics={3: 1.0})  # type: ignore[dict-item]
+    with pytest.raises(ModelError, match="cannot read True as float"):
+        override_parameters(Numbers(), {"mass": True})

@@ -13,8 +13,9 @@ from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTor
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CentralGravity, CircularOrbit, UniformGravity
 from spacectl.model.joints import Fixed, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.part import Part
 from spacectl.model.sensors import Position
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 
 
 def body(name: str = "link", **changes) -> RigidBody:

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.special import iv, jv, kv, yv
 
 from spacectl import Beam, Fixed, ModalBody, Part, RigidBody, System, form_equations, linearize
-from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.profile import Profile
 from tests.oracles.flexible.beam_frequencies import EULER, huang, pinned_timoshenko, roots, tip_body, transfer, warping
 

@@ -15,7 +15,8 @@ from spacectl.model import files
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.files import load_system, save_system, system_from_dict, system_to_dict
 from spacectl.model.joints import Fixed, Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 SYSTEMS = list(library.LIBRARY.items())
 

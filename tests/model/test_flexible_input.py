@@ -9,7 +9,7 @@ import pytest
 
 from spacectl import Beam, Fixed, Frame, Free, ModalBody, Part, Revolute, System, UniformGravity, form_equations
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.profile import Profile
 from spacectl.model.files import load_system, save_system
 

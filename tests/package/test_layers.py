@@ -32,8 +32,8 @@ STUDIES = sorted((ROOT / "studies").rglob("*.py"))
 
 
 def layer_of(parts: tuple[str, ...]) -> str:
-    """Layer of a dotted name or path below spacectl."""
-    return parts[0] if parts else ""
+    """Layer of a dotted name or path below spacectl; ``python -m spacectl`` is the command line."""
+    return "" if not parts else ("cli" if parts[0].startswith("__main__") else parts[0])
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[ast.stmt, str, tuple[str, ...]]]:

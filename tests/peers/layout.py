@@ -14,7 +14,8 @@ import numpy as np
 
 from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.bodies.rigid import RigidBody
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["COORDINATES", "SPEEDS", "Link", "Loads", "read_links", "read_loads"]
 

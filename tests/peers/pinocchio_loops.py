@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.model.constraints import Constraint, PointOnPlane
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from tests.peers.pinocchio_peer import build, pin
 
 __all__ = ["LoopPeer", "depth_first"]

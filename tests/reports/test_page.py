@@ -18,7 +18,8 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.core.study import StudyResult
 from spacectl.dynamics.form import form_equations
 from spacectl.model.library import pendulum
-from spacectl.reports.page.page import StudyRecord, write_report
+from spacectl.reports.page.page import write_report
+from spacectl.reports.page.record import StudyRecord
 from spacectl.reports.page.summary import EVENTS_SHOWN, event_rows
 from spacectl.simulation.events import Guard
 from spacectl.simulation.run.simulate import simulate

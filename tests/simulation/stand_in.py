@@ -12,7 +12,8 @@ import numpy as np
 from spacectl.core.accessor import Accessor, as_column
 from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.waist.equations import EquationLabels, EquationsOfMotion
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.functions import EquationLabels
 
 
 def make_plant(
@@ -46,7 +47,7 @@ def make_plant(
     rest = np.zeros(len(states))
     rest[list(quaternions)] = 1.0
     return EquationsOfMotion(
-        system=SimpleNamespace(name="stand-in", is_plain=True, elements=(), tree=(), content_hash=lambda: "0" * 64),  # type: ignore[arg-type]
+        system=SimpleNamespace(name="stand-in", is_plain=True, elements=(), tree=(), actuators=(), content_hash=lambda: "0" * 64),  # type: ignore[arg-type]
         formulation="by hand",
         labels=EquationLabels(
             q=x_labels, v=Labels(kind="speed"), u=u_labels, y=Labels(tuple(outputs or ()), (), "output")

@@ -17,7 +17,8 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.parameters import Parameters
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["ROOT", "Node", "Numbers", "Tree", "numeric_numbers", "symbolic_numbers"]
 

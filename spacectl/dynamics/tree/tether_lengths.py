@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from spacectl.dynamics.tree.nodes import Numbers, Tree
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.model.tethers import LineElement
 
 __all__ = ["line_lengths", "mass_numbers"]

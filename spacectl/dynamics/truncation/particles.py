@@ -13,7 +13,8 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.nodes import Node, Tree
-from spacectl.model.bodies.base.flexible import FlexibleBody, FrameShapes
+from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement
 

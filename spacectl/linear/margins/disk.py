@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.linear.margins.hamiltonian import Realisation, find_peak, response
 from spacectl.linear.margins.loops import closed_loop, form_loop
@@ -130,6 +131,7 @@ def disk_margins(
     >>> round(found.alpha, 6), round(found.phase, 4)
     (2.0, 1.5708)
     """
+    skew, tolerance = as_scalar(skew, "disk_margins: skew"), as_scalar(tolerance, "disk_margins: tolerance")
     if not -1.0 <= skew <= 1.0:
         raise ModelError(f"disk_margins: skew is {skew:g}, expected -1 to 1")
     if not 0.0 < tolerance < 0.1:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.linear.margins.norms import realisation
@@ -79,7 +80,7 @@ def _feedback(model: LinearModel, K: Any) -> tuple[np.ndarray, np.ndarray, np.nd
                 f"disk_margins: K has {len(K.y)} outputs and {len(K.u)} inputs, expected {shape[0]} and {shape[1]}"
             )
         return realisation(K)
-    gain = np.asarray(K, dtype=float)
+    gain = np.asarray(as_array(K, None, "disk_margins: K"))
     if gain.shape != shape:
         raise ShapeError(
             f"disk_margins: K has shape {gain.shape}, expected {shape} (inputs by outputs of the plant); for a state "

@@ -25,6 +25,8 @@ from spacectl.spatial.backend import dot
 
 __all__ = ["ElasticTether"]
 
+_MOST = 10_000  # masses of a line: beyond, forming equations takes hours
+
 
 @dataclass(frozen=True, kw_only=True)
 class ElasticTether(LineElement):
@@ -73,6 +75,8 @@ class ElasticTether(LineElement):
             raise ModelError(f"{self._what}: damping is {self.damping:g} N s, expected 0 or more")
         if isinstance(self.masses, bool) or not isinstance(self.masses, int) or self.masses < 0:
             raise ModelError(f"{self._what}: masses is {self.masses!r}, expected a whole number, 0 or more")
+        if self.masses > _MOST:
+            raise ModelError(f"{self._what}: masses is {self.masses}, expected {_MOST} at most")
         if (self.masses > 0) != (self.density > 0.0):
             raise ModelError(
                 f"{self._what}: {self.masses} masses and a density of {self.density:g} kg/m; a line with mass needs masses, "

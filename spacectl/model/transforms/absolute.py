@@ -9,7 +9,8 @@ from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import JointLoop
 from spacectl.model.elements import SpringDamper
 from spacectl.model.joints import Free
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["as_absolute"]
 

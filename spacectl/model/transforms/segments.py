@@ -15,14 +15,15 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.distributed_force import DistributedForce
-from spacectl.model.bodies.base.flexible import Proportional
+from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.interfaces import DIRECTIONS, ROOT_INTERFACE, join_interfaces
 from spacectl.model.bodies.base.modal_integrals import pack_symmetric
 from spacectl.model.bodies.base.profile import cut_property
 from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.bodies.rigid import Frame
 from spacectl.model.joints import Fixed
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["cut_beam", "expand_segments", "segment_derivatives"]
 

@@ -18,7 +18,8 @@ from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
 from spacectl.model.validation.points import check_carriers, check_points
 
 if TYPE_CHECKING:
-    from spacectl.model.system import Part, System
+    from spacectl.model.part import Part
+    from spacectl.model.system import System
 
 __all__ = ["check_attachments", "find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import Rotor
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.model.tethers import LineElement
 from spacectl.model.tethers.line import LineMass, LineRod, LineSpool, LineSwivel
 from spacectl.reports.units import format_value, pretty_unit

@@ -9,7 +9,7 @@ import numpy as np
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.joints import Free
-from spacectl.model.system import Part
+from spacectl.model.part import Part
 from spacectl.reports.scene.loads import find_lines
 from spacectl.reports.scene.looks import bent_points, find_skeleton
 from spacectl.reports.scene.motion import Motion

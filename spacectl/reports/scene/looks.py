@@ -16,7 +16,8 @@ from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Loop
 from spacectl.model.joints import Free
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.reports.scene.motion import Motion, deflection
 from spacectl.reports.scene.solids import Solid, box, merge, solid_of, strut
 

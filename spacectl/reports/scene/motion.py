@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.described import described_system
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.system import System
 
@@ -25,7 +26,7 @@ class Motion:
     Parameters
     ----------
     system : System
-        What moves.
+        What moves, with the flexible bodies of the run's parameters.
     t : array (n,)
         Times [s].
     R, p : mapping of str to array (n, 3, 3), (n, 3)
@@ -109,7 +110,7 @@ def find_motion(simulation: Any, *, most: int, stretch: float = 1.0) -> Motion:
     found = eom.along("placements", t, x, p=p)
     names = [part.name for part in eom.system.tree]
     return Motion(
-        system=eom.system,
+        system=described_system(eom, p),
         t=t,
         R={name: found[:, i, :9].reshape(-1, 3, 3) for i, name in enumerate(names)},
         p={name: found[:, i, 9:] for i, name in enumerate(names)},

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import BoundFunction
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.noise_seed import check_seed, is_noisy, reseed
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import BoundFunction, Tier, bind_plant
+from spacectl.simulation.driver.functions import Tier, bind_plant
 from spacectl.simulation.run.arguments import check_constraints, check_rates, check_state
 
-__all__ = ["StartChecker", "law_numbers", "limits_of", "parameters_of", "repeat_rows", "seeds_of", "states_of"]
+__all__ = [
+    "StartChecker",
+    "check_threads",
+    "law_numbers",
+    "limits_of",
+    "parameters_of",
+    "repeat_rows",
+    "seeds_of",
+    "states_of",
+]
 
 
 def states_of(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
     """Starting states, shape (n, n_x); one row if one state is given for all runs."""
-    if x0 is None or isinstance(x0, Mapping) or all(not isinstance(row, Mapping) and np.ndim(row) == 0 for row in x0):
+    is_one = x0 is None or isinstance(x0, Mapping) or not hasattr(x0, "__iter__")
+    if is_one or all(not isinstance(row, Mapping) and np.ndim(row) == 0 for row in x0):
         return check_state(eom, x0)[None, :]
     rows = []
     for k, row in enumerate(x0):
@@ -40,8 +52,14 @@ def parameters_of(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
     size = len(eom.parameters)
     if isinstance(p, np.ndarray) and p.ndim == 2 and p.shape[1] == size:
         return np.ascontiguousarray(p, dtype=float)
-    changes = _changes(eom, p) if isinstance(p, Mapping) else p
-    rows = [eom.parameters.vector(row) if isinstance(row, Mapping) else eom.parameters.check(row) for row in changes]
+    if not hasattr(p, "__iter__"):
+        raise ModelError(f"simulate_many: p is {p!r}, expected changes of named parameters for each run, or an array")
+    rows = []
+    for k, row in enumerate(_changes(eom, p) if isinstance(p, Mapping) else p):
+        try:
+            rows.append(eom.parameters.check(row))
+        except ModelError as error:
+            raise type(error)(f"simulate_many: run {k}: {error}") from error
     return np.array(rows, dtype=float).reshape(-1, size)
 
 
@@ -116,6 +134,15 @@ def repeat_rows(array: np.ndarray, n: int, what: str) -> np.ndarray:
             f"simulate_many: {len(array)} rows of {what} for {n} runs; give one row for all or one for each"
         )
     return np.ascontiguousarray(np.broadcast_to(array, (n, array.shape[1])))
+
+
+def check_threads(threads: Any) -> int:
+    """How many threads to run in; None means one for each core."""
+    if threads is None:
+        return os.cpu_count() or 1
+    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
+        raise ModelError(f"simulate_many: threads is {threads!r}, expected a whole number of 1 or more, or None")
+    return int(threads)
 
 
 class StartChecker:

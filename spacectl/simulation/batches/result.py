@@ -155,7 +155,10 @@ def build_batch(
         variables["p"] = (("run", "parameter"), p)
     if seeds is not None:
         variables["seed"] = ("run", seeds)
-    errors = [theory_errors(run.eom, history) for history in results["out_x"][:, :n_t]]
+    errors = [
+        theory_errors(run.eom, history, None if p is None else p[k])
+        for k, history in enumerate(results["out_x"][:, :n_t])
+    ]
     if any(errors):
         variables["theory_error"] = ("run", np.array([max(item.values(), default=np.nan) for item in errors]))
         bodies = dict.fromkeys(name for item in errors for name in item)

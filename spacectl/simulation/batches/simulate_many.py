@@ -6,18 +6,19 @@ checked in `many_arguments`, the threads are in `many_workers`.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import CALLBACK
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Status
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.simulation.batches.arguments import (
     StartChecker,
+    check_threads,
     law_numbers,
     limits_of,
     parameters_of,
@@ -27,7 +28,7 @@ from spacectl.simulation.batches.arguments import (
 )
 from spacectl.simulation.batches.result import SimulationBatch, build_batch
 from spacectl.simulation.batches.workers import Worker, run_in_threads
-from spacectl.simulation.driver.functions import CALLBACK, NONE, Tier
+from spacectl.simulation.driver.functions import NONE, Tier
 from spacectl.simulation.driver.native_loop import DIVERGED, DONE, GUARD, LIMIT, SLICE
 from spacectl.simulation.events import Guard
 from spacectl.simulation.run.arguments import check_atol, check_span, require_room, rounding_floor
@@ -113,7 +114,7 @@ def simulate_many(
             driver="native", tier=tier, project=project, begin=begin,
         )  # fmt: skip
 
-    runs = [build() for _ in range(max(1, min(threads or os.cpu_count() or 1, n)))]
+    runs = [build() for _ in range(min(check_threads(threads), n))]
     run = runs[0]
     _check_native(run, numbers is not None)
     require_room(run.data.n_grid, run.data.n_x + run.data.n_z + 2 * run.data.n_u, n)

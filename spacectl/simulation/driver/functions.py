@@ -17,9 +17,10 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.bound_function import CALLBACK, GENERATED, NONE, VM, BoundFunction, address_of, unused
+from spacectl.codegen.compiler import find_compiler
 from spacectl.codegen.emit_c import can_emit
 from spacectl.codegen.finite_constants import require_finite_constants
-from spacectl.codegen.library import find_compiler, load_library
+from spacectl.codegen.library import load_library
 from spacectl.codegen.native_function import NativeFunction, compile_expression
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.projection import compile_projection, project_near

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import BoundFunction, address_of
 from spacectl.codegen.library import load_tuned
 from spacectl.core.errors import SolverError
-from spacectl.simulation.driver.functions import BoundFunction, address_of
 from spacectl.simulation.driver.loop_data import LoopData
 
 __all__ = ["CALLBACK_ERROR", "DIVERGED", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "NativeLoop", "load_driver"]

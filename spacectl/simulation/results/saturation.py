@@ -12,6 +12,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 __all__ = ["SATURATED", "judge_saturation"]
 
 SATURATED = "saturated of "  #: begins the key of an input in the stats of a run
+_ROUNDING = 1e-9  # of a limit: commands beyond it by less are at the limit
 _MUCH = 0.2  # of the run: from here on the share is reported
 _NEARLY_ALL = 0.9  # from here on a warning: the law hardly acts
 
@@ -38,8 +39,9 @@ def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[
     duration, lost = 0.0, np.zeros(eom.n_u)
     for t, commanded, p in pieces:
         low, high = (np.asarray(limit) for limit in eom.limits(p))
-        with np.errstate(invalid="ignore"):
-            is_over = (commanded > high + 1e-9 * np.abs(high)) | (commanded < low - 1e-9 * np.abs(low))
+        ends = np.where(np.isfinite([low, high]), np.abs([low, high]), 0.0)
+        slack = _ROUNDING * np.max(ends, axis=0)  # of the larger limit: the other one is zero for a thruster
+        is_over = (commanded > high + slack) | (commanded < low - slack)
         steps = np.diff(t)
         duration += float(np.sum(steps))
         lost += 0.5 * steps @ (is_over[:-1].astype(float) + is_over[1:])

@@ -13,6 +13,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.core.parameters import Parameters
+from spacectl.core.sequences import sequence_of
 from spacectl.core.trajectory import Interpolation, Trajectory
 from spacectl.simulation.events import Event
 from spacectl.simulation.results.files import write_dataset
@@ -117,7 +118,9 @@ class Simulation:
 
     def trajectory(self, names: Iterable[str] | None = None, *, interpolation: Interpolation = "cubic") -> Trajectory:
         """Named histories (default: all states) as a `Trajectory`, for use as a reference."""
-        chosen = self._labels("x").names if names is None else tuple(names)
+        chosen = self._labels("x").names if names is None else sequence_of(str, names, "trajectory: names")
+        if not chosen:
+            raise ModelError("trajectory: no names; give at least one, or leave them out for all states")
         letters = [self._letter(name) for name in chosen]
         units = tuple(self._labels(letter).unit(name) for letter, name in zip(letters, chosen, strict=True))
         values = np.column_stack([self.column(letter, name) for letter, name in zip(letters, chosen, strict=True)])

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from spacectl.core.errors import warn
+from spacectl.dynamics.described import described_system
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
 
 __all__ = ["judge_theory", "theory_errors", "warn_beyond_theory"]
 
 
-def judge_theory(eom: EquationsOfMotion, x: np.ndarray) -> dict[str, float]:
-    """Entries for the stats of a run: the largest error of all bodies and that of each; warns beyond the theory's range."""
-    errors = theory_errors(eom, x)
+def judge_theory(eom: EquationsOfMotion, motions: Iterable[tuple[np.ndarray, Any]]) -> dict[str, float]:
+    """Entries for the stats of a run: the largest error of all bodies and that of each; warns beyond the theory's range.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The equations.
+    motions : iterable of (x, p)
+        Records (n, n_x) and the run-time parameters that they were found with.
+    """
+    errors: dict[str, float] = {}
+    for x, p in motions:
+        for name, error in theory_errors(eom, x, p).items():
+            errors[name] = max(error, errors.get(name, 0.0))
     warn_beyond_theory(eom, errors)
     if not errors:
         return {}
     return {"theory_error": max(errors.values()), **{f"theory_error of {name}": e for name, e in errors.items()}}
 
 
-def theory_errors(eom: EquationsOfMotion, x: np.ndarray) -> dict[str, float]:
-    """Largest estimated error of each flexible body's theory over records x (..., n_x); rows that are not finite are left out."""
+def theory_errors(eom: EquationsOfMotion, x: np.ndarray, p: Any = None) -> dict[str, float]:
+    """Largest estimated error of each flexible body's theory over records x (..., n_x); rows that are not finite are left out.
+
+    The bodies are those of the run-time parameters p: deflections of a longer beam are smaller angles.
+    """
     states = np.asarray(x).reshape(-1, eom.n_x)
     states = states[np.all(np.isfinite(states), axis=1)]
     if not len(states):
         return {}
     found = {}
-    for part in eom.system.tree:
+    for part in described_system(eom, p).tree:
         if isinstance(part.body, FlexibleBody):
             columns = [eom.coordinates.index(f"{part.name}.{name}") for name in part.body.modal_names]
             found[part.name] = float(np.max(part.body.theory_error(states[:, columns])))

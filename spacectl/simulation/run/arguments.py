@@ -20,6 +20,7 @@ from spacectl.simulation.events import Guard
 
 __all__ = [
     "check_atol",
+    "check_flags",
     "check_grid",
     "check_guards",
     "check_inputs",
@@ -218,13 +219,24 @@ def check_steps(max_step: Any, max_steps: Any) -> tuple[float, int]:
     """Longest step [s] and largest number of steps."""
     try:
         longest, count = float(max_step), int(max_steps)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"max_step is {max_step!r} and max_steps {max_steps!r}, expected numbers") from error
+        if count != max_steps or isinstance(max_steps, (bool, str)) or isinstance(max_step, (bool, str)):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(
+            f"max_step is {max_step!r} and max_steps {max_steps!r}, expected numbers (max_steps a whole one)"
+        ) from error
     if not longest > 0.0:
         raise ModelError(f"max_step is {longest:g} s, expected a positive number or inf")
     if count < 1:
         raise ModelError(f"max_steps is {count}, expected at least 1")
     return longest, count
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise `ModelError` for an argument that is neither True nor False: a text such as "no" would count as True."""
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ModelError(f"{name} is {value!r}, expected True or False")
 
 
 def check_stops(stops: Any, span: tuple[float, float]) -> np.ndarray:

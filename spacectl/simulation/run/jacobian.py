@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.bound_function import BoundFunction
 from spacectl.codegen.native_function import NativeFunction
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
@@ -20,7 +21,7 @@ from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import BoundFunction, Tier, bind_casadi, bind_native
+from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_native
 from spacectl.simulation.driver.native_loop import load_driver
 from spacectl.simulation.run.laws import feedback_function
 

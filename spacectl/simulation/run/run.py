@@ -190,7 +190,7 @@ class Run:
         stats = {
             **counts,
             **constraint_residuals(self.eom, times, x, self.p),
-            **judge_theory(self.eom, x),
+            **judge_theory(self.eom, [(x, self.p)]),
             **judge_saturation(self.eom, [(times, data.out_u_commanded[:rows], self.p)]),
             **(warn_if_pushing(self.eom, [(times, x, u, self.p)]) if Outcome(status=status).is_success else {}),
             "seconds": time.perf_counter() - self.begin,

@@ -131,6 +131,7 @@ def simulate(
     """
     begin = time.perf_counter()
     require_equations(eom, "simulate")
+    check_arguments.check_flags(check=check)
     run = build_run(
         eom, law, t_span=t_span, x0=x0, grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
         max_step=max_step, max_steps=max_steps, stops=stops, p=p, driver=driver, tier=choose_tier(eom, tier, driver),
@@ -178,6 +179,8 @@ def build_run(
         raise ModelError(f"driver is {driver!r}, expected 'auto', 'native' or 'python'")
     span = check_arguments.check_span(t_span)
     watched = check_arguments.check_guards(guards)
+    check_arguments.check_flags(project=project)
+    tableau = find_tableau(method)
     parameters = check_arguments.check_parameters(eom, p)
     bound = bind_law(eom, law, parameters, tier)
     n_memory = len(bound.memory) if bound.period == 0.0 else 0
@@ -211,7 +214,7 @@ def build_run(
         project=bind_projection(eom, tier, parameters, careful=jumps, around=(span[0], start)) if project else None,
         project_stages=jumps,
         leaps=project and not jumps and bool(eom.position_rows),
-        tableau=find_tableau(method),
+        tableau=tableau,
         t_span=span,
         x0=start,
         z0=bound.z0,

@@ -140,7 +140,7 @@ def _gather(flight: Flight, status: Status, message: str, begin: float) -> Stage
     """The result from the stages that were flown."""
     counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
     stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
-    stats |= judge_theory(flight.eom, np.concatenate([piece.histories["x"] for piece in flight.pieces]))
+    stats |= judge_theory(flight.eom, [(piece.histories["x"], piece.p) for piece in flight.pieces])
     stats |= judge_saturation(flight.eom, [(item.t, item.histories["u_commanded"], item.p) for item in flight.pieces])
     if Outcome(status=status).is_success:
         motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in flight.pieces]

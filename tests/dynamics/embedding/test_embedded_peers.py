@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spacectl.model.library_loops import gear
 
 from spacectl import (
     BodyTorque,
@@ -23,6 +22,7 @@ from spacectl import (
     library,
     make_consistent,
 )
+from spacectl.model.library.loops.gears import gear
 from tests.peers.pinocchio_loops import LoopPeer
 from tests.peers.pinocchio_peer import pin
 

@@ -16,7 +16,8 @@ from spacectl.dynamics.recursion.sweeps import forward_dynamics, move
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from tests.strategies import ENVIRONMENT_KINDS, Case, random_tree
 
 

@@ -16,7 +16,8 @@ from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, random_tree
 
 EPS = np.finfo(float).eps

@@ -16,7 +16,8 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import CentralGravity, CircularOrbit
 from spacectl.model.joints import Free, Joint, Spherical
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from tests.oracles.mechanics import point_cloud
 from tests.oracles.mechanics.cloud_positions import cloud
 from tests.oracles.mechanics.gravity_gradient import pitch_frequency, roll_yaw_frequencies

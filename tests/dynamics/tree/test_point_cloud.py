@@ -18,7 +18,8 @@ from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTor
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, FreeSpace, UniformGravity
 from spacectl.model.joints import Cylindrical, Fixed, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from tests.oracles.mechanics import point_cloud
 from tests.oracles.mechanics.cloud_positions import cloud
 from tests.peers import point_cloud_peer

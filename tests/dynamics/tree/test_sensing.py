@@ -12,8 +12,9 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.joints import Free, Spherical
+from spacectl.model.part import Part
 from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Velocity
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 from tests.dynamics.states import random_state
 

@@ -15,7 +15,8 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Fixed, Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from tests.dynamics.states import random_state
 
 

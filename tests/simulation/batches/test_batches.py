@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 
 from spacectl import (
+    Cartesian,
     Guard,
     ModelError,
+    Part,
+    RigidBody,
     ShapeError,
+    SpringDamper,
     Status,
+    System,
     add_noise,
     design_pd,
     form_equations,
@@ -66,6 +71,15 @@ def test_constraints_are_checked_with_the_parameters_of_each_run(four_bar) -> No
     one = simulate(eom, x0=x, p=heavy, tier="native", **SPAN)
     np.testing.assert_array_equal(batch.x[1], one.x)
     assert not np.array_equal(batch.x[0], batch.x[1])
+
+
+def test_a_start_without_accelerations_names_its_run() -> None:
+    """The direction of a spring between two points that coincide is undefined."""
+    ball = Part(RigidBody(name="ball", mass=2.0, inertia=(0.1, 0.1, 0.1)), joint=Cartesian(name="b"))
+    spring = SpringDamper(name="spring", on_a="world", on_b="ball", stiffness=10.0, length=1.0)
+    eom = form_equations(System(name="ball on a spring", parts=(ball,), elements=(spring,)))
+    with pytest.raises(ModelError, match="run 1: x0 of system .* has no accelerations: the force of 'spring'"):
+        simulate_many(eom, x0=[{"b.x": 1.0}, {}], **SPAN)
 
 
 def test_a_start_without_a_right_length_or_norm_names_its_run(four_bar) -> None:

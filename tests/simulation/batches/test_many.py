@@ -126,3 +126,22 @@ def test_a_system_without_inputs_can_run_many_times():
     states = [eom.state(**{"base.wx": 0.1 * k, "base.wz": 1.0}) for k in range(3)]
     batch = simulate_many(eom, None, x0=states, t_span=(0.0, 1.0))
     assert np.all(np.isfinite(np.asarray(batch.x)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"threads": 0}, "threads is 0"),
+        ({"threads": 2.5}, "threads is 2.5"),
+        ({"threads": "all"}, "threads is 'all'"),
+        ({"p": 3}, "p is 3"),
+        ({"p": [{}, {"link2.mass": "heavy"}]}, "run 1: parameter 'link2.mass'"),
+        ({"x0": 3.0}, r"x0 has shape \(\)"),
+        ({"max_steps": 1.5}, "max_steps 1.5"),
+        ({"max_steps": True}, "max_steps True"),
+    ],
+)
+def test_wrong_arguments_are_refused(arm, wrong, match) -> None:
+    eom, law = arm
+    with pytest.raises(ModelError, match=match):
+        simulate_many(eom, law, **{"x0": starts(2), **SPAN, **wrong})

@@ -10,7 +10,8 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Free, Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.simulation.driver.methods.tableau import find_tableau
 from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import make_plant, oscillator, tumbling_body

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from spacectl.codegen.bound_function import CALLBACK, GENERATED
 from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.control_law import CallableLaw, make_law
 from spacectl.core.errors import ModelError, SolverError
@@ -18,10 +19,10 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model import library
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.part import Part
 from spacectl.model.sensors import Acceleration, AngularVelocity
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.simulation.batches.simulate_many import simulate_many
-from spacectl.simulation.driver.functions import CALLBACK, GENERATED
 from spacectl.simulation.driver.native_loop import DONE, NativeLoop
 from spacectl.simulation.driver.reference.implicit import lu, lu_solve
 from spacectl.simulation.driver.reference.loop import PythonLoop

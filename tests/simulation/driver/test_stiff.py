@@ -14,7 +14,8 @@ from spacectl.model import library
 from spacectl.model.actuators import BodyTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.simulation.driver.methods.radau import make_radau
 from spacectl.simulation.events import Guard
 from spacectl.simulation.run.simulate import simulate

@@ -6,14 +6,16 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from spacectl.codegen.bound_function import CALLBACK, GENERATED, VM
 from spacectl.core.control_law import make_law
 from spacectl.dynamics.form import form_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free, Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.simulation.driver import functions
-from spacectl.simulation.driver.functions import CALLBACK, GENERATED, VM, bind_casadi
+from spacectl.simulation.driver.functions import bind_casadi
 from spacectl.simulation.run.simulate import simulate
 
 

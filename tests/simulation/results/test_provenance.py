@@ -9,7 +9,8 @@ import numpy as np
 
 from spacectl import design_pd, form_equations, library, simulate
 from spacectl.cli.main import run_command_line
-from spacectl.simulation.driver.functions import CALLBACK, GENERATED, bind_plant
+from spacectl.codegen.bound_function import CALLBACK, GENERATED
+from spacectl.simulation.driver.functions import bind_plant
 
 STUDY = Path(__file__).resolve().parents[3] / "studies" / "free_flyer_arm"
 RUN = {"x0": {"joint1": 0.4}, "t_span": (0.0, 1.0)}

@@ -14,6 +14,7 @@ from spacectl import (
     RigidBody,
     Stage,
     System,
+    Thruster,
     design_pd,
     form_equations,
     simulate,
@@ -61,6 +62,16 @@ def test_commands_at_the_limit_are_no_saturation():
     assert simulation_warnings({"run": sim}) == []
 
 
+def test_rounding_below_the_zero_limit_of_a_thruster_is_no_saturation():
+    jet = Thruster(name="jet", on=BODY.name, direction=(1.0, 0.0, 0.0), limit=LIMIT)
+    parts = (Part(BODY, joint=Prismatic(name="x", axis="x")),)
+    eom = form_equations(System(name="jet", parts=parts, actuators=(jet,)))
+    low = simulate(eom, lambda t, x: [-1e-17], t_span=(0.0, 1.0), grid=11)
+    assert not [key for key in low.outcome.stats if key.startswith("saturated")]
+    with pytest.warns(UserWarning, match="saturated during 100 %"):
+        simulate(eom, lambda t, x: [-0.1], t_span=(0.0, 1.0), grid=11)
+
+
 def test_a_law_that_hardly_acts_is_warned_of_in_stages_too():
     with pytest.warns(UserWarning, match="input 'x' of system 'slider' is saturated during 97 % of the run"):
         simulate(slider(), ramp(0.97), t_span=(0.0, 10.0), grid=1001)
@@ -77,4 +88,6 @@ def test_batches_report_saturation_over_all_runs():
     starts = np.array([[2.0, 0.0], [0.1, 0.0]])
     batch = simulate_many(eom, law, x0=starts, t_span=(0.0, 1.0), grid=501)
     single = simulate(eom, law, x0=starts[0], t_span=(0.0, 1.0), grid=501)
-    assert batch.outcome.stats["saturated of x"] == pytest.approx(0.5 * single.outcome.stats["saturated of x"], abs=2e-3)
+    assert batch.outcome.stats["saturated of x"] == pytest.approx(
+        0.5 * single.outcome.stats["saturated of x"], abs=2e-3
+    )

@@ -13,8 +13,9 @@ from spacectl.dynamics.form import form_equations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
+from spacectl.model.part import Part
 from spacectl.model.sensors import Acceleration, Position
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import double_integrator, integrator, make_plant, pendulum
 

@@ -39,6 +39,7 @@ from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.rebuild import flatten
 from spacectl.reports.page.summary import parameter_rows
+from spacectl.reports.scene.motion import find_motion
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*static compliance.*")
 LOAD = RigidBody(name="load", mass=5.0, inertia=(0.4, 0.5, 0.6))
@@ -272,3 +273,33 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert values[1] == pytest.approx(2.0 * values[0], rel=1e-12)
     assert '"a1.EI": 1800.0' in found[1]
     assert run_command_line(["run", str(folder), "--out", str(tmp_path / "bad"), "--set", "a1.E=1"]) == 2
+
+
+def test_arrays_as_values_and_names_that_are_no_texts() -> None:
+    pair = form_equations(arm(EI=(900.0, 800.0), bending=("y", "z")))
+    wanted = pair.parameters.vector({"a1.EI": (600.0, 700.0)})
+    np.testing.assert_array_equal(pair.parameters.vector({"a1.EI": np.array([600.0, 700.0])}), wanted)
+    np.testing.assert_array_equal(
+        equations().parameters.vector({"a1.EI": np.float32(600.0)}), equations().parameters.vector({"a1.EI": 600.0})
+    )
+    batch = simulate_many(pair, p={"a1.EI": np.array([[600.0, 700.0], [900.0, 800.0]])}, x0=None, threads=1, **RUN)
+    np.testing.assert_array_equal(batch.dataset["p"][0], wanted)
+    for wrong in ({3: 1.0}, {"a1.EI": object()}, {"a1.EI": {"y": 1.0}}):
+        with pytest.raises(ModelError, match=r"3|EI"):
+            equations().parameters.vector(wrong)
+
+
+def test_theory_and_replay_read_the_bodies_of_the_parameters() -> None:
+    """A beam of twice the length turns by half the angle at the same deflection; its tip is drawn where it is."""
+    start, changes = equations().state(**{"a1.eta1": 0.3}), {"a1.length": 8.0}
+    longer = form_equations(arm(length=8.0))
+    runs = [simulate(longer, x0=start, **RUN), simulate(equations(), x0=start, p=changes, **RUN)]
+    wanted, found = (run.outcome.stats["theory_error of a1"] for run in runs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    batch = simulate_many(equations(), x0=start, p=[changes, {}], threads=1, **RUN)
+    own = simulate(equations(), x0=start, **RUN).outcome.stats["theory_error of a1"]
+    np.testing.assert_allclose(batch.dataset["theory_error"], [wanted, own], rtol=1e-9)
+    assert own > 2.0 * wanted
+    motion = find_motion(runs[1], most=5)
+    np.testing.assert_allclose(motion.place("a1.tip")[1], find_motion(runs[0], most=5).place("a1.tip")[1], atol=1e-9)
+    np.testing.assert_allclose(motion.place("a1.tip")[1], motion.p["load"], atol=1e-12)

@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 from spacectl.dynamics.form import form_equations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free, Joint, Spherical
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run.simulate import simulate
 from tests.oracles.mechanics.rigid_body import axisymmetric_rates, rotation_history, torque_free_rates

@@ -14,6 +14,8 @@ from spacectl.model.description import set_field
 
 __all__ = ["check_beam", "check_segments", "with_tip"]
 
+MOST_SEGMENTS = 10_000  # of a beam: beyond, forming equations takes hours
+
 SHAPES = ("auto", "interface", "modes", "polynomials")  #: names of bases
 
 
@@ -72,6 +74,8 @@ def check_segments(beam: Any) -> None:
         raise ModelError(f"{what}: segments is {beam.segments!r}, expected a positive number of pieces")
     if beam.segments == 1:
         return
+    if beam.segments > MOST_SEGMENTS:
+        raise ModelError(f"{what}: segments is {beam.segments}, expected {MOST_SEGMENTS} at most")
     has_own_ends = (beam.root, beam.tip) != ("clamped", "free") or beam.tip_mass or np.any(beam.tip_inertia)
     if has_own_ends or isinstance(beam.shapes, tuple):
         raise ModelError(

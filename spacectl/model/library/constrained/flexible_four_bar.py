@@ -10,7 +10,8 @@ from spacectl.model.constraints import PointOnPlane
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute
 from spacectl.model.library.constrained.four_bar_parts import DOWN, PIVOTS, bars, open_four_bar
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = ["flexible_four_bar"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part
+from spacectl.model.part import Part
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = ["DOWN", "PIVOTS", "bars", "open_four_bar", "rod"]

@@ -8,7 +8,8 @@ from spacectl.model.constraints import Constraint
 from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Free, Revolute
 from spacectl.model.library.constrained.four_bar_parts import rod
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["momentum_flyer"]
 

@@ -9,7 +9,8 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Constraint
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Free
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["rolling_disc"]
 

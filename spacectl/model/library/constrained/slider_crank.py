@@ -10,7 +10,8 @@ from spacectl.model.constraints import Loop
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Prismatic, Revolute, Spherical, Universal
 from spacectl.model.library.constrained.four_bar_parts import DOWN, rod
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along, rotation_about
 
 __all__ = ["slider_crank"]

@@ -8,7 +8,8 @@ from spacectl.model.constraints import Loop
 from spacectl.model.environment import CircularOrbit, Environment, FreeSpace
 from spacectl.model.joints import Fixed, Free, Revolute, Spherical, Universal
 from spacectl.model.library.constrained.four_bar_parts import rod
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = ["two_arm_flyer"]

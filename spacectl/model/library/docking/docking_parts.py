@@ -10,7 +10,7 @@ import numpy as np
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.elements import JointSpring
 from spacectl.model.joints import Fixed, Free
-from spacectl.model.system import Part
+from spacectl.model.part import Part
 
 __all__ = ["DRIVE_LIMIT", "carrier", "circle", "leg_springs", "strut_length", "turn_z", "unit"]
 

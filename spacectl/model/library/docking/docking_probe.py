@@ -14,7 +14,8 @@ from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Prismatic, Revolute, Spherical, Universal
 from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.docking.docking_parts import DRIVE_LIMIT, carrier, leg_springs, turn_z, unit
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along
 
 __all__ = ["docking_probe"]

@@ -14,7 +14,8 @@ from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Cylindrical, Free, Joint, Prismatic, Spherical, Universal
 from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.docking.docking_parts import DRIVE_LIMIT, carrier, circle, leg_springs, strut_length
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along
 
 __all__ = ["docking_ring"]

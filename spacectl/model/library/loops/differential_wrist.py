@@ -10,7 +10,8 @@ from spacectl.model.constraints import Constraint
 from spacectl.model.joints import Free, Revolute
 from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.loops.gears import rotor
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = ["differential_wrist"]

@@ -7,7 +7,8 @@ from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.constraints import Artificial, PointOnPlane
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["flexible_line_arm"]
 

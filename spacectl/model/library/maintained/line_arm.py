@@ -8,7 +8,8 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Constraint, PointOnPlane
 from spacectl.model.joints import Fixed
 from spacectl.model.library.maintained.links import kept_by, slender_links
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["line_arm"]
 

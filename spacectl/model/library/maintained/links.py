@@ -6,7 +6,7 @@ from spacectl.core.errors import ModelError
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.constraints import Artificial, Natural
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part
+from spacectl.model.part import Part
 
 __all__ = ["kept_by", "slender_links"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["chain"]
 

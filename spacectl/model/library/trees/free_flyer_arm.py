@@ -9,8 +9,9 @@ from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Free, Revolute
+from spacectl.model.part import Part
 from spacectl.model.sensors import Position, Velocity
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = ["free_flyer_arm"]

@@ -6,7 +6,8 @@ from spacectl.model.actuators import BodyTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import CircularOrbit
 from spacectl.model.joints import Free
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["orbiting_body"]
 

@@ -6,7 +6,8 @@ from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["pendulum"]
 

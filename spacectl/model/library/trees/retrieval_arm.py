@@ -10,8 +10,9 @@ from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CircularOrbit, Environment, FreeSpace
 from spacectl.model.joints import Fixed, Revolute
+from spacectl.model.part import Part
 from spacectl.model.sensors import Attitude, Position, Velocity
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
 
 __all__ = ["retrieval_arm"]

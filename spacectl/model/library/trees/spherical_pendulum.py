@@ -5,7 +5,8 @@ from __future__ import annotations
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Spherical
-from spacectl.model.system import Part, System
+from spacectl.model.part import Part
+from spacectl.model.system import System
 
 __all__ = ["spherical_pendulum"]
 

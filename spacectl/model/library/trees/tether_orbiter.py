@@ -13,8 +13,9 @@ from spacectl.model.actuators import BodyTorque, JointTorque
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CircularOrbit
 from spacectl.model.joints import Fixed, Joint, Revolute
+from spacectl.model.part import Part
 from spacectl.model.sensors import Position
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 from spacectl.model.tethers import Tether
 from spacectl.spatial.rotation import rotation_about
 

@@ -6,8 +6,9 @@ from spacectl.model.actuators import ReactionWheel, Thruster
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CentralGravity
 from spacectl.model.joints import Fixed, Free
+from spacectl.model.part import Part
 from spacectl.model.sensors import AngularVelocity, Attitude
-from spacectl.model.system import Part, System
+from spacectl.model.system import System
 
 __all__ = ["wheel_spacecraft"]
 

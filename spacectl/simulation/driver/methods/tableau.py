@@ -119,12 +119,16 @@ METHODS: dict[str, Callable[[], Method]] = {
 }
 
 
-@cache
 def find_tableau(method: str) -> Method:
     """The coefficients of a method by name.
 
     ``"dop853"`` (order 8), ``"rk45"`` (order 5), ``"radau"`` (implicit) or ``"adams"`` (multistep).
     """
-    if method not in METHODS:
-        raise ModelError(unknown_name("method", method, METHODS))
+    if not isinstance(method, str) or method not in METHODS:
+        raise ModelError(unknown_name("method", str(method), METHODS))
+    return _made(method)
+
+
+@cache
+def _made(method: str) -> Method:
     return METHODS[method]()

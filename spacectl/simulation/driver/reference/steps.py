@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.simulation.driver.functions import NONE, BoundFunction
+from spacectl.codegen.bound_function import BoundFunction
+from spacectl.simulation.driver.functions import NONE
 from spacectl.simulation.driver.loop_data import LoopData
 
 __all__ = [

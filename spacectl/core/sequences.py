@@ -1,0 +1,33 @@
+"""`sequence_of`: a tuple of things of one kind from what a user passed; a single one, or a text, is no sequence of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from spacectl.core.errors import ModelError
+
+__all__ = ["sequence_of"]
+
+
+def sequence_of(kind: type, values: Any, what: str) -> tuple[Any, ...]:
+    """`values` as a tuple whose entries are all of a kind; `what` names it in the error.
+
+    Raises
+    ------
+    ModelError
+        For a single value (a text is not taken as its letters) and for entries of another kind.
+
+    Examples
+    --------
+    >>> sequence_of(str, ["a", "b"], "names")
+    ('a', 'b')
+    """
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, kind)):
+        entries = tuple(values)
+        wrong = [entry for entry in entries if not isinstance(entry, kind)]
+        if not wrong:
+            return entries
+        values = wrong[0]
+    cure = f"; write ({values!r},)" if isinstance(values, str) and kind is str else ""
+    raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {values!r}{cure}")
