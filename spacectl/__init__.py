@@ -141,6 +141,7 @@ _PUBLIC = {
     "planners.plan": "Arc Plan",
     "planners.problem": "Condition Phases Problem",
     "planners.replay": "refly replay",
+    "reports.page.figures": "draw_figure save_figure",
     "reports.page.page": "write_report",
     "simulation.batches.result": "SimulationBatch load_batch",
     "simulation.batches.simulate_many": "simulate_many",

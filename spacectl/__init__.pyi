@@ -269,6 +269,7 @@ from spacectl.planners.plan_bang_bang import plan_bang_bang as plan_bang_bang
 from spacectl.planners.plan_collocation import plan_collocation as plan_collocation
 from spacectl.planners.problem import Condition as Condition, Phases as Phases, Problem as Problem
 from spacectl.planners.replay import refly as refly, replay as replay
+from spacectl.reports.page.figures import draw_figure as draw_figure, save_figure as save_figure
 from spacectl.reports.page.page import write_report as write_report
 from spacectl.simulation.batches.result import SimulationBatch as SimulationBatch, load_batch as load_batch
 from spacectl.simulation.batches.simulate_many import simulate_many as simulate_many

@@ -10,13 +10,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from spacectl.core.errors import SolverError
 from spacectl.core.study import Progress
-from spacectl.core.trajectory import Trajectory
 from spacectl.planners.bang_bang.guess import is_bang_bang
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
+from spacectl.planners.bang_bang.restarts import challenge_plan
 from spacectl.planners.collocation.restarts import Challenge
 from spacectl.planners.flown import judged, with_flight
 from spacectl.planners.plan import Plan
@@ -28,9 +26,6 @@ from spacectl.simulation.progress import WorkProgress
 __all__ = ["plan_bang_bang"]
 
 _PATIENCE = 8  # rounds that a guess has to lead to a plan before another one is made
-_FEWER = 3  # times fewer cells in a restart
-_BETTER = 1e-4  # of the duration: less is the same plan
-_WAVES = 4  # in the perturbation of a restart, as large as half the range of an input
 
 
 def plan_bang_bang(
@@ -118,7 +113,9 @@ def plan_bang_bang(
                 "held conditions do not act on them; give another guess, or name them by busy="
             )
         if plan.outcome.is_success:
-            plan = _challenged(problem, plan, settings, challenge, bar)
+            plan = challenge_plan(
+                problem, plan, settings, challenge, lambda part, text: bar.tell(0.6 + 0.3 * part, text)
+            )
             bar.tell(0.9, "flight")
             plan = judged(with_flight(problem, plan)[0])
     plan = replace(
@@ -147,35 +144,3 @@ def _first(
         return found
     bar.tell(0.4, "linear programmes")
     return improve_plan(problem, first, settings) or found
-
-
-def _challenged(problem: Problem, plan: Plan, settings: Search, challenge: Challenge, bar: WorkProgress) -> Plan:
-    """The best of the plan and what restarts from its perturbed controls come to."""
-    begin, tried = time.perf_counter(), []
-    fewer = replace(settings, cells=max(2, settings.cells // _FEWER), patience=_PATIENCE)
-    best = plan
-    for k in range(challenge.restarts):
-        if time.perf_counter() - begin > challenge.budget:
-            break
-        bar.tell(0.6 + 0.3 * k / challenge.restarts, f"restart {k + 1} of {challenge.restarts}")
-        other = improve_plan(problem, _perturbed(problem, best, np.random.default_rng(k)), fewer)
-        is_met = other is not None and other.outcome.is_success
-        tried.append(other.final_time if other is not None and is_met else None)
-        if other is None or not is_met or other.final_time > (1.0 - _BETTER) * best.final_time:
-            continue
-        again = improve_plan(problem, other, settings)
-        if again is not None and again.outcome.is_success and again.final_time < best.final_time:
-            best = again
-    return replace(best, outcome=replace(best.outcome, stats={**best.outcome.stats, "restarts": tried}))
-
-
-def _perturbed(problem: Problem, plan: Plan, rng: np.random.Generator) -> Plan:
-    """A plan with smooth waves added to its inputs, inside their limits."""
-    low, high = problem.input_limits()
-    t = np.linspace(0.0, plan.final_time, 400)
-    u = np.asarray(plan.u(t))
-    orders = np.arange(1, _WAVES + 1)
-    waves = np.sin(np.pi * np.outer(t / t[-1], orders)) @ (rng.normal(size=(_WAVES, u.shape[1])) / orders[:, None])
-    values = np.clip(u + 0.5 * np.where(np.isfinite(high - low), high - low, 0.0) * waves, low, high)
-    moved = Trajectory(t=t, values=values, labels=plan.u.labels, interpolation="linear")
-    return replace(plan, u=moved, notes={key: value for key, value in plan.notes.items() if key != "goal"})

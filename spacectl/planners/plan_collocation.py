@@ -18,6 +18,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
 from spacectl.core.study import Progress
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
+from spacectl.planners.bang_bang.restarts import challenge_plan
 from spacectl.planners.collocation.between import keep_back
 from spacectl.planners.collocation.failure import is_feasible, largest_violation
 from spacectl.planners.collocation.guess import guess_unknowns
@@ -43,6 +44,8 @@ from spacectl.simulation.progress import WorkProgress
 __all__ = ["coarse_plan", "plan_collocation"]
 
 _CELLS = 600  # of the linear programmes that improve a rigid plan
+_FINE_CELLS = 1500  # of those whose plan is the result
+_NEXT = 40  # iterations of a polishing solve that begins at the switches of linear programmes
 _COARSE = 1e-3  # error of a mesh on which the switching structure is read
 _AGAIN = 3  # plans made again after a flight
 _NEAR = 1e-2  # departure of a flight from its plan below which it says by how much to draw bounds in
@@ -154,10 +157,8 @@ def _whole(restarts: Any) -> int:
 def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool, settings: Challenge) -> Plan:
     """The best plan that the first mesh leads to; the second best too, where refining takes the gain away again."""
     start = guess if guess is not None else _from_rigid(problem, run, settings)
-    if guess is None and start is not None and "stretches" in start.notes:
-        sharp = _polished(problem, run, start)
-        if sharp is not None:
-            return sharp
+    if guess is None and polish and start is not None and "stretches" in start.notes:
+        return _polished(problem, run, start) or _as_programmed(problem, run, start)
     first = first_solution(problem, run, start, settings)
     if start is not guess and not (first.solutions and first.solutions[0].is_success):
         first = first_solution(problem, run, guess, settings)
@@ -202,30 +203,46 @@ def _from_rigid(problem: Problem | Phases, run: Run, settings: Challenge) -> Pla
         rigid = coarse_plan(rigid_problem(item), None, settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _by_programmes(item, rigid, run) or refly(item.eom, rigid, p=item.p)
+            return _by_programmes(item, rigid, run, settings) or refly(item.eom, rigid, p=item.p)
     except (ModelError, SolverError):
         return None  # it was only a guess
 
 
-def _by_programmes(problem: Problem, rigid: Plan, run: Run) -> Plan | None:
+def _by_programmes(problem: Problem, rigid: Plan, run: Run, settings: Challenge) -> Plan | None:
     """The rigid plan improved by linear programmes on the exact flow of the flexible system, where that can be done."""
     run.say(0.1, "linear programmes")
+    search = Search((), _CELLS, 1e-5, 40, 40)
     try:
         check_problem(problem, _CELLS)
-        found = improve_plan(problem, rigid, Search((), _CELLS, 1e-5, 40, 40))
+        found = improve_plan(problem, rigid, search)
+        if found is None or not found.outcome.is_success:
+            return None
+        found = challenge_plan(problem, found, search, settings, lambda part, text: run.say(0.2 + 0.3 * part, text))
     except (ModelError, SolverError):
         return None
-    return found if found is not None and found.outcome.is_success else None
+    run.stats["restarts"] = found.outcome.stats["restarts"]
+    return found
+
+
+def _as_programmed(problem: Problem | Phases, run: Run, start: Plan) -> Plan:
+    """The plan of linear programmes on short cells, where its switches cannot be polished: it is a minimum as well."""
+    fine = improve_plan(problem.phases[0], start, Search((), _FINE_CELLS, 1e-6, 60, 60))
+    best = fine if fine is not None and fine.outcome.is_success else start
+    stats = {**best.outcome.stats, **run.stats, "mesh_error": best.outcome.stats["flow_error"]}
+    stats |= {"cost": best.final_time * problem.phases[0].time_weight, "polish": "none, plan of linear programmes"}
+    return replace(best, name=problem.name, outcome=replace(best.outcome, stats=stats))
 
 
 def _polished(problem: Problem | Phases, run: Run, start: Plan) -> Plan | None:
     """The plan with the switches of linear programmes, polished at once; None if that does not lead to a better one."""
     item = problem.phases[0]
+    if item.duration != (0.0, np.inf):
+        return None  # durations of arcs know nothing of a range of their sum
     nlp = run.transcribe((item,), [np.linspace(0.0, 1.0, run.scheme.intervals + 1)])
     solutions = phase_solutions(nlp.blocks, guess_unknowns(nlp.blocks, start))
     arcs = arcs_from(solutions[0], start.notes["stretches"])
     run.say(0.5, f"switch times of {len(arcs)} arcs")
-    sharp = polish_arcs(arcs, run, solutions, start.final_time * item.time_weight)
+    sharp = polish_arcs(arcs, run, solutions, start.final_time * item.time_weight, most=_NEXT)
     return None if sharp is None else give_plan(problem, run, sharp[0], sharp[1].x, sharp[1], sources=sharp[2])
 
 

@@ -204,3 +204,30 @@ def test_what_cannot_be_planned_is_told(rail):
     with pytest.raises(SolverError, match="at the end 'x"):
         guess = plan_collocation(way(rail))
         plan_bang_bang(way(rail, duration=(0.1, 1.5)), guess=guess, cells=50)
+
+
+def boom_slew(**more):
+    """The hub with a boom of one mode, turned by 0.6 rad."""
+    eom = form_equations(slew_system())
+    return Problem(eom=eom, end=dict.fromkeys(eom.states, 0.0) | {"turn": 0.6}, name="slew", **more)
+
+
+def test_flexible_collocation_reports_its_restarts():
+    assert len(plan_collocation(boom_slew()).outcome.stats["restarts"]) == 3
+
+
+def test_switches_that_cannot_be_polished_keep_the_plan_of_the_programmes(monkeypatch):
+    """A failed polish used to start collocation over many periods: two minutes for a slew with soft arrays."""
+    problem = boom_slew()
+    sharp = plan_collocation(problem, restarts=0)
+    monkeypatch.setattr("spacectl.planners.collocation.polish_arcs", lambda *_, **__: None)
+    plan = plan_collocation(problem, restarts=0)
+    assert plan.outcome.is_success and "linear programmes" in plan.outcome.stats["polish"]
+    assert 0.0 <= plan.final_time / sharp.final_time - 1.0 < 1e-5
+    assert max(plan.outcome.stats["flown"]["violations"].values(), default=0.0) < 1e-5
+
+
+def test_polished_switches_respect_a_range_of_the_duration():
+    """The durations of arcs have no bounds together: the plan came out at 1.633 s, its least time without the range."""
+    plan = plan_collocation(boom_slew(duration=(1.64, 20.0)), restarts=0)
+    assert plan.final_time == pytest.approx(1.64, abs=1e-6)

@@ -79,6 +79,15 @@ def test_undetermined_inputs_are_told_and_settled(brachistochrone):
     assert plan.outcome.stats["flown"]["violations"]["wire"] < 1e-4
 
 
+@pytest.mark.slow
+def test_durations_do_not_collapse_from_nothing():
+    """To (3, -2) the first solve went to zero seconds with forces without limits, and no plan was found."""
+    wire = Condition(name="wire", rule=lambda s: s.input("x") * s["x_dot"] + s.input("y") * s["y_dot"])
+    problem = Problem(eom=form_equations(bead()), end={"x": 3.0, "y": -2.0}, path=(wire,))
+    plan = plan_collocation(problem, restarts=0)
+    assert plan.final_time == pytest.approx(0.980435, rel=1e-5)  # cycloid
+
+
 def turning(limit: float = 1.0) -> System:
     torques = tuple(BodyTorque(name=axis, on="body", direction=axis, limit=limit) for axis in "xyz")
     craft = RigidBody(name="body", mass=100.0, inertia=(450.0,) * 3)

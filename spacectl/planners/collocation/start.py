@@ -25,6 +25,8 @@ from spacectl.planners.problem import Phases, Problem
 
 __all__ = ["First", "first_solution"]
 
+_SHORTEST = 0.05  # of the guessed duration: what the first solve from nothing may come down to
+
 
 @dataclass(frozen=True, eq=False)
 class First:
@@ -56,6 +58,7 @@ def first_solution(problem: Problem | Phases, run: Run, guess: Plan | None, sett
         return First(problem, nlp, x, (), broken)
     if guess is None and any(item.time_weight for item in phases):
         damped = transcribe(phases, run.scheme, meshes, weights=fading_weights(phases))
+        _keep_from_collapse(damped, x)
         prepare(damped, x)
         x = run.solve(damped, x, {}).x
     found = run.solve(nlp, x, WARM)
@@ -65,6 +68,13 @@ def first_solution(problem: Problem | Phases, run: Run, guess: Plan | None, sett
     if found.is_success:
         first = _settled(first, run)
     return _challenged(first, run, settings, guess)
+
+
+def _keep_from_collapse(nlp: Nlp, x: np.ndarray) -> None:
+    """Durations of at least a part of the guessed ones: towards zero, inputs without limits grow and nothing leads back."""
+    for block in nlp.blocks:
+        k = block.column + block.n - 1
+        nlp.low[k] = min(max(nlp.low[k], _SHORTEST * x[k]), nlp.high[k])
 
 
 def _meshes(problem: Problem | Phases, run: Run) -> list[np.ndarray]:

@@ -137,7 +137,7 @@ def polish_switches(
 
 
 def polish_arcs(
-    arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float
+    arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float, *, most: int = _PATIENCE
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
     """The programme of some arcs, solved; None if that fails or costs more than `cost`."""
     scheme = Radau(2, max(5, getattr(run.scheme, "degree", 0)))
@@ -147,7 +147,7 @@ def polish_arcs(
         nlp = arcs_programme(arcs, scheme, run.weights)
         x = guess_unknowns(nlp.blocks, guess)
         prepare(nlp, x)
-        found = run.solve(nlp, x, WARM, most=_PATIENCE)
+        found = run.solve(nlp, x, WARM, most=most)
         run.stats["polish"] = f"{len(arcs)} arcs" if found.is_success else f"{found.status}, {len(arcs)} arcs"
         if not found.is_success or found.cost > cost + 1e-3 * abs(cost):
             return None

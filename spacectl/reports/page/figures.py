@@ -83,7 +83,22 @@ def render_figure(
 
 
 def save_figure(figure: Figure, folder: str | Path, *, suffixes: Iterable[str] = ("png", "svg")) -> tuple[Path, ...]:
-    """Write ``<folder>/<name>.<suffix>`` for each suffix; returns the paths."""
+    """Write ``<folder>/<name>.<suffix>`` for each suffix.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to draw, SI units.
+    folder : path
+        An existing folder.
+    suffixes : iterable of str
+        Any of ``"png"``, ``"svg"``, ``"pdf"``.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+    """
     paths = tuple(Path(folder) / f"{figure.name}.{suffix}" for suffix in suffixes)
     canvas = draw_figure(figure)
     for path in paths:

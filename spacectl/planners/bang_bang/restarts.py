@@ -1,0 +1,61 @@
+"""Perturbed restarts of linear programmes: the plan is challenged from other controls, on fewer cells, and the best is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from spacectl.core.trajectory import Trajectory
+from spacectl.planners.bang_bang.improve import Search, improve_plan
+from spacectl.planners.collocation.restarts import Challenge
+from spacectl.planners.plan import Plan
+from spacectl.planners.problem import Problem
+
+__all__ = ["challenge_plan"]
+
+_FEWER = 5  # times fewer cells in a restart: a local minimum differs from another by more than what cells cost
+_PATIENCE = 30  # rounds that a restart has to meet the end: flexible systems come to rest after 10 to 30
+_SIZES = (0.3, 0.3, 1.0)  # of half the range of an input, in turn
+_BETTER = 1e-4  # of the duration: less is the same plan
+_WAVES = 4
+
+
+def challenge_plan(
+    problem: Problem, plan: Plan, settings: Search, challenge: Challenge, say: Callable[[float, str], None]
+) -> Plan:
+    """The best of the plan and what restarts from its perturbed controls come to.
+
+    ``outcome.stats["restarts"]`` has their durations, None for those that do not meet the end.
+    """
+    begin, tried = time.perf_counter(), []
+    fewer = replace(settings, cells=max(2, settings.cells // _FEWER), patience=_PATIENCE)
+    best = plan
+    for k in range(challenge.restarts):
+        if time.perf_counter() - begin > challenge.budget:
+            break
+        say(k / challenge.restarts, f"restart {k + 1} of {challenge.restarts}")
+        other = improve_plan(problem, _perturbed(problem, best, k), fewer)
+        is_met = other is not None and other.outcome.is_success
+        tried.append(other.final_time if other is not None and is_met else None)
+        if other is None or not is_met or other.final_time > (1.0 - _BETTER) * best.final_time:
+            continue
+        again = improve_plan(problem, other, settings)
+        if again is not None and again.outcome.is_success and again.final_time < best.final_time:
+            best = again
+    return replace(best, outcome=replace(best.outcome, stats={**best.outcome.stats, "restarts": tried}))
+
+
+def _perturbed(problem: Problem, plan: Plan, number: int) -> Plan:
+    """A plan with smooth waves added to its inputs, inside their limits."""
+    rng, size = np.random.default_rng(number), _SIZES[number % len(_SIZES)]
+    low, high = problem.input_limits()
+    t = np.linspace(0.0, plan.final_time, 400)
+    u = np.asarray(plan.u(t))
+    orders = np.arange(1, _WAVES + 1)
+    waves = np.sin(np.pi * np.outer(t / t[-1], orders)) @ (rng.normal(size=(_WAVES, u.shape[1])) / orders[:, None])
+    reach = 0.5 * size * np.where(np.isfinite(high - low), high - low, 0.0)
+    moved = Trajectory(t=t, values=np.clip(u + reach * waves, low, high), labels=plan.u.labels, interpolation="linear")
+    return replace(plan, u=moved, notes={key: value for key, value in plan.notes.items() if key != "goal"})
