@@ -12,10 +12,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.batch_function import BatchFunction
 from spacectl.core.errors import ModelError
 from spacectl.planners.bang_bang.flow_expressions import FlowExpressions, express_flow, flow_rows
 from spacectl.planners.bang_bang.flow_native import FlowCode
-from spacectl.planners.collocation.transcription.native import BatchFunction
 from spacectl.planners.problem import Problem
 
 __all__ = ["Flow", "Linear", "Values"]
@@ -125,19 +125,19 @@ class Flow:
 
     def inputs(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         """All inputs, shape (n, n_u)."""
-        return self._inputs(np.hstack([x, w]))
+        return self._inputs(np.hstack([x, w]))[0]
 
     def rates(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Rates of the states, shape (n, n_x)."""
-        return self._rates(np.hstack([x, w]))
+        return self._rates(np.hstack([x, w]))[0]
 
     def held_error(self, x: np.ndarray) -> float:
         """How far a state is off the held path conditions and their rates."""
-        found = self._held(np.concatenate([x, np.zeros(self.n_w)])[None])
+        found = self._held(np.concatenate([x, np.zeros(self.n_w)])[None])[0]
         return float(np.max(np.abs(found), initial=0.0))
 
     def _values(self, function: BatchFunction, z: np.ndarray, size: int) -> Values:
-        found = function(z)
+        found = function(z)[0]
         slopes = found[:, size:].reshape(len(z), size, self.n_x + self.n_w)
         return Values(found[:, :size], slopes[:, :, : self.n_x], slopes[:, :, self.n_x :])
 

@@ -139,7 +139,7 @@ def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
 def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Residuals at the points and their dense Jacobians."""
     slopes, keep = block.model.slopes, block.places["F.residual"]
-    J = np.zeros((len(Z), block.bound.value.n_out, block.model.n_z))
+    J = np.zeros((len(Z), block.bound.n_values, block.model.n_z))
     J[:, slopes.rows, slopes.columns] = block.bound.jacobian(Z)
     return block.bound.value(Z)[:, keep], J[:, keep]
 

@@ -13,8 +13,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.batch_function import BatchFunction
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.planners.paths.native import ManyPoints
 from spacectl.planners.paths.solve import PathPoints, SolvedPath
 
 __all__ = ["PathDynamics", "PathMotion"]
@@ -67,8 +67,8 @@ class PathDynamics:
     def __init__(self, eom: Any, solved: SolvedPath, p: np.ndarray):
         self.eom, self.solved, self.p = eom, solved, p
         terms = form_path_terms(_Key(eom))
-        self._forces, self._map = ManyPoints(terms.forces, p), ManyPoints(terms.force_map, p)
-        self._kinematics = None if terms.kinematics is None else [ManyPoints(item, p) for item in terms.kinematics]
+        self._forces, self._map = BatchFunction(terms.forces, p), BatchFunction(terms.force_map, p)
+        self._kinematics = None if terms.kinematics is None else [BatchFunction(item, p) for item in terms.kinematics]
         self._constant: tuple[np.ndarray, np.ndarray] | None = None
         self._is_square = False
         if terms.is_map_constant:

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.batch_function import BatchFunction
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.expression import NamedExpression
 from spacectl.planners.paths.dynamics import PathDynamics, PathMotion
@@ -24,7 +25,6 @@ from spacectl.planners.paths.limits import (
     SpeedLimits,
     TorqueLimits,
 )
-from spacectl.planners.paths.native import ManyPoints
 
 __all__ = ["LimitRows", "form_rows"]
 
@@ -150,7 +150,9 @@ def _rule(dynamics: PathDynamics, rule: NamedExpression, fraction: float) -> Bou
             "limit by a rule: more than quadratic in the speeds; use a quadratic bound that lies inside it"
         )
     terms = ca.substitute(ca.horzcat(0.5 * curve, slope, value), rate, 0.0)
-    mapped = ManyPoints(ca.Function("bounds", [q, V, p], [ca.densify(terms)], ["q", "V", "p"], ["bounds"]), np.zeros(1))
+    mapped = BatchFunction(
+        ca.Function("bounds", [q, V, p], [ca.densify(terms)], ["q", "V", "p"], ["bounds"]), np.zeros(1)
+    )
 
     def bounds(motion: PathMotion) -> np.ndarray:
         flat = mapped(motion.points.q, motion.V)[0]
@@ -219,7 +221,7 @@ def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndar
         raise ModelError(
             f"limit of the load in '{joint}': not for systems with constraints, whose forces share the load"
         )
-    function = ManyPoints(eom.functions["reactions"], dynamics.p)
+    function = BatchFunction(eom.functions["reactions"], dynamics.p)
     memory: dict[str, Any] = {}
 
     def load(motion: PathMotion, s_dot: float, s_ddot: float) -> np.ndarray:

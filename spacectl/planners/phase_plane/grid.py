@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.planners.paths.limit_rows import LimitRows
-from spacectl.planners.paths.native import phase_library
 from spacectl.planners.phase_plane import reference as phase_twin
+from spacectl.planners.phase_plane.native import phase_library
 
 __all__ = ["Curve", "Margin", "PhaseGrid", "form_grid"]
 

@@ -81,7 +81,7 @@ def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
         here = slice(block.places["q"].start, block.places["v"].stop)
         X[0, here] = x
         slopes_at = block.model.ends[0]
-        J = np.zeros((block.bound_ends[0].value.n_out, block.model.n_X))
+        J = np.zeros((block.bound_ends[0].n_values, block.model.n_X))
         J[slopes_at.rows, slopes_at.columns] = block.bound_ends[0].jacobian(X)[0]
         rows += list(J[sum(item.rule.size for item in problem.conditions_start) :, here])
     return np.array(rows)

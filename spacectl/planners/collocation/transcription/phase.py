@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.planners.collocation.transcription.native import BatchFunction
+from spacectl.codegen.batch_function import BatchFunction
 from spacectl.planners.collocation.transcription.point import PointModel, Slopes
 from spacectl.planners.collocation.transcription.schemes import Scheme
 from spacectl.planners.problem import Problem
@@ -25,9 +25,22 @@ class BoundSlopes:
     """`Slopes` for fixed parameters: values, Jacobian and Hessian nonzeros at many rows."""
 
     def __init__(self, slopes: Slopes, p: np.ndarray):
-        self.value, self.jacobian, self.hessian = (
+        self._value, self._jacobian, self._hessian = (
             BatchFunction(item, p) for item in (slopes.value, slopes.jacobian, slopes.hessian)
         )
+        self.n_values = self._value.n_out
+
+    def value(self, z: np.ndarray) -> np.ndarray:
+        """Values, shape (n, n_values), at z of shape (n, n_z)."""
+        return self._value(z)[0]
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        """Nonzeros of the Jacobian, one row a point."""
+        return self._jacobian(z)[0]
+
+    def hessian(self, z: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Nonzeros of the Hessian of the values weighted by w, one row a point."""
+        return self._hessian(z, w)[0]
 
 
 @dataclass(eq=False)
@@ -170,8 +183,8 @@ class PhaseBlock:
             "residual": self.P * sizes["residual"],
             "path": self.P * sizes["path"],
             "held": len(self.held),
-            "start": self.bound_ends[0].value.n_out,
-            "end": self.bound_ends[1].value.n_out - 1,
+            "start": self.bound_ends[0].n_values,
+            "end": self.bound_ends[1].n_values - 1,
         }
         firsts = self.row + np.concatenate([[0], np.cumsum(list(counts.values()))[:-1]])
         return {key: (int(first), count) for (key, count), first in zip(counts.items(), firsts, strict=True)}
@@ -212,7 +225,7 @@ class PhaseBlock:
         of_cost = slopes.rows == len(at.F[0]) - 1
         out[:, slopes.columns[of_cost]] = at.T * self.quadrature[:, None] * at.JF[:, of_cost]
         end, bound = self.model.ends[1], self.bound_ends[1]
-        of_end = end.rows == bound.value.n_out - 1
+        of_end = end.rows == bound.n_values - 1
         out[-1, end.columns[of_end]] += bound.jacobian(at.Z[-1:, self.places["X"]])[0, of_end]
         by_T = self.problem.time_weight + float(self.quadrature @ at.F[:, -1])
         return np.append(out.ravel(), by_T)

@@ -4,20 +4,6 @@
 
 #define HUGE_Y 1e150
 
-typedef int (*sc_function)(const double **, double **, long long *, double *, int);
-
-/* A generated function at n points: argument i of point k lies at arg[i] + k stride_in[i] (0: the same for all). */
-void sc_map(sc_function f, long long n, long long n_in, const double *const *arg, const long long *stride_in,
-            long long n_out, double *const *res, const long long *stride_out, long long *iw, double *w) {
-    const double *a[16];
-    double *r[16];
-    for (long long k = 0; k < n; k++) {
-        for (long long i = 0; i < n_in; i++) a[i] = arg[i] + k * stride_in[i];
-        for (long long i = 0; i < n_out; i++) r[i] = res[i] + k * stride_out[i];
-        f(a, r, iw, w, 0);
-    }
-}
-
 /* Where P y^2 + Q y + R <= 0 near y0 (y not negative): the interval [low, high], empty if low > high. */
 static void interval(double P, double Q, double R, double y0, double *low, double *high) {
     double size = fabs(P) * y0 * y0 + fabs(Q) * y0 + fabs(R);
