@@ -70,7 +70,7 @@ class BoundKernel:
         keep: Any,
         good: int = 0,
         failed: Callable[[int], Exception] | None = None,
-        kind: type[tuple] | None = None,
+        kind: type[tuple[Any, ...]] | None = None,
     ):
         self.name, self.run = name, partial(kernel, ctypes.c_void_p(data))
         self._inputs, self._outputs, self._keep = dict(inputs), list(outputs), keep

@@ -41,7 +41,7 @@ class AxisJoint(Joint):
 
     @property
     def motion(self) -> TimeExpression | None:
-        return self.prescribed  # type: ignore[no-any-return]
+        return self.prescribed
 
     def numbers(self) -> dict[str, Number]:
         return {"axis": axis_number(self.axis)}

@@ -112,4 +112,4 @@ class Joint:
 def unit_vectors(q: Any) -> tuple[Any, Any, Any]:
     """The three unit vectors, of the kind of q."""
     unit = eye(3, q)
-    return tuple(vector(unit[0, i], unit[1, i], unit[2, i]) for i in range(3))  # type: ignore[return-value]
+    return tuple(vector(unit[0, i], unit[1, i], unit[2, i]) for i in range(3))

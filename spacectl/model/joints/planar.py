@@ -36,7 +36,7 @@ class Planar(Joint):
 
     def _axes(self, q: Any) -> tuple[Any, Any, Any]:
         k = "xyz".index(self.normal)
-        return tuple(constant(AXES["xyz"[(k + 1 + i) % 3]], q) for i in range(3))  # type: ignore[return-value]
+        return tuple(constant(AXES["xyz"[(k + 1 + i) % 3]], q) for i in range(3))
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         e1, e2, normal = self._axes(q)

@@ -18,7 +18,7 @@ __all__ = ["NlpSolution", "solve_programme"]
 _DENSE = ca.Sparsity.dense
 
 
-class _Call(ca.Callback):
+class _Call(ca.Callback):  # type: ignore[misc]  # CasADi has no types that mypy can follow
     """A Python function on buffers with named arguments and results, as CasADi wants it."""
 
     def __init__(self, name: str, arguments: dict[str, Any], results: dict[str, Any], function: Callable[..., None]):

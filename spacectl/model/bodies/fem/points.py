@@ -47,11 +47,12 @@ def _node_masses(model: Any) -> np.ndarray:
     """Row sums of the displacement blocks; the scaled diagonal where such sums are negative (quadratic elements)."""
     n = len(model.nodes)
     parts = []
-    for values in (lambda a: model.mass @ (model.dofs[:, 1] == a).astype(float), lambda a: model.mass.diagonal()):
+    for is_lumped in (True, False):
         node = np.zeros(n)
         for a in range(3):
             rows = model.dofs[:, 1] == a
-            np.add.at(node, model.dofs[rows, 0], values(a)[rows] / 3.0)
+            values = model.mass @ rows.astype(float) if is_lumped else model.mass.diagonal()
+            np.add.at(node, model.dofs[rows, 0], values[rows] / 3.0)
         parts.append(node)
     total = parts[0].sum()
     return parts[0] if np.min(parts[0]) >= 0.0 else parts[1] * total / parts[1].sum()
