@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import h5netcdf
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
@@ -122,6 +121,8 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
 
 def _choose_group(path: Any, group: str | None) -> str | None:
     """The group to read; None for a file that holds one simulation without a group."""
+    import h5netcdf
+
     with h5netcdf.File(regular_file(path), "r") as file:
         groups = sorted(file.groups)
         if group is None and (_OUTCOME in file.attrs or not groups):
