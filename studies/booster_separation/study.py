@@ -163,7 +163,10 @@ def campaign(carrier: Carrier, count: int) -> tuple[list[Clearance], np.ndarray]
 
 
 STUDY = Study(
-    question="When do the boosters of a Soyuz-like carrier let go, and how safe is it if their thrusts tail off unevenly?",
+    question=(
+        "At what time do the boosters of a Soyuz-like launcher separate, and how large is the clearance if "
+        "their thrusts tail off unevenly?"
+    ),
     parameters=Parameters(),
     run=run,
 )

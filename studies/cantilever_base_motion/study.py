@@ -269,7 +269,10 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="What do weight and longitudinal motion of the base do to a cantilever, and can shaking hold one that would buckle?",
+    question=(
+        "How do weight and longitudinal base motion change the stiffness of a cantilever, and can base "
+        "excitation stabilise one that would buckle?"
+    ),
     parameters=Parameters(),
     run=run,
 )

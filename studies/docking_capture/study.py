@@ -97,7 +97,10 @@ def check(parameters: Parameters) -> None:
 
 
 STUDY = Study(
-    question="What does a docking ring on six legs feel when its latch closes on a target, and what absorbs the energy?",
+    question=(
+        "Which loads does a docking ring on six legs carry when its latch closes on a target, and where is "
+        "the energy dissipated?"
+    ),
     parameters=Parameters(),
     run=run,
 )

@@ -163,7 +163,10 @@ def _own(eom: EquationsOfMotion, joints: tuple[str, ...]) -> list[int]:
 
 
 STUDY = Study(
-    question="Do loops reduced one by one move docking mechanisms rightly, and what do closed-form legs save?",
+    question=(
+        "Does sequential elimination of loops give the motion of docking mechanisms, and how much time do "
+        "closed-form legs save?"
+    ),
     parameters=Parameters(),
     run=run,
 )

@@ -163,7 +163,10 @@ def draw_rotor(pushed: dict[str, Any], ratios: np.ndarray, missed: np.ndarray) -
 
 
 STUDY = Study(
-    question="What do local loops cost in the order-N recursion, does it agree with the augmented system, and what do gears do?",
+    question=(
+        "What is the cost of local loops in the order-N recursion, does it agree with the augmented system, "
+        "and what is the effect of gears?"
+    ),
     parameters=Parameters(),
     run=run,
 )

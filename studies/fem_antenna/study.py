@@ -224,7 +224,10 @@ def notes(m: dict[str, Any]) -> tuple[str, ...]:
 
 
 STUDY = Study(
-    question="How does an antenna that comes as a finite-element model enter a pointing loop, and must the loop know its modes?",
+    question=(
+        "How is an antenna given as a finite-element model included in a pointing loop, and must the "
+        "controller know its modes?"
+    ),
     parameters=Parameters(),
     run=run,
 )

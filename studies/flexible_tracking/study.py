@@ -235,7 +235,10 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Can the wrist alone keep the hand of a vibrating arm on its path, and does it return after a push?",
+    question=(
+        "Can the wrist alone keep the hand of a vibrating arm on its path, and does the arm return to the "
+        "path after a disturbance?"
+    ),
     parameters=Parameters(),
     run=run,
 )

@@ -292,7 +292,10 @@ def figures(
 
 
 STUDY = Study(
-    question="How far does a free-flying base move while its seven-joint arm tracks sinusoids, and is momentum kept?",
+    question=(
+        "How far does a free-flying base move while its seven-joint arm tracks sinusoids, and is momentum "
+        "conserved?"
+    ),
     parameters=Parameters(),
     run=run,
 )

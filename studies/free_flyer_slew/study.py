@@ -178,7 +178,10 @@ def draw(flights: dict[str, Simulation]) -> Figure:
 
 
 STUDY = Study(
-    question="How must the torque on a hub switch so that its flexible appendages are at rest when the slew ends, soonest?",
+    question=(
+        "At what times must the torque on a hub switch so that a slew with flexible appendages ends at rest "
+        "in minimum time?"
+    ),
     parameters=Parameters(),
     run=run,
 )

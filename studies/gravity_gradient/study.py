@@ -105,7 +105,10 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Which bodies are stable in a circular orbit, at rest and spinning, and where does a damped minor-axis spin end?",
+    question=(
+        "Which bodies are stable in a circular orbit, at rest and spinning, and where does damped spin about "
+        "the minor axis end?"
+    ),
     parameters=Parameters(),
     run=run,
 )

@@ -150,7 +150,7 @@ def _notes(results: list[Result], refusals: list[Refusal]) -> tuple[str, ...]:
 
 
 STUDY = Study(
-    question="How accurate and how quick are the formulations on the benchmarks of IFToMM's library?",
+    question="How accurate and how fast are the formulations on the benchmarks of the IFToMM library?",
     parameters=Parameters(),
     run=run,
 )

@@ -154,7 +154,7 @@ def draw(eom: EquationsOfMotion, plan: Plan, second: Plan, flown: Simulation) ->
 
 
 STUDY = Study(
-    question="What does the quickest motion along a path look like when one switch is not enough?",
+    question="What is the minimum-time motion along a path that requires several switches?",
     parameters=Parameters(),
     run=run,
 )

@@ -256,7 +256,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Does motion of the RAE satellite along its orbit buckle one of its booms, and which theories see it?",
+    question="Does along-track motion of the RAE satellite buckle one of its booms, and which theories predict it?",
     parameters=Parameters(),
     run=run,
 )

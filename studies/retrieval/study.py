@@ -1,4 +1,4 @@
-"""How quickly can a flexible arm retrieve a satellite? (003 section 8.3)"""
+"""What is the shortest time in which a flexible arm can retrieve a satellite? (003 section 8.3)"""
 
 from __future__ import annotations
 
@@ -218,4 +218,8 @@ def notes(metrics: dict[str, Any], table: str) -> tuple[str, ...]:
     )
 
 
-STUDY = Study(question="How quickly can a flexible arm retrieve a satellite?", parameters=Parameters(), run=run)
+STUDY = Study(
+    question="What is the shortest time in which a flexible arm can retrieve a satellite?",
+    parameters=Parameters(),
+    run=run,
+)

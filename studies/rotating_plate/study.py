@@ -275,7 +275,10 @@ def notes(m: dict[str, Any]) -> tuple[str, ...]:
 
 
 STUDY = Study(
-    question="Does rotation about its clamped edge stiffen a cantilever plate, by how much, and what do line integrals miss?",
+    question=(
+        "How much does rotation about its clamped edge stiffen a cantilever plate, and which terms do line "
+        "integrals miss?"
+    ),
     parameters=Parameters(),
     run=run,
 )

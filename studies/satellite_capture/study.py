@@ -197,7 +197,7 @@ def compare_shapes(parameters: Parameters, eom: EquationsOfMotion) -> dict[str, 
 
 
 STUDY = Study(
-    question="How does a spinning satellite move the arm that captures it, and what does it take to stop it?",
+    question="How does a spinning satellite move the arm that captures it, and which torques stop it?",
     parameters=Parameters(),
     run=run,
 )

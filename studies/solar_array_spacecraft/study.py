@@ -210,7 +210,10 @@ def notes(parameters: Parameters, m: dict[str, Any]) -> tuple[str, ...]:
 
 
 STUDY = Study(
-    question="How much vibration does a slew leave in flexible solar arrays and a boom, and what does a shaped command change?",
+    question=(
+        "How much residual vibration does a slew leave in flexible solar arrays and a boom, and how much does "
+        "command shaping remove?"
+    ),
     parameters=Parameters(),
     run=run,
 )

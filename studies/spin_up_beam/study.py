@@ -238,7 +238,7 @@ def figures(parameters, grid, tips, strains, peer, rates, stiffness) -> tuple[Fi
 
 
 STUDY = Study(
-    question="How far does a cantilever lag when its hub is spun up, and which theories of flexible bodies know it?",
+    question="How far does a cantilever lag when its hub is spun up, and which theories of flexible bodies predict it?",
     parameters=Parameters(),
     run=run,
 )

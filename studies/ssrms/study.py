@@ -263,7 +263,10 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="How far do elastic gears and booms take a 90 t payload off its way, if the arm's motors know only the rigid arm?",
+    question=(
+        "How large is the error of a 90 t payload on elastic gears and booms if the controller models the arm "
+        "as rigid?"
+    ),
     parameters=Parameters(),
     run=run,
 )

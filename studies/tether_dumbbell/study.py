@@ -128,7 +128,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="How does a tethered satellite librate, how can it be reeled, and when is its line not straight?",
+    question="How does a tethered satellite librate, how can it be reeled in, and when does its line go slack?",
     parameters=Parameters(),
     run=run,
 )

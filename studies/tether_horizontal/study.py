@@ -195,7 +195,7 @@ def draw_pushed(system: Horizontal, pushed: dict[float, Simulation], rate: float
 
 
 STUDY = Study(
-    question="Can the arm damp a tether's libration while it holds the attachment on the local horizontal?",
+    question="Can the arm damp a tether's libration while it keeps the attachment on the local horizontal?",
     parameters=Parameters(),
     run=run,
 )

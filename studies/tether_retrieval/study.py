@@ -286,7 +286,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Can an arm bring a tethered satellite home, and is it better in steps and at an exponential rate?",
+    question="Can an arm retrieve a tethered satellite, and is it better to do so in steps and at an exponential rate?",
     parameters=Parameters(),
     run=run,
 )

@@ -201,7 +201,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Can the arm that holds a tether damp its libration, and from how far?",
+    question="Can the arm that holds a tether damp its libration, and up to which amplitude?",
     parameters=Parameters(),
     run=run,
 )

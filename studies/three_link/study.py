@@ -204,7 +204,10 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="How do three links swing down, and how do constraint drift and energy errors depend on stabilisation?",
+    question=(
+        "How does a three-link mechanism swing, and how do constraint drift and energy errors depend on "
+        "stabilisation?"
+    ),
     parameters=Parameters(),
     run=run,
 )

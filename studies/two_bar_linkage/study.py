@@ -153,7 +153,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Which terms does premature linearisation lose in a two-bar linkage, and what does that do to its motion?",
+    question="Which terms does premature linearisation lose in a two-bar linkage, and how does that change its motion?",
     parameters=Parameters(),
     run=run,
 )

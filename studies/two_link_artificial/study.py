@@ -113,7 +113,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 
 STUDY = Study(
-    question="Does it matter whether a constraint is kept by a guide or by a motor, and can the motor keep it?",
+    question="Does it matter whether a guide or a motor maintains a constraint, and has the motor enough authority?",
     parameters=Parameters(),
     run=run,
 )

@@ -149,7 +149,10 @@ def draw(flights: dict[str, Simulation]) -> Figure:
 
 
 STUDY = Study(
-    question="How soon can two torque-limited links turn their load, and what limits each moment of it?",
+    question=(
+        "What is the minimum time in which two torque-limited links turn their load, and which limit is "
+        "active when?"
+    ),
     parameters=Parameters(),
     run=run,
 )

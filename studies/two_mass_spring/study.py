@@ -167,7 +167,10 @@ def draw(flights: dict[str, Simulation], plans: tuple[Plan, Plan]) -> Figure:
 
 
 STUDY = Study(
-    question="When must a limited force switch so that two masses on a spring come to rest, without vibration, soonest?",
+    question=(
+        "At what times must a limited force switch so that two masses on a spring come to rest without "
+        "vibration in minimum time?"
+    ),
     parameters=Parameters(),
     run=run,
 )
