@@ -30,11 +30,11 @@ from spacectl import (
 )
 from spacectl.model.environment import Environment
 from spacectl.model.joints import Spherical
-from tests.flexible_strategies import random_beam, random_modal_body, with_flexible_bodies
 from tests.oracles.flexible import flexible_cloud
 from tests.oracles.flexible.flexible_points import slope
 from tests.peers.point_cloud_peer import read_gravity
 from tests.strategies import random_tree
+from tests.strategies.flexible import random_beam, random_modal_body, with_flexible_bodies
 
 SIZES = np.array([0.01, 0.005])  # of eta, eta_dot, eta_ddot: small, so that light trees keep M definite
 
