@@ -50,7 +50,7 @@ def check_command(
 
 
 def _equations_data(system: System, eom: EquationsOfMotion) -> dict[str, Any]:
-    """What `check` tells, for machines."""
+    """Return what `check` reports, for machines."""
     groups = {"coordinates": eom.labels.q, "speeds": eom.labels.v, "inputs": eom.labels.u, "outputs": eom.labels.y}
     named: dict[str, list[dict[str, Any]]] = {
         group: [{"name": name, "unit": unit} for name, unit in zip(labels.names, labels.units, strict=True)]

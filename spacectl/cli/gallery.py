@@ -47,8 +47,8 @@ def gallery_command(
         entries[i] = _visit(name, file, out / name, is_quick=quick, is_fresh=fresh, console=console, prefix=prefix)
         write_gallery(out, entries, is_quick=quick)
         if not as_json:
-            told = {"kept": "kept (finished before)", "failed": f"FAILED: {entries[i].error}"}
-            say(prefix + told.get(entries[i].state, "done"))
+            details = {"kept": "kept (finished before)", "failed": f"FAILED: {entries[i].error}"}
+            say(prefix + details.get(entries[i].state, "done"))
     is_whole = all(entry.state in ("done", "kept") for entry in entries)
     if as_json:
         rows = [{"name": entry.name, "state": entry.state, "error": entry.error} for entry in entries]
@@ -72,7 +72,7 @@ def chosen_studies(only: list[str]) -> dict[str, Path]:
 def _question(file: Path) -> str:
     try:
         return load_study(file).study.question
-    except Exception:  # told when it is run
+    except Exception:  # reported when it is run
         return ""
 
 
@@ -91,8 +91,8 @@ def _visit(
         progress = show_progress(console, prefix)
         run_study(loaded, out=folder, settings=Settings(), is_quick=is_quick, progress=progress)
     except Exception as error:
-        told = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        return GalleryEntry(name=name, question=question, state="failed", error=told)
+        summary = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return GalleryEntry(name=name, question=question, state="failed", error=summary)
     return GalleryEntry(name=name, question=question, state="done")
 
 

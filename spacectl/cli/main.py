@@ -56,7 +56,7 @@ def start(
 
 
 def run_command_line(arguments: list[str]) -> int:
-    """Run one command and return its exit code; every failure is told in one line."""
+    """Run one command and return its exit code; every failure is reported in one line."""
     with terminate_as_interrupt() as received:
         code = _run(arguments)
     return TERMINATED if code == INTERRUPTED and received else code

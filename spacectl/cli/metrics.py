@@ -56,14 +56,14 @@ def metrics_command(
                 say(prefix + (f"FAILED: {entry['error']}" if "error" in entry else did))
     entries = [found[name][which] for name in files for which in forms]
     changes = compare_metrics(earlier, found)
-    told = [change for change in changes if change.kind != "noise"]
+    details = [change for change in changes if change.kind != "noise"]
     if as_json:
-        say_json({"metrics": str(out), "changes": [str(change) for change in told]})
+        say_json({"metrics": str(out), "changes": [str(change) for change in details]})
     else:
         if against:
-            noise = len(changes) - len(told)
-            say(f"{len(told)} metrics differ from {against}, and {noise} of rounding size:")
-            say("\n".join(f"  {change}" for change in told))
+            noise = len(changes) - len(details)
+            say(f"{len(details)} metrics differ from {against}, and {noise} of rounding size:")
+            say("\n".join(f"  {change}" for change in details))
         say(f"metrics: {out}")
     return FAILED if any("error" in entry for entry in entries) else OK
 

@@ -110,15 +110,15 @@ def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Re
 def show_progress(console: Console, prefix: str = "") -> Report:
     """A function that prints each new step of a study on a terminal, and nothing elsewhere.
 
-    Lines instead of a bar, because a long simulation within the study shows a bar of its own. Each line tells how long
+    Lines instead of a bar, because a long simulation within the study shows a bar of its own. Each line says how long
     the study has been running, and from a tenth on about how long it will take.
     """
-    told: list[str] = []
+    summary: list[str] = []
     begin = time.perf_counter()
 
     def report(fraction: float, text: str) -> None:
-        if console.is_terminal and text not in told:
-            told.append(text)
+        if console.is_terminal and text not in summary:
+            summary.append(text)
             done, seconds = min(max(fraction, 0.0), 1.0), time.perf_counter() - begin
             left = f", about {seconds / done - seconds:.0f} s left" if 0.1 <= done < 1.0 and seconds > 5.0 else ""
             console.print(Text(f"{prefix}{100 * done:3.0f} %  {text} ({seconds:.0f} s{left})", style="dim"))

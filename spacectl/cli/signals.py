@@ -23,7 +23,7 @@ _AGAIN = 0.05  # [s] until a dropped interrupt is repeated
 
 @contextmanager
 def terminate_as_interrupt() -> Iterator[list[int]]:
-    """While this lasts, SIGTERM raises `KeyboardInterrupt`; the list given tells which signals came.
+    """While this lasts, SIGTERM raises `KeyboardInterrupt`; the list holds the signals received.
 
     Outside the main thread, where signals cannot be handled, it does nothing. A child process that inherits the handler
     ends at once, as it would without.
@@ -44,19 +44,19 @@ def terminate_as_interrupt() -> Iterator[list[int]]:
 
     def repeat(dropped: Any) -> None:
         if not issubclass(dropped.exc_type, KeyboardInterrupt):
-            told(dropped)
+            summary(dropped)
             return
         number = received[-1] if received else signal.SIGINT  # SIGINT alone may be ignored here, as under nohup
         timer = threading.Timer(_AGAIN, _interrupt, (number,))
         timer.daemon = True
         timer.start()
 
-    before, told = signal.signal(signal.SIGTERM, stop), sys.unraisablehook
+    before, summary = signal.signal(signal.SIGTERM, stop), sys.unraisablehook
     sys.unraisablehook = repeat
     try:
         yield received
     finally:
-        sys.unraisablehook = told
+        sys.unraisablehook = summary
         signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
 
 

@@ -49,10 +49,10 @@ def run_command(
     result, record = run_study(loaded, out=out, settings=chosen, is_quick=quick, progress=show_progress(console))
     verdicts = judge_document(read_document(out))
     if as_json:
-        told = {"study": loaded.name, "folder": str(out), "report": str(out / PAGE), "is_quick": quick}
+        entries = {"study": loaded.name, "folder": str(out), "report": str(out / PAGE), "is_quick": quick}
         changed = {"parameters": plain_parameters(record.parameters), "changed": record.provenance["changed"]}
         found = {"metrics": result.metrics, "requirements": verdict_data(verdicts)}
-        say_json({**told, **changed, **found, "warnings": list(record.warnings), "notes": list(result.notes)})
+        say_json({**entries, **changed, **found, "warnings": list(record.warnings), "notes": list(result.notes)})
     else:
         for key, value in result.metrics.items():
             unit = pretty_unit(record.units.get(key, "")) if isinstance(value, float) else ""

@@ -34,7 +34,7 @@ from spacectl.reports.units import format_value
 __all__ = ["sweep_command"]
 
 POINTS = 10_000  # of a grid, at most
-SHOWN = 4  # metrics told on the screen; sweep.csv has all
+SHOWN = 4  # metrics shown on the screen; sweep.csv has all
 DRAWN = 6  # metrics in the figure, unless named
 
 
@@ -110,8 +110,8 @@ def _parse(loaded: LoadedStudy, over: list[str], settings: list[str]) -> tuple[d
 
 def _key(loaded: LoadedStudy, parameters: Any, *, is_quick: bool) -> str:
     """What must be the same for a finished point to be kept."""
-    told = [loaded.name, loaded.sha256, package_hash(), versions(), plain_parameters(parameters), is_quick]
-    return content_hash(told)
+    entries = [loaded.name, loaded.sha256, package_hash(), versions(), plain_parameters(parameters), is_quick]
+    return content_hash(entries)
 
 
 def parse_values(key: str, text: str, *, is_text: bool = False) -> list[Any]:

@@ -16,7 +16,7 @@ NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where an array's numbers are, 0 if it has none; for ordinary arrays quicker than ``array.ctypes.data``."""
+    """Where an array's numbers are, 0 if it has none; for ordinary arrays faster than ``array.ctypes.data``."""
     if not array.size:
         return 0
     if array.flags.writeable:

@@ -14,7 +14,7 @@ from itertools import accumulate
 __all__ = ["CHUNKED_FROM", "Line", "emit_body"]
 
 CHUNKED_FROM = 3000  #: lines, preparation included, from which code is cut; a 7-joint arm stays whole
-_SHORTEST, _LONGEST = 300, 600  # lines of a chunk: shorter ones compile no quicker, longer ones run no quicker
+_SHORTEST, _LONGEST = 300, 600  # lines of a chunk: shorter ones compile no faster, longer ones run no faster
 
 
 @dataclass(frozen=True)

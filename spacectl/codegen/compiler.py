@@ -1,4 +1,4 @@
-"""The C compiler of this machine: how it is found, what tells it from another one, and one run of it.
+"""The C compiler of this machine: how it is found and identified, and one run of it.
 
 Turns source texts in a folder into a shared library beside them; `compile.py` keeps and checks what was built.
 """
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler: the command that starts it, and what tells it from another one (path and version)."""
+    """A C compiler: the command that starts it, and its identity (path and version)."""
 
     command: tuple[str, ...]
     identity: str

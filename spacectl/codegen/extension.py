@@ -138,7 +138,7 @@ def _extension() -> Any:
         _log.info("Python.h is not in %s: calls of native code go through ctypes, which is slower", folders[0])
         return None
     source = c_source(__package__, "extension.c")
-    # the cache tells libraries apart by text and flags, so both versions are among them
+    # the cache distinguishes libraries by text and flags, so both versions are among them
     versions = f"-DSC_VERSIONS={sysconfig.get_config_var('SOABI')}_numpy_{np.__version__}"
     flags = [*FLAGS, *(f"-I{folder}" for folder in dict.fromkeys(folders)), versions]
     if sys.platform == "darwin":

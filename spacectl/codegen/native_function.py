@@ -16,7 +16,7 @@ from spacectl.codegen.library import load_tuned
 
 __all__ = ["FUSED_FROM", "NativeFunction", "compile_expression", "compiler_flags", "find_sizes", "prepare_native"]
 
-FUSED_FROM = 500  #: operations from which a product and a sum become one: a tenth quicker for a 7-joint arm
+FUSED_FROM = 500  #: operations from which a product and a sum become one: a tenth faster for a 7-joint arm
 
 
 @dataclass(frozen=True, eq=False)

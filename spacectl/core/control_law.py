@@ -133,8 +133,10 @@ class ControlLaw:
         u = np.asarray(self.function(t, np.asarray(x), np.asarray(y), memory, r, np.asarray(self.p))[0]).reshape(-1)
         bad = [name for name, value in zip(self.inputs.names, u, strict=True) if not np.isfinite(value)]
         if bad and np.all(np.isfinite(np.asarray(x, dtype=float))):
-            told, why = ", ".join(f"'{name}'" for name in bad), f": {self.undefined}" if self.undefined else ""
-            raise SolverError(f"law '{self.name}' commands a value that is not finite for {told} at t = {t:g} s{why}")
+            summary, why = ", ".join(f"'{name}'" for name in bad), f": {self.undefined}" if self.undefined else ""
+            raise SolverError(
+                f"law '{self.name}' commands a value that is not finite for {summary} at t = {t:g} s{why}"
+            )
         return u
 
 

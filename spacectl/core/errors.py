@@ -1,4 +1,4 @@
-"""The three ways a call can fail, the sentence a failure is told in, and warnings at the caller's line.
+"""The three ways a call can fail, the sentence that reports a failure, and warnings at the caller's line.
 
 A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`,
 which keeps whatever was finished before it.

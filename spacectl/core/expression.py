@@ -71,7 +71,7 @@ class TimeExpression:
 
 
 def _exact_text(text: str, function: ca.Function) -> str:
-    """`text` with those constants of the function that six digits do not tell, so that other numbers make another text."""
+    """`text` with the constants of the function that six digits do not distinguish, so that other numbers give another text."""
     constants = [
         float(function.instruction_constant(k))
         for k in range(function.n_instructions())

@@ -27,7 +27,7 @@ def regular_file(path: str | Path) -> Path:
     try:
         mode = found.stat().st_mode
     except OSError:
-        return found  # opening it tells what is wrong
+        return found  # opening it reports what is wrong
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise OSError(errno.EINVAL, f"it is {kind}, expected a regular file", str(found))

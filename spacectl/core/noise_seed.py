@@ -78,8 +78,8 @@ def reseed(law: ControlLaw, seed: int) -> ControlLaw:
 
 
 def _renamed(notes: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Notes that tell the new seed."""
+    """Return the notes with the new seed."""
     if "wrappers" not in notes:
         return dict(notes)
-    told = [{**item, "seed": seed} if "seed" in item else item for item in notes["wrappers"]]
-    return {**notes, "wrappers": told}
+    entries = [{**item, "seed": seed} if "seed" in item else item for item in notes["wrappers"]]
+    return {**notes, "wrappers": entries}

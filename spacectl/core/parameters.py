@@ -139,17 +139,17 @@ class Parameters:
         depends = new != own
         for name in self.physical.owned(fields):
             depends[self.where(name)] = True
-        told = ", ".join(f"'{name}'" for name in fields)
+        summary = ", ".join(f"'{name}'" for name in fields)
         for name in others:
             if np.any(depends[self._place(name)]):
                 raise ModelError(
-                    f"parameters {told} and '{name}': the number '{name}' follows from the description of its part; give one or "
-                    "the other"
+                    f"parameters {summary} and '{name}': the number '{name}' follows from the description of its part; give one "
+                    "or the other"
                 )
         wrong = np.flatnonzero(depends & (p != own))
         if wrong.size:
             raise ModelError(
-                f"parameter {told}: the given p has another '{self.name_of(int(wrong[0]))}' than the system, which belongs to "
+                f"parameter {summary}: the given p has another '{self.name_of(int(wrong[0]))}' than the system, which belongs to "
                 "the same part; give all changes of a part together, by name"
             )
         return np.where(depends, new, p)

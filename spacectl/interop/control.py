@@ -140,8 +140,10 @@ def _describe(eom: EquationsOfMotion, outputs: Labels, clip: bool) -> str:
     """Names and units of states, inputs, outputs and parameters, and what to know about quaternions."""
     lines = [f"Equations of motion of '{eom.system.name}' by {eom.formulation}; SI units, angles in radians."]
     for title, labels in (("States", eom.labels.x), ("Inputs", eom.labels.u), ("Outputs", outputs)):
-        told = ", ".join(f"{n.replace('.', '_')} [{unit}]" for n, unit in zip(labels.names, labels.units, strict=True))
-        lines.append(f"{title}: {told or 'none'}.")
+        summary = ", ".join(
+            f"{n.replace('.', '_')} [{unit}]" for n, unit in zip(labels.names, labels.units, strict=True)
+        )
+        lines.append(f"{title}: {summary or 'none'}.")
     low, high = eom.limits()
     limits = [
         f"{n} {a:g} to {b:g}" for n, a, b in zip(eom.inputs, low, high, strict=True) if np.isfinite(a) or np.isfinite(b)

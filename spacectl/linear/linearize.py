@@ -213,9 +213,11 @@ def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms:
     if moving.size == 0:
         return False
     worst = moving[np.argsort(-rate[moving])][:3]
-    told = ", ".join(f"'{eom.speeds[k]}' by {terms.v_dot[k]:.3g} {_per_second(eom.labels.v.units[k])}" for k in worst)
+    summary = ", ".join(
+        f"'{eom.speeds[k]}' by {terms.v_dot[k]:.3g} {_per_second(eom.labels.v.units[k])}" for k in worst
+    )
     warn(
-        f"linearize: the point of system '{eom.system.name}' is not balanced, its speeds change: {told}; the model holds "
+        f"linearize: the point of system '{eom.system.name}' is not balanced, its speeds change: {summary}; the model holds "
         "at this instant only. find_operating_point(eom, ...) finds a balanced point, linearize_along(eom, ...) "
         "follows a motion; check=False if this is meant"
     )

@@ -224,8 +224,8 @@ def _explain(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: 
     force = eom.mass_matrix(t, x[: eom.n_q], p) @ v_dot
     order = np.argsort(-np.abs(force))
     worst = [k for k in order[:3] if abs(force[k]) > 1e-3 * abs(force[order[0]])]
-    told = ", ".join(f"'{eom.speeds[k]}' (generalised force {force[k]:.3g} left)" for k in worst)
+    summary = ", ".join(f"'{eom.speeds[k]}' (generalised force {force[k]:.3g} left)" for k in worst)
     return (
-        f"system '{eom.system.name}' cannot be held: nothing balances {told}; free a coordinate (free=...), add an "
+        f"system '{eom.system.name}' cannot be held: nothing balances {summary}; free a coordinate (free=...), add an "
         "actuator there, or give the speeds of a steady motion"
     )

@@ -1,4 +1,4 @@
-"""Several maneuvers side by side: time, residual energy, deflection, effort, and how they bear wrong frequencies."""
+"""Several maneuvers side by side: time, residual energy, deflection, effort, and sensitivity to wrong frequencies."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Near-minimum-time maneuvers of flexible systems along a path (003 section 8.2): plan, law and flight in one call.
 
-The rigid counterpart gives the quickest motion along the path; the flexible plant then flies it, and its vibration is
+The rigid counterpart gives the fastest motion along the path; the flexible plant then flies it, and its vibration is
 suppressed after the maneuver, during it, or not excited by a shaped timing. `fly_plan` does the same for any other plan.
 """
 
@@ -96,7 +96,7 @@ def plan_near_minimum_time(
     grid: int = 1001,
     name: str = "",
 ) -> Maneuver:
-    """The quickest motion of the rigid counterpart along a path, flown by the flexible plant with its vibration suppressed.
+    """The fastest motion of the rigid counterpart along a path, flown by the flexible plant with its vibration suppressed.
 
     ``"after"`` flies the time-optimal inputs open loop and settles by LQR about the target (003 section 8.2.3.2).
     ``"during"`` plans with a fraction alpha of the limits and flies with a time-varying LQR (section 8.2.3.1, with a terminal

@@ -1,4 +1,4 @@
-"""Shaped timing: the quickest s(t) along a path convolved with an input shaper, so that it leaves no vibration behind."""
+"""Shaped timing: the fastest s(t) along a path convolved with an input shaper, so that it leaves no vibration behind."""
 
 from __future__ import annotations
 

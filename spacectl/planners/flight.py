@@ -185,8 +185,8 @@ def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, 
     if not sim.outcome.is_success:
         raise SolverError(f"the flight of the plan stops at {sim.t[-1]:.6g} s: {sim.outcome.message}")
     t = np.asarray(sim.t)
-    told = tuple(dict.fromkeys(str(item.message) for item in heard))
-    return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t), told)
+    entries = tuple(dict.fromkeys(str(item.message) for item in heard))
+    return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t), entries)
 
 
 def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:

@@ -46,8 +46,8 @@ def judged(plan: Plan) -> Plan:
     if "stopped" in flown:
         words.append(flown["stopped"])
     elif missed:
-        told = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_TOLD]]
-        words.append(f"flown again it misses {', '.join(told)} of its size; refine the mesh, or plan for feedback")
+        entries = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_TOLD]]
+        words.append(f"flown again it misses {', '.join(entries)} of its size; refine the mesh, or plan for feedback")
     if not words:
         return plan
     message = f"a plan of {plan.final_time:.6g} s was found, but {words[0]}"

@@ -80,7 +80,7 @@ def plan_bang_bang(
     -------
     Plan
         ``outcome.stats``: rounds, time, ``to_gain`` [s] (what the last programme would still gain), ``end_error``,
-        ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (kept back of a bound),
+        ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (of a bound),
         ``restarts`` (durations they came to, None for those that did not converge), ``flown`` (see `plan_collocation`);
         ``notes["switching"]`` has the seconds lost for each second that a control of a cell were exchanged (reduced costs: the
         magnitudes of the switching functions).

@@ -11,12 +11,12 @@ from typing import Any
 
 __all__ = ["format_value", "metric_unit", "pretty_powers", "pretty_unit", "shown_unit"]
 
-NOISE = 1e-7  # below it a number is mostly an error of rounding or of a tolerance, and three digits tell enough
+NOISE = 1e-7  # below it a number is mostly an error of rounding or of a tolerance, and three digits are enough
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]*\w)")
 
-#: Endings of metric names that tell the unit; longer ones first.
+#: Endings of metric names that give the unit; longer ones first.
 _ENDINGS = {
     "_rad_s2": "rad/s^2", "_m_s2": "m/s^2", "_rad_s": "rad/s", "_kg_m2": "kg m^2", "_n_m_s": "N m s", "_m_s": "m/s",
     "_n_m": "N m", "_nm": "N m", "_nms": "N m s", "_rad": "rad", "_deg": "deg", "_hz": "Hz", "_percent": "%", "_ms": "ms",
@@ -71,7 +71,7 @@ def shown_unit(unit: str) -> tuple[str, float]:
 
 
 def metric_unit(name: str) -> str:
-    """Unit of a metric by the ending of its name, or empty where the name does not tell.
+    """Unit of a metric by the ending of its name, or empty if the name does not give it.
 
     Examples
     --------

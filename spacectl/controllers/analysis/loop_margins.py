@@ -86,10 +86,10 @@ class LoopGain:
         moves = where > 0.0
         delay = float(np.min(lags[moves] / where[moves], initial=longest)) if found.is_stable else 0.0
         turned = np.array([self._frequency(w) for w in found.phase_crossings])
-        told = found.message
+        summary = found.message
         if found.is_stable:
             low, high = found.gain
-            told = (
+            summary = (
                 f"gain from {low:.3g} to {high:.3g}, phase {np.degrees(found.phase):.3g} degrees, delay {delay:.3g} s"
             )
-        return replace(found, gain_crossings=where, phase_crossings=turned, delay=delay, message=told)
+        return replace(found, gain_crossings=where, phase_crossings=turned, delay=delay, message=summary)

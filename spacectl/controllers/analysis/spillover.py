@@ -130,13 +130,13 @@ def check_spillover(law: ControlLaw, full_model: LinearModel, *, y_point: Any = 
         if last[k].imag < 0.0 or (last[k].imag == 0.0 and first[k].imag < 0.0):
             continue
         order = np.argsort(-shares[k], kind="stable")[:3]
-        told = tuple(names[i] for i in order if shares[k, i] > 0.05 * shares[k, order[0]])
+        entries = tuple(names[i] for i in order if shares[k, i] > 0.05 * shares[k, order[0]])
         grows = bool(last[k].real > 1e-9 * rate)
         stays = abs(last[k] - first[k]) <= 1e-6 * rate and last[k].real > -1e-9 * rate
         worse = bool(grows and not stays and last[k].real > first[k].real)
         a, b = (complex(pole.real, abs(pole.imag)) for pole in (first[k], last[k]))
         modes.append(
-            SpilloverMode(open_pole=a, closed_pole=b, states=told, is_destabilised=worse, is_untouched=bool(stays))
+            SpilloverMode(open_pole=a, closed_pole=b, states=entries, is_destabilised=worse, is_untouched=bool(stays))
         )
     modes.sort(key=lambda mode: abs(mode.open_pole))
     bad = tuple(sorted((mode for mode in modes if mode.is_destabilised), key=lambda mode: -mode.closed_pole.real))
@@ -151,9 +151,9 @@ def check_spillover(law: ControlLaw, full_model: LinearModel, *, y_point: Any = 
 
 def _verdict(law: ControlLaw, modes: list[SpilloverMode], bad: tuple[SpilloverMode, ...], poles: np.ndarray) -> str:
     if bad:
-        told = "; ".join(mode.describe() for mode in bad[:3])
+        summary = "; ".join(mode.describe() for mode in bad[:3])
         more = f"; and {len(bad) - 3} more" if len(bad) > 3 else ""
-        return f"law '{law.name}' destabilises {told}{more}; design with these modes, or filter the law below them"
+        return f"law '{law.name}' destabilises {summary}{more}; design with these modes, or filter the law below them"
     alone = [mode for mode in modes if mode.is_untouched]
     if alone:
         return f"law '{law.name}' destabilises nothing; it leaves alone {alone[0].describe()}"

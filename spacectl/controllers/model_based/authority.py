@@ -63,13 +63,13 @@ def require_authority(
         return design
     lost = [name for name, share in zip(outputs, best.shares, strict=True) if share > 0.3]
     under = " under the constraints" if eom.constraint_rows else ""
-    told = f"over {_listed(lost)}{under}: leverage {best.value:.2g} of 1 in and near the reference position"
+    summary = f"over {_listed(lost)}{under}: leverage {best.value:.2g} of 1 in and near the reference position"
     if best.value < LOST:
         raise ModelError(
-            f"{what}: inputs {_listed(inputs)} have no authority {told}, at least {LOST:g} is needed (an input that acts through "
-            f"springs only has none over accelerations); {cure}"
+            f"{what}: inputs {_listed(inputs)} have no authority {summary}, at least {LOST:g} is needed (an input that acts "
+            f"through springs only has none over accelerations); {cure}"
         )
-    warn(f"{what}: inputs {_listed(inputs)} have little authority {told}; {cure}")
+    warn(f"{what}: inputs {_listed(inputs)} have little authority {summary}; {cure}")
     return design
 
 

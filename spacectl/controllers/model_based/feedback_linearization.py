@@ -128,7 +128,7 @@ class ModifiedFeedbackLinearization(Linearization):
     """Feedback linearisation of an under-actuated system by least squares (003 Eqs 6.11-6.15).
 
     u minimises ``(B_tau u - M a - h)' Q (B_tau u - M a - h)``: what cannot be met is left over, and moves the system by its
-    zero dynamics; `report` tells both. With ``Q = M^-1`` the condition is ``B_tau' v_dot = B_tau' a``: speeds that inputs
+    zero dynamics; `report` has both. With ``Q = M^-1`` the condition is ``B_tau' v_dot = B_tau' a``: speeds that inputs
     push directly are linearised exactly, the others are left to themselves. The thesis' Q = 1 promises no stability.
 
     Parameters

@@ -179,9 +179,10 @@ def _message(
     if not len(poles):
         return f"{first}; there are no zero dynamics"
     if growing:
-        told = "; ".join(f"{poles[k]:.3g} 1/s, mostly {', '.join(names[k])}" for k in growing[:3])
-        return f"{first}; the zero dynamics grow: {told}"
+        summary = "; ".join(f"{poles[k]:.3g} 1/s, mostly {', '.join(names[k])}" for k in growing[:3])
+        return f"{first}; the zero dynamics grow: {summary}"
     if drifting:
-        told = "; ".join(dict.fromkeys(f"{abs(poles[k]):.3g} rad/s, mostly {', '.join(names[k])}" for k in drifting))
-        return f"{first}; the zero dynamics drift, deviations grow as powers of time (a multiple pole with too few modes): {told}"
+        summary = "; ".join(dict.fromkeys(f"{abs(poles[k]):.3g} rad/s, mostly {', '.join(names[k])}" for k in drifting))
+        drift = "the zero dynamics drift, deviations grow as powers of time (a multiple pole with too few modes)"
+        return f"{first}; {drift}: {summary}"
     return f"{first}; the zero dynamics do not grow: slowest {poles[0]:.3g} 1/s, mostly {', '.join(names[0])}"

@@ -134,7 +134,7 @@ def design_lqg(
     y_point : array (n_y,) or mapping of str to float, optional
         Measurements at the point: ``dict(zip(eom.labels.y.names, eom.outputs(t, x, u)))``; needed if the model has a point.
     limits : (array, array), optional
-        Limits of the law's inputs, ``eom.limits()``: the filter is then told what the plant gets, not what was asked for.
+        Limits of the law's inputs, ``eom.limits()``: the filter then uses the input that the plant gets, not the command.
     z0 : array, optional
         Estimate at the start; default zero (the point).
     name : str
@@ -193,8 +193,12 @@ def _check_match(regulator: LqrLaw, estimator: KalmanFilter, what: str) -> None:
     for kind, ours, theirs in pairs:
         if ours.names != theirs.names:
             k = next((i for i, (a, b) in enumerate(zip(ours.names, theirs.names, strict=False)) if a != b), -1)
-            told = f"'{ours.names[k]}' against '{theirs.names[k]}'" if k >= 0 else f"{len(ours)} against {len(theirs)}"
-            raise ModelError(f"{what}: regulator and estimator have different {kind}: {told}; design both on one model")
+            summary = (
+                f"'{ours.names[k]}' against '{theirs.names[k]}'" if k >= 0 else f"{len(ours)} against {len(theirs)}"
+            )
+            raise ModelError(
+                f"{what}: regulator and estimator have different {kind}: {summary}; design both on one model"
+            )
     if regulator.period != estimator.period:
         raise ModelError(
             f"{what}: the regulator's period is {regulator.period:g} s, the estimator's {estimator.period:g} s; make them equal"

@@ -134,7 +134,7 @@ def design_lqr(
         Measurements at the point, ``eom.outputs(t, x, u)`` or by name; needed for integrals of sensors.
     reduction : Reduction, or states by name, optional
         Design on this reduced form of `model` (`reduce_modal`, `reduce_balanced`, or the states kept): weights keep their
-        meaning, the gain acts on the projection of the full state. `check_spillover` tells what it does to the modes left out.
+        meaning, the gain acts on the projection of the full state. `check_spillover` shows its effect on the modes left out.
     reference : Trajectory, optional
         A table to follow instead of the point: columns named after states (the rate of a coordinate's column stands in
         for its speed) and ``u.<input>`` for inputs; what it leaves out stays as at the point.

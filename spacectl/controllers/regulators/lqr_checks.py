@@ -37,9 +37,11 @@ def require_movable(model: LinearModel, rows: np.ndarray, names: tuple[str, ...]
     rank = int(np.sum(values > LOST))
     if rank < len(names):
         lost = U[:, -1] / U[np.argmax(np.abs(U[:, -1])), -1]
-        told = " ".join(f"{weight:+.2g} {name}" for name, weight in zip(names, lost, strict=True) if abs(weight) > 0.05)
+        summary = " ".join(
+            f"{weight:+.2g} {name}" for name, weight in zip(names, lost, strict=True) if abs(weight) > 0.05
+        )
         raise ModelError(
-            f"{what}: not stabilizable: no input moves the mode at the origin, ({told}): the inputs hold {rank} of the "
+            f"{what}: not stabilizable: no input moves the mode at the origin, ({summary}): the inputs hold {rank} of the "
             f"{len(names)} integrated quantities at will; integrate fewer, or others"
         )
 

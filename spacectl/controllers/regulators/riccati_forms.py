@@ -22,7 +22,7 @@ Step = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ContinuousForm:
-    """``A.T S + S A - S B B.T S + Q = 0`` with ``K = B.T S``, in some coordinates; more digits where rounding would tell."""
+    """``A.T S + S A - S B B.T S + Q = 0`` with ``K = B.T S``, in some coordinates; more digits where rounding matters."""
 
     def __init__(self, A: np.ndarray, B: np.ndarray, Q: np.ndarray):
         self.A, self.B, self.Q = A, B, Q  # perhaps in extended precision

@@ -49,5 +49,7 @@ def _keep_states(model: LinearModel, names: tuple[str, ...]) -> Reduction:
         d=model.d,
         point=model.point,
     )
-    told = f"kept the states {', '.join(names)}"
-    return Reduction(model=small, right=left.T, left=left, hankel_values=np.zeros(0), bound=float("nan"), message=told)
+    summary = f"kept the states {', '.join(names)}"
+    return Reduction(
+        model=small, right=left.T, left=left, hankel_values=np.zeros(0), bound=float("nan"), message=summary
+    )

@@ -92,8 +92,8 @@ def _check_definite(matrix: np.ndarray, labels: Labels, what: str, definite: boo
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T) / np.outer(scale, scale))
     if values[0] < (1e-14 if definite else -1e-10):
         order = np.argsort(-np.abs(vectors[:, 0]), kind="stable")[:4]
-        told = " ".join(f"{vectors[k, 0]:+.2g} {labels.names[k]}" for k in order if abs(vectors[k, 0]) > 0.05)
+        summary = " ".join(f"{vectors[k, 0]:+.2g} {labels.names[k]}" for k in order if abs(vectors[k, 0]) > 0.05)
         raise ModelError(
-            f"{what}: {'not positive definite' if definite else 'indefinite'}: the direction ({told}) has the weight "
+            f"{what}: {'not positive definite' if definite else 'indefinite'}: the direction ({summary}) has the weight "
             f"{values[0]:.3g} (in units of the diagonal); make the off-diagonal entries smaller"
         )

@@ -63,7 +63,7 @@ def smoothed_bang_bang(
     name: str = "position",
     unit: str = "rad",
 ) -> RestToRest:
-    """Quickest motion of its form from rest to rest within limits of rate, acceleration and jerk.
+    """Fastest motion of its form from rest to rest within limits of rate, acceleration and jerk.
 
     Two equal and opposite pulses of acceleration, with edges of duration ``e = c a / jerk`` (c = 1 for ramps, pi/2 for
     versine edges, which rise as ``(1 - cos(pi s)) / 2``), a flat part f between them and a coast k between the pulses:
@@ -78,7 +78,7 @@ def smoothed_bang_bang(
     rate : float
         Largest rate; infinite: no coast.
     shape : {"ramp", "versine"}
-        Form of the edges: "ramp" is the quickest; "versine" has no jumps of jerk.
+        Form of the edges: "ramp" is the fastest; "versine" has no jumps of jerk.
     start, begin : float
         Position at the beginning, and its time [s].
     name, unit : str

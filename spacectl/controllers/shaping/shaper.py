@@ -216,18 +216,18 @@ def _convolve(a: Shaper, b: Shaper) -> Shaper:
 def _find_mode(found: Modes, name: str | int) -> int:
     """Index of a mode that oscillates."""
     oscillating = np.flatnonzero(found.poles.imag > 0.0)
-    told = f"mode{name}" if isinstance(name, int) else name
-    if told in found.x:
+    summary = f"mode{name}" if isinstance(name, int) else name
+    if summary in found.x:
         if not oscillating.size:
-            raise ModelError(f"shape_modes: no mode oscillates, so '{told}' needs no shaper")
-        return int(oscillating[np.argmax(found.participation[oscillating, found.x.index(told)])])
+            raise ModelError(f"shape_modes: no mode oscillates, so '{summary}' needs no shaper")
+        return int(oscillating[np.argmax(found.participation[oscillating, found.x.index(summary)])])
     numbered = {f"mode{k + 1}": k for k in range(len(found))}
-    if told not in numbered:
-        raise ModelError(f"shape_modes: {unknown_name('mode or state', told, [*numbered, *found.x.names])}")
-    if numbered[told] not in oscillating:
-        pole = found.poles[numbered[told]]
+    if summary not in numbered:
+        raise ModelError(f"shape_modes: {unknown_name('mode or state', summary, [*numbered, *found.x.names])}")
+    if numbered[summary] not in oscillating:
+        pole = found.poles[numbered[summary]]
         raise ModelError(
-            f"shape_modes: {told} has the pole {pole.real:.4g} 1/s and does not oscillate; those that do: "
+            f"shape_modes: {summary} has the pole {pole.real:.4g} 1/s and does not oscillate; those that do: "
             f"{', '.join(f'mode{k + 1}' for k in oscillating) or 'none'}"
         )
-    return numbered[told]
+    return numbered[summary]

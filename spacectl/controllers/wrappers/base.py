@@ -103,30 +103,30 @@ def numbers_by_signal(
         With the name of the law, of the signal and of the argument.
     """
     labels = labels_of(law, on, what)
-    told = f"{what} of law '{law.name}'"
+    summary = f"{what} of law '{law.name}'"
     if isinstance(value, Mapping):
         for name in value:
             if name not in labels:
-                raise ModelError(f"{told}: {unknown_name(labels.kind, name, labels.names)}")
-        found = {name: as_number(value[name], f"{told}: {name}") for name in labels.names if name in value}
+                raise ModelError(f"{summary}: {unknown_name(labels.kind, name, labels.names)}")
+        found = {name: as_number(value[name], f"{summary}: {name}") for name in labels.names if name in value}
         if default is not None:
             found = {name: found.get(name, default) for name in labels.names}
     else:
-        array = np.asarray(as_array(value, None, told))
+        array = np.asarray(as_array(value, None, summary))
         if array.shape not in ((), (len(labels),)):
             raise ModelError(
-                f"{told}: expected a number, {len(labels)} numbers ({', '.join(labels.names)}) or a mapping of names, "
+                f"{summary}: expected a number, {len(labels)} numbers ({', '.join(labels.names)}) or a mapping of names, "
                 f"got shape {array.shape}"
             )
         found = dict(zip(labels.names, np.broadcast_to(array, (len(labels),)).tolist(), strict=True))
     if not found:
-        raise ModelError(f"{told}: no signal named; give one of {', '.join(labels.names)}")
+        raise ModelError(f"{summary}: no signal named; give one of {', '.join(labels.names)}")
     for name, number in found.items():
         if default is None and not (0.0 < number < np.inf or (number == 0.0 and not positive)):
             least = "a positive number" if positive else "0 or a positive number"
-            raise ModelError(f"{told}: {labels.kind} '{name}' has {number:g}, expected {least}; leave others out")
+            raise ModelError(f"{summary}: {labels.kind} '{name}' has {number:g}, expected {least}; leave others out")
         if not np.isfinite(number):
-            raise ModelError(f"{told}: {labels.kind} '{name}' has {number:g}, expected a finite number")
+            raise ModelError(f"{summary}: {labels.kind} '{name}' has {number:g}, expected a finite number")
     return found
 
 
@@ -225,7 +225,7 @@ def wrap_signals(
     z_dot = ca.vertcat(z_dot, 0.0 * idle if law.is_sampled else change)
     z_next = ca.vertcat(z_next, change if law.is_sampled else idle)
     outputs = [ca.densify(item) for item in (u, z_dot, z_next)]
-    told = {"kind": title, "on": on, **notes}
+    details = {"kind": title, "on": on, **notes}
     return derive_law(
         law,
         name=f"{law.name}, {title}",
@@ -234,5 +234,5 @@ def wrap_signals(
         parameters=law.parameters + Labels(tuple(numbers), (), "law parameter"),
         z0=np.concatenate([np.asarray(law.z0), list(memory.values())]),
         p=np.concatenate([np.asarray(law.p), list(numbers.values())]),
-        notes={**law.notes, "wrappers": [*law.notes.get("wrappers", ()), told]},
+        notes={**law.notes, "wrappers": [*law.notes.get("wrappers", ()), details]},
     )

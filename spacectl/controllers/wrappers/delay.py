@@ -71,8 +71,8 @@ def add_delay(law: ControlLaw, delay: Any, *, order: int = 3, start: Any = 0.0, 
             channels[name] = _line(_periods(law, name, seconds), starts[name])
         elif seconds > 0.0:
             channels[name] = _filter(order, seconds, starts[name])
-    told = {"delay": delays} if law.is_sampled else {"delay": delays, "order": order}
-    return wrap_signals(law, channels, on=on, prefix=free_prefix(law, "delay"), title="delayed", notes=told)
+    summary = {"delay": delays} if law.is_sampled else {"delay": delays, "order": order}
+    return wrap_signals(law, channels, on=on, prefix=free_prefix(law, "delay"), title="delayed", notes=summary)
 
 
 def pade_filter(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:

@@ -95,11 +95,11 @@ def add_notch(
     ('notch.hinge.frequency', 'notch.hinge.damping', 'notch.hinge.depth')
     """
     require_law(law, "add_notch")
-    told = f"notch of law '{law.name}'"
-    gain = as_number(depth, f"{told}: depth")
+    summary = f"notch of law '{law.name}'"
+    gain = as_number(depth, f"{summary}: depth")
     if not 0.0 <= gain < 1.0:
-        raise ModelError(f"{told}: depth is {gain:g}, expected a gain from 0 (nothing passes) to below 1")
-    numbers = {"damping": _positive(damping, f"{told}: damping"), "depth": gain}
+        raise ModelError(f"{summary}: depth is {gain:g}, expected a gain from 0 (nothing passes) to below 1")
+    numbers = {"damping": _positive(damping, f"{summary}: damping"), "depth": gain}
 
     def output(signal: Any, z: list[Any], p: Mapping[str, Any]) -> Any:
         return signal - 2.0 * (1.0 - p["depth"]) * p["damping"] * z[1]
@@ -118,14 +118,14 @@ def _add_filter(
     start: Any,
     on: On,
 ) -> ControlLaw:
-    told = f"{word.replace('_', '-')} filter"
-    frequencies = numbers_by_signal(law, frequency, on=on, what=f"{told}: frequency")
-    starts = numbers_by_signal(law, start, on=on, what=f"{told}: start", default=0.0)
+    summary = f"{word.replace('_', '-')} filter"
+    frequencies = numbers_by_signal(law, frequency, on=on, what=f"{summary}: frequency")
+    starts = numbers_by_signal(law, start, on=on, what=f"{summary}: start", default=0.0)
     period = law.period
     for name, value in frequencies.items():
         if period > 0.0 and value * period >= np.pi:
             raise ModelError(
-                f"{told} of law '{law.name}': '{name}' has {value:g} rad/s, at or above half the sampling rate, "
+                f"{summary} of law '{law.name}': '{name}' has {value:g} rad/s, at or above half the sampling rate, "
                 f"{np.pi / period:g} rad/s; take a lower frequency or sample faster"
             )
 

@@ -59,8 +59,8 @@ def saturate(law: ControlLaw, limits: Any, *, on: On = "inputs") -> ControlLaw:
     if not pairs:
         raise ModelError(f"saturate: no {on} of law '{law.name}' have a finite limit; leave the wrapper out")
     channels = {name: _clipped(*pair) for name, pair in pairs.items()}
-    told = {"limits": {name: list(item.numbers.values()) for name, item in channels.items()}}
-    return wrap_signals(law, channels, on=on, prefix=free_prefix(law, "limit"), title="saturated", notes=told)
+    entries = {"limits": {name: list(item.numbers.values()) for name, item in channels.items()}}
+    return wrap_signals(law, channels, on=on, prefix=free_prefix(law, "limit"), title="saturated", notes=entries)
 
 
 def add_dead_zone(law: ControlLaw, width: Any, *, on: On = "inputs") -> ControlLaw:
@@ -191,18 +191,20 @@ def require_sampled(law: ControlLaw, what: str, why: str) -> None:
 def limits_by_signal(law: ControlLaw, limits: Any, *, on: On, what: str) -> dict[str, tuple[float, float]]:
     """(low, high) for each signal that has a finite side."""
     labels = labels_of(law, on, what)
-    told = f"{what} of law '{law.name}'"
+    summary = f"{what} of law '{law.name}'"
     given = limits if isinstance(limits, Mapping) else {name: limits for name in labels.names}
     found: dict[str, tuple[float, float]] = {}
     for name, value in given.items():
         if name not in labels:
-            raise ModelError(f"{told}: {unknown_name(labels.kind, name, labels.names)}")
-        pair = tuple(value) if np.ndim(value) else (-as_number(value, f"{told}: {name}"), value)
+            raise ModelError(f"{summary}: {unknown_name(labels.kind, name, labels.names)}")
+        pair = tuple(value) if np.ndim(value) else (-as_number(value, f"{summary}: {name}"), value)
         if len(pair) != 2:
-            raise ModelError(f"{told}: {labels.kind} '{name}' has limits {value!r}, expected a number or (low, high)")
-        low, high = (as_number(item, f"{told}: {name}") for item in pair)
+            raise ModelError(
+                f"{summary}: {labels.kind} '{name}' has limits {value!r}, expected a number or (low, high)"
+            )
+        low, high = (as_number(item, f"{summary}: {name}") for item in pair)
         if not low < high:
-            raise ModelError(f"{told}: {labels.kind} '{name}' has limits ({low:g}, {high:g}), expected low < high")
+            raise ModelError(f"{summary}: {labels.kind} '{name}' has limits ({low:g}, {high:g}), expected low < high")
         if np.isfinite(low) or np.isfinite(high):
             found[name] = (low, high)
     return {name: found[name] for name in labels.names if name in found}

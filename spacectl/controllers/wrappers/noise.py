@@ -90,8 +90,8 @@ def add_noise(
         )
         for name, value in deviations.items()
     }
-    told = {"deviation": deviations, "seed": seed, "distribution": distribution}
-    return wrap_signals(law, channels, on=on, prefix=prefix, title="with noise", notes=told)
+    entries = {"deviation": deviations, "seed": seed, "distribution": distribution}
+    return wrap_signals(law, channels, on=on, prefix=prefix, title="with noise", notes=entries)
 
 
 def mix_words(low: Any, high: Any, keys: tuple[Any, Any]) -> tuple[Any, Any]:

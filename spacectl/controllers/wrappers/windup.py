@@ -113,7 +113,7 @@ def prevent_windup(
             entries[k] = entries[k] - own[f"{prefix}.rate"] * (law.period if law.is_sampled else 1.0) * pull
     change = ca.vertcat(*entries)
     outputs = [u, z_dot, z + change] if law.is_sampled else [u, change, z_next]
-    told = {
+    details = {
         "kind": "anti-windup",
         "method": method,
         "integrators": list(names),
@@ -127,7 +127,7 @@ def prevent_windup(
         ),
         parameters=law.parameters + Labels(tuple(numbers), (), "law parameter"),
         p=np.concatenate([np.asarray(law.p), list(numbers.values())]),
-        notes={**law.notes, "wrappers": [*law.notes.get("wrappers", ()), told]},
+        notes={**law.notes, "wrappers": [*law.notes.get("wrappers", ()), details]},
     )
 
 

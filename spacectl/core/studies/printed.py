@@ -35,7 +35,7 @@ class Printed:
     within : float, optional
         Tolerance of a number, relative to the published value: what its digits, or reading a curve, can tell.
     holds : bool, optional
-        Whether our numbers bear out a published statement: an expression that the study evaluates.
+        Whether our results support a published statement: an expression that the study evaluates.
     criterion : str
         How `holds` is decided, in words and with its tolerance.
     independent : float or bool, optional

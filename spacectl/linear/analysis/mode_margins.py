@@ -56,11 +56,11 @@ class WeakMode:
             what = "mode at the origin"
         else:
             what = f"mode at {self.frequency:.4g} rad/s (damping {self.damping:.3g})"
-        told = "; ".join(
+        summary = "; ".join(
             " ".join(f"{weight:+.2g} {name}" for name, weight in direction.items()) for direction in self.directions[:6]
         )
         word = "direction" if len(self.directions) == 1 else f"{len(self.directions)} directions"
-        return f"the {what}, mostly {', '.join(self.states)}; {word} ({told})"
+        return f"the {what}, mostly {', '.join(self.states)}; {word} ({summary})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,21 +124,21 @@ def judge_modes(
     centres = np.array([centre for centre, _, _ in found], dtype=complex)
     damping = np.where(np.abs(centres) > 0.0, -centres.real / np.maximum(np.abs(centres), 1e-300), 0.0)
     low = sorted(np.flatnonzero(margins < weak), key=lambda k: margins[k])
-    told = tuple(_weak(pair, model.x, *found[k], float(damping[k]), tolerance) for k in low)
-    lost = [mode for mode in told if mode.margin < tolerance]
+    entries = tuple(_weak(pair, model.x, *found[k], float(damping[k]), tolerance) for k in low)
+    lost = [mode for mode in entries if mode.margin < tolerance]
     growing = [mode for mode in lost if mode.pole.real > -1e-9 * pair.rate]
     whole, part, verb = words
     if lost:
         verdict = f"not {part}" if growing else f"not {whole} (but {part})"
         message = f"{verdict}: no {verb} " + "; nor ".join(mode.describe() for mode in (growing or lost)[:3])
         message += f"; and {len(growing or lost) - 3} modes more" if len(growing or lost) > 3 else ""
-    elif told:
-        message = f"{whole}, but weakly (margin {told[0].margin:.2g}): {told[0].describe()}"
+    elif entries:
+        message = f"{whole}, but weakly (margin {entries[0].margin:.2g}): {entries[0].describe()}"
     else:
         message = f"{whole}; smallest margin {np.min(margins, initial=1.0):.2g}"
     fields = {"poles": centres * pair.rate, "frequency": np.abs(centres) * pair.rate, "damping": damping}
     verdicts = {f"is_{whole}": not lost, f"is_{part}": not growing}
-    rest = {"margins": margins, "weak_modes": told, "message": message, "rate": pair.rate, "x": model.x}
+    rest = {"margins": margins, "weak_modes": entries, "message": message, "rate": pair.rate, "x": model.x}
     return {**fields, **verdicts, **rest}
 
 

@@ -63,8 +63,8 @@ class Modes:
         """One line a mode, for people."""
         lines = ["mode  frequency [rad/s]  damping [1]  mostly"]
         for k in range(len(self)):
-            told = ", ".join(self.dominant(k))
-            lines.append(f"{k + 1:4d}  {self.frequency[k]:17.6g}  {self.damping[k]:11.4g}  {told}")
+            summary = ", ".join(self.dominant(k))
+            lines.append(f"{k + 1:4d}  {self.frequency[k]:17.6g}  {self.damping[k]:11.4g}  {summary}")
         return "\n".join(lines)
 
 

@@ -41,10 +41,10 @@ def warn_if_varying(
     source : callable
         ``(t, q, v, u) -> LinearTerms``.
     """
-    told = find_variation(eom, t, x, u, p, terms, source)
-    if told:
+    summary = find_variation(eom, t, x, u, p, terms, source)
+    if summary:
         warn(
-            f"linearize: the motion of system '{eom.system.name}' at this point is steady in its speeds only: {told}. The "
+            f"linearize: the motion of system '{eom.system.name}' at this point is steady in its speeds only: {summary}. The "
             "model holds at this instant, and its poles say nothing about stability. "
             "linearize_along(eom, motion) follows the motion, floquet(eom, motion) judges a periodic one; or choose "
             "coordinates in which the motion is steady (a joint that takes the spin); check=False if this is meant"
@@ -64,9 +64,9 @@ def find_variation(
     here = _reduced(eom, t, x, model_matrix(eom, x[eom.n_q :], terms), p, ())
     for duration in _durations(eom, x, here[0]):
         place = _moved(eom, t, x, u, p, duration)
-        told = _change(eom, t + duration, place, u, p, here, source)
-        if told:
-            return f"{told} within {duration:.3g} s"
+        summary = _change(eom, t + duration, place, u, p, here, source)
+        if summary:
+            return f"{summary} within {duration:.3g} s"
     return ""
 
 

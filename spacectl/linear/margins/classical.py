@@ -81,8 +81,8 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
     real = _roots(_imaginary_zeros(_difference(system, mirror), 0.0), system, _sine)
     negative = np.array([w for w in real if response(system, w)[0, 0].real < 0.0])
     if growth:
-        told = growth[1].removeprefix("infinite: ")
-        limits, phase, delay, message = (1.0, 1.0), 0.0, 0.0, f"the closed loop is not stable: {told}"
+        summary = growth[1].removeprefix("infinite: ")
+        limits, phase, delay, message = (1.0, 1.0), 0.0, 0.0, f"the closed loop is not stable: {summary}"
     else:
         factors = [-1.0 / response(system, w)[0, 0].real for w in negative]
         direct = float(system[3][0, 0])

@@ -24,7 +24,9 @@ __all__ = ["DiskMargin", "DiskMargins", "disk_margins", "perturbed_poles"]
 
 @dataclass(frozen=True, kw_only=True)
 class DiskMargin:
-    """The disk of factors that the loop bears: ``f = (1 + (1 - skew)/2 d) / (1 - (1 + skew)/2 d)`` with ``|d| < alpha``.
+    """The disk of multiplicative perturbations for which the closed loop stays stable.
+
+    ``f = (1 + (1 - skew)/2 d) / (1 - (1 + skew)/2 d)`` with ``|d| < alpha``.
 
     Parameters
     ----------
@@ -141,13 +143,13 @@ def disk_margins(
     names = loop.u.names
     if growth := explain_growth(sensitivity):
         none = _margin(np.inf, np.inf, growth[0], np.zeros(len(names)), names, skew)
-        told = growth[1].removeprefix("infinite: ")
+        summary = growth[1].removeprefix("infinite: ")
         return DiskMargins(
             channels={name: _margin(np.inf, np.inf, growth[0], np.zeros(1), (name,), skew) for name in names},
             simultaneous=none,
             loop=loop,
             is_stable=False,
-            message=f"the closed loop is not stable: {told}",
+            message=f"the closed loop is not stable: {summary}",
         )
     A, B, C, D = realisation(sensitivity)
     shifted = (A, B, C, D + 0.5 * (skew - 1.0) * np.eye(len(names)))
@@ -158,8 +160,10 @@ def disk_margins(
         peak = find_structured_peak(shifted, tolerance)
         together = _margin(peak.upper, peak.lower, peak.frequency, peak.phases, names, skew)
     low, high = together.gain
-    told = f"all channels at once bear gains from {low:.3g} to {high:.3g} or {np.degrees(together.phase):.3g} degrees"
-    return DiskMargins(channels=channels, simultaneous=together, loop=loop, is_stable=True, message=told)
+    summary = (
+        f"stable for simultaneous gain factors from {low:.3g} to {high:.3g} or {np.degrees(together.phase):.3g} degrees"
+    )
+    return DiskMargins(channels=channels, simultaneous=together, loop=loop, is_stable=True, message=summary)
 
 
 def perturbed_poles(loop: LinearModel, factors: Any) -> np.ndarray:

@@ -21,8 +21,8 @@ __all__ = ["closed_loop", "form_loop"]
 def form_loop(model: LinearModel, K: Any, at: str) -> LinearModel:
     """Loop gain for the feedback ``u = -K y``: K P at the input, P K at the output, ``[[0, K], [-P, 0]]`` at both.
 
-    Without K the model is the loop gain itself. Its channels bear the names of the plant's inputs or outputs; at both
-    sides a name that occurs twice is told apart by ``input.`` and ``output.``.
+    Without K the model is the loop gain itself. Its channels have the names of the plant's inputs or outputs; at both
+    sides a name that occurs twice gets the prefix ``input.`` or ``output.``.
     """
     if at not in ("input", "output", "both"):
         raise ModelError(f"disk_margins: at is {at!r}, expected 'input', 'output' or 'both'")

@@ -82,14 +82,14 @@ def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNor
             (model.y, left[:, 0] if left.size else ()),
         )
     )
-    told = f"largest gain {value:.6g} at {where:.6g} rad/s"
+    summary = f"largest gain {value:.6g} at {where:.6g} rad/s"
     return SystemNorm(
         value=value,
         frequency=where,
         input_direction=next(directions),
         output_direction=next(directions),
         tolerance=tolerance,
-        message=told,
+        message=summary,
     )
 
 
@@ -113,10 +113,10 @@ def h2_norm(model: LinearModel) -> SystemNorm:
     A, B, C, D = realisation(model)
     if np.any(D != 0.0):
         row, column = np.unravel_index(np.argmax(np.abs(D)), D.shape)
-        told = (
+        summary = (
             f"infinite: output '{model.y.names[row]}' follows input '{model.u.names[column]}' at once (D is not zero)"
         )
-        return _infinite(told, np.nan, tolerance)
+        return _infinite(summary, np.nan, tolerance)
     P = solve_continuous_lyapunov(A, -B @ B.T) if len(A) else np.zeros((0, 0))
     value = float(np.sqrt(max(np.trace(C @ P @ C.T), 0.0)))
     return SystemNorm(
@@ -143,8 +143,8 @@ def explain_growth(model: LinearModel) -> tuple[float, str] | None:
     found = modes(model)
     k = int(np.argmax(found.poles.real))
     kind = "grows" if found.poles[k].real > 1e-9 * np.max(np.abs(found.poles)) else "does not decay"
-    told = f"pole {found.poles[k]:.4g} 1/s, mostly {', '.join(found.dominant(k))}"
-    return abs(float(found.poles[k].imag)), f"infinite: the mode at {found.frequency[k]:.4g} rad/s {kind} ({told})"
+    summary = f"pole {found.poles[k]:.4g} 1/s, mostly {', '.join(found.dominant(k))}"
+    return abs(float(found.poles[k].imag)), f"infinite: the mode at {found.frequency[k]:.4g} rad/s {kind} ({summary})"
 
 
 def _infinite(message: str, frequency: float, tolerance: float) -> SystemNorm:

@@ -168,7 +168,7 @@ def _covered(system: Realisation, level: float, w: float, tolerance: float) -> t
         return w, w
     while np.min(np.abs(np.linalg.svd(system[3], compute_uv=False) - level)) < 1e-8 * level:
         level *= 1.0 - 1e-7  # the Hamiltonian matrix needs a level that is no singular value of D; lower is safe
-    # eigenvalues close to the axis that belong to no crossing are told by their smaller singular value
+    # eigenvalues close to the axis that belong to no crossing are recognised by their smaller singular value
     least = level * (1.0 - 0.01 * tolerance)
     crossings = np.array([c for c in crossing_frequencies(system, level) if largest(system, c) >= least])
     left, right = crossings[crossings < w], crossings[crossings > w]

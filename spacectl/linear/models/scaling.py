@@ -44,7 +44,7 @@ def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
     """Scale time, states and inputs of ``x_dot = A x + B u``.
 
     One unit of time is 1 / rate, rate being the spectral radius of ``|A|`` (no less than the fastest pole). The reach
-    matrix ``exp(|A| / rate) |B|`` tells how far each input could push each state in that time; states and inputs are
+    matrix ``exp(|A| / rate) |B|`` estimates how far each input can push each state in that time; states and inputs are
     scaled until its rows and columns have a mean square of one; couplings that are rounding do not count.
     All of it follows a change of units exactly, up to a spread of 1e4 between the reaches of two states.
     """

@@ -99,7 +99,9 @@ def reduce_modal(
         static = -rest[2] @ np.linalg.solve(rest[0], rest[1])
     decays = bool(np.all(is_decaying(poles)))
     bound = find_peak((*rest[:3], -static), 1e-6)[0] if decays else np.inf
-    told = f"kept {len(kept)} of {len(blocks.poles)} modal blocks ({len(inside)} of {len(A)} states); error {bound:.3g}"
+    summary = (
+        f"kept {len(kept)} of {len(blocks.poles)} modal blocks ({len(inside)} of {len(A)} states); error {bound:.3g}"
+    )
     labels = Labels(tuple(names[k] for k in inside), (), "state")
     reduced = _project(model, right[:, inside], left[inside], labels, D + static)
     return Reduction(
@@ -108,7 +110,7 @@ def reduce_modal(
         left=left[inside],
         hankel_values=np.zeros(0),
         bound=bound,
-        message=told if decays else told + ": a mode left out does not decay",
+        message=summary if decays else summary + ": a mode left out does not decay",
     )
 
 
@@ -165,14 +167,15 @@ def reduce_balanced(
     reduced = _project(model, right, left, labels, D)
     if match_dc and used > count:
         reduced = _make_static(reduced, stays + count)
-    told = f"kept {stays} states that do not decay and {count} of {len(values)} balanced ones; error at most {tails[count]:.3g}"
+    kept = f"kept {stays} states that do not decay and {count} of {len(values)} balanced ones"
+    summary = f"{kept}; error at most {tails[count]:.3g}"
     return Reduction(
         model=reduced,
         right=right[:, : stays + count],
         left=left[: stays + count],
         hankel_values=values,
         bound=float(tails[count]),
-        message=told,
+        message=summary,
     )
 
 

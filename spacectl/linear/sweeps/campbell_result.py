@@ -145,15 +145,15 @@ class Campbell:
 
     def summary(self) -> str:
         """Crossings and instabilities in words."""
-        told = [
+        entries = [
             f"mode {c.name} meets order {c.order:g} at {c.value:.4g} {self.unit} ({c.frequency:.4g} rad/s)"
             for c in self.crossings
         ]
-        told += [
+        entries += [
             f"mode {i.name} is unstable ({i.kind}, up to {i.growth:.3g} 1/s) from {i.low:.4g} to {i.high:.4g} {self.unit}"
             for i in self.instabilities
         ]
-        return ("; ".join(told) or "no crossing and no instability") + "."
+        return ("; ".join(entries) or "no crossing and no instability") + "."
 
     def _grows(self, mode: int) -> list[int]:
         return [

@@ -22,7 +22,7 @@ __all__ = ["Search", "check_problem", "improve_plan"]
 
 _RADIUS = 0.006  # first trust region over the duration
 _FINE = 8  # points of each cell at which bounds are checked at the end
-_MARGINS = 5  # rounds in which more is kept back of a bound that is passed between nodes
+_MARGINS = 5  # rounds that increase the margin of a bound that is violated between nodes
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def check_problem(problem: Any, cells: Any) -> None:
 
 
 def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
-    """Search; keep back what bounds are passed by between the nodes, and search again from there."""
+    """Search; tighten bounds by what is violated between the nodes, and search again from there."""
     radius, total = _RADIUS * motion.T, 0
     for _ in range(_MARGINS):
         left = settings.rounds - total

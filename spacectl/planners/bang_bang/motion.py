@@ -30,7 +30,7 @@ class Goal:
     sign, bound, unit : array (r,)
         ``sign (y - bound) / unit + margin <= 0`` on the way.
     margin : array (r,)
-        What is kept back so that nothing passes a bound between the nodes.
+        Margins, so that no bound is violated between the nodes.
     """
 
     names: tuple[str, ...]
@@ -115,7 +115,7 @@ class Transcription:
         return Motion(self, w, h, self.flow.roll(self.x0, w, h, self.steps))
 
     def with_margin(self, more: np.ndarray) -> Transcription:
-        """With more kept back of the bounds."""
+        """Return the motion with larger margins of the bounds."""
         return replace(self, goal=replace(self.goal, margin=self.goal.margin + more))
 
 

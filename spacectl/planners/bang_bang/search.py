@@ -15,7 +15,7 @@ __all__ = ["Found", "search"]
 _log = logging.getLogger(__name__)
 
 _MET = 1e-8  # of their units: ends that are met
-_KEPT = 1e-7  # of their units: bounds that are kept (what they are passed by is then kept back, see `_search`)
+_KEPT = 1e-7  # of their units: tolerance of bounds (violations become margins, see `_search`)
 _PRICE = 10.0  # first price of what is not met, in durations for each unit
 _MOST_PRICE = 1e6
 _WATCHED = -0.1  # bounds nearer than this part of their unit are watched from the beginning

@@ -9,7 +9,7 @@ from spacectl.planners.problem import Phases, Problem
 
 __all__ = ["keep_back"]
 
-_MORE = 1.2  # times what a bound is exceeded by is kept back
+_MORE = 1.2  # margin of a bound, as a multiple of its violation
 
 
 def keep_back(problem: Problem | Phases, missed: list[Violations]) -> Problem | Phases:

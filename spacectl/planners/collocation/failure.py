@@ -70,7 +70,7 @@ def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
 def drop_constant_rows(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> str | None:
     """Free the rows that no unknown can change; a sentence if one of them is broken.
 
-    A path condition at a fixed start is such a row: it only tells whether the start is allowed.
+    A path condition at a fixed start is such a row: it only decides whether the start is allowed.
     """
     pattern = nlp.jacobian_sum
     is_free = nlp.low < nlp.high

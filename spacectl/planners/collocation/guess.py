@@ -147,7 +147,7 @@ def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _duration(block: PhaseBlock, ends: _Ends) -> float:
     """The duration for which the smooth motion needs its inputs just up to their limits, but no less than its speeds ask for.
 
-    Forces of inertia fall with 1 / T^2; they are told from weights and springs by doubling T.
+    Forces of inertia fall with 1 / T^2; doubling T separates them from weights and springs.
     """
     problem = block.problem
     low, high = problem.input_limits()

@@ -19,7 +19,7 @@ from spacectl.planners.problem import Phases, Problem
 
 __all__ = ["describe_arcs", "give_plan"]
 
-_SHORT = 1e-7  # of the duration: shorter arcs are not told
+_SHORT = 1e-7  # of the duration: shorter arcs are not reported
 
 
 def give_plan(

@@ -1,4 +1,4 @@
-"""Perturbed restarts: a local minimum, or a saddle that symmetry hides, gives way to a better plan where there is one."""
+"""Perturbed restarts: a local minimum, or a saddle that symmetry hides, is replaced by a better plan if there is one."""
 
 from __future__ import annotations
 

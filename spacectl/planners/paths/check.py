@@ -13,7 +13,7 @@ from spacectl.planners.paths.solve import SolvedPath, solve_path
 
 __all__ = ["PathReport", "check_path"]
 
-NEAR = 1e-3  #: ratio of singular values below which a path is told to be nearly singular
+NEAR = 1e-3  #: ratio of singular values below which a path is reported as nearly singular
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def check_path(eom: Any, path: Path, *, points: int = 241, p: Any = None) -> Pat
     Returns
     -------
     PathReport
-        Findings with the s of each; a path that cannot be followed is told in ``failure``.
+        Findings with the s of each; ``failure`` says why a path cannot be followed.
     """
     try:
         solved = solve_path(eom, path, p)

@@ -1,7 +1,7 @@
 """Descriptions of paths: what the system follows, without saying how fast.
 
 A path couples coordinates q and the path variable s by conditions ``g(q, s) = 0`` (003 Eq 8.12). `solve_path` (next door)
-turns it into q(s) with its derivatives; the planners then look for the quickest s(t).
+turns it into q(s) with its derivatives; the planners then look for the fastest s(t).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The conditions of a path on the coordinates and their exact derivatives, as one CasADi function.
 
 With K q' = r the first derivatives along s (003 Eq 8.15) follow from linear equations; the second (Eq 8.16) from the same
-matrix and another right side. Rows are the conditions of the path, natural constraints, unit quaternions and, for a free
+matrix and another right-hand side. Rows are the conditions of the path, natural constraints, unit quaternions and, for a free
 base, zero momentum.
 """
 

@@ -1,4 +1,4 @@
-"""The quickest of several paths: each is planned, the fastest is taken, and the reasons are told."""
+"""The fastest of several paths: each is planned, the fastest is taken, and the reasons are reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PathChoice:
     Parameters
     ----------
     plan : Plan
-        The quickest.
+        The fastest.
     plans : tuple of Plan or None
         One for each path, in order; None for those that cannot be planned.
     times : tuple of float
@@ -37,7 +37,7 @@ class PathChoice:
 
     @property
     def why(self) -> str:
-        """One sentence: which path, how much quicker than the next, and what limits it."""
+        """One sentence: which path, how much faster than the next, and what limits it."""
         others = sorted(time for item, time in zip(self.plans, self.times, strict=True) if item is not self.plan)
         ahead = (
             f", {others[0] - self.plan.final_time:.4g} s before the next" if others and others[0] < float("inf") else ""
@@ -49,7 +49,7 @@ class PathChoice:
 def choose_path(
     eom: Any, paths: Sequence[Path], *, limits: Any = None, p: Any = None, points: int = 1000
 ) -> PathChoice:
-    """Plan each of several paths and take the quickest (003 section 8.2.2: a path selected from a few possible ones).
+    """Plan each of several paths and take the fastest (003 section 8.2.2: a path selected from a few possible ones).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def choose_path(
     Returns
     -------
     PathChoice
-        The quickest plan, all plans, and why.
+        The fastest plan, all plans, and why.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def draw_phase_plane(plan: Plan, *, name: str = "phase_plane", title: str = "", 
         regions=tuple(regions),
     )
     caption = (
-        f"The quickest motion takes {plan.final_time:.4g} s with {len(switches)} switch{'' if len(switches) == 1 else 'es'}; "
+        f"The fastest motion takes {plan.final_time:.4g} s with {len(switches)} switch{'' if len(switches) == 1 else 'es'}; "
         "it follows the largest or the smallest acceleration that the limits leave, below the velocity limit curve."
     )
     return Figure(name=name, title=title or f"Phase plane of {plan.name}", panels=(panel,), caption=caption)

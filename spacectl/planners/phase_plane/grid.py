@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.planners.paths.limit_rows import LimitRows
-from spacectl.planners.phase_plane import reference as phase_twin
+from spacectl.planners.phase_plane import reference
 from spacectl.planners.phase_plane.native import phase_library
 
 __all__ = ["Curve", "Margin", "PhaseGrid", "form_grid"]
@@ -46,7 +46,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """What is kept back of every limit, as part of its half range: linear in s between given points."""
+    """Margin of every limit as a fraction of its half range: linear in s between given points."""
 
     s: np.ndarray
     values: np.ndarray
@@ -83,7 +83,7 @@ class PhaseGrid:
     margin: Any = None
 
     def tightened(self, margin: Margin) -> PhaseGrid:
-        """The grid with a part of each limit's half range kept back, as a function of s."""
+        """Return the grid with each limit reduced by a margin, a function of s."""
         node, middle = self.node.copy(), self.middle.copy()
         node[:, :, 3] += margin(self.s)[:, None]
         middle[:, :, 3] += margin(0.5 * (self.s[:-1] + self.s[1:]))[:, None]
@@ -99,7 +99,7 @@ class PhaseGrid:
         library, n, m = phase_library(), len(x), self.node.shape[1]
         s, node, middle = self.s[first : first + n], self.node[first : first + n], self.middle[first : first + n - 1]
         if library is None:
-            return phase_twin.check(s, node, middle, x)
+            return reference.check(s, node, middle, x)
         low, high = np.empty(n - 1), np.empty(n - 1)
         row_low, row_high = np.empty(n - 1, dtype=np.int32), np.empty(n - 1, dtype=np.int32)
         arrays = (s, node, middle, np.ascontiguousarray(x), low, high, row_low, row_high)
@@ -112,7 +112,7 @@ class PhaseGrid:
         x, free, row = np.full(n, np.inf), np.full(n, np.inf), np.full(n, -1, dtype=np.int32)
         library = phase_library()
         if library is None:
-            last, stop, stop_row = phase_twin.integrate(
+            last, stop, stop_row = reference.integrate(
                 self.s, self.node, self.middle, cap, start, x0, direction, slack, x, free, row
             )
         else:
@@ -181,7 +181,7 @@ def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """As `PhaseGrid.limit_curve`, for any rows (n, m, 4)."""
     library = phase_library()
     if library is None:
-        return phase_twin.limit_curve(rows)
+        return reference.limit_curve(rows)
     n, m = rows.shape[:2]
     low, high = np.empty(n), np.empty(n)
     pair_low, pair_high = np.empty((n, 2), dtype=np.int32), np.empty((n, 2), dtype=np.int32)

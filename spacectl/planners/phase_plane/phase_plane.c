@@ -1,5 +1,5 @@
 /* Kernels of the phase plane: rows A s_ddot + B s_dot^2 + C s_dot + D <= 0 at the points of a grid in s.
- * Plain-Python twin: phase_twin.py, the same steps in the same order. */
+ * Reference implementation in Python: reference.py, the same steps in the same order. */
 #include <math.h>
 
 #define HUGE_Y 1e150

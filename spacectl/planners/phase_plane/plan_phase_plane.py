@@ -1,6 +1,6 @@
 """Minimum time along a prescribed path by its phase plane (003 section 8.2.2), with every limit in one form.
 
-The path reduces the system to one variable s. Each limit leaves a range of s_ddot at every (s, s_dot); the quickest motion
+The path reduces the system to one variable s. Each limit leaves a range of s_ddot at every (s, s_dot); the fastest motion
 follows the largest or the smallest everywhere, and the highest curve in the plane that does so is constructed directly
 from the characteristic points of the velocity limit curve.
 """
@@ -78,7 +78,7 @@ def plan_phase_plane(
     margin: float | None = None,
     p: Any = None,
 ) -> Plan:
-    """The quickest motion along a path within limits, by the phase plane.
+    """The fastest motion along a path within limits, by the phase plane.
 
     ``a s_ddot + b s_dot^2 + c s_dot + d`` of every limited quantity stays between its bounds; all four terms are exact, so
     orbital Coriolis forces and viscous friction (c) are kept. The profile is second order in the grid: rows hold in
@@ -215,7 +215,7 @@ def _plane(profile: Profile, found: list[SwitchPoint], law: Law) -> PhasePlane:
 
 
 def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> Plan:
-    """States and inputs of a time law; arcs are told apart by two knots one rounding apart."""
+    """States and inputs of a time law; two knots one rounding apart separate arcs."""
     eom = rows.dynamics.eom
     begin, end = law.node_accelerations()
     at, cell, s_ddot = _knots(law, begin, end)

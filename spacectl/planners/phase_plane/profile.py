@@ -1,7 +1,7 @@
 """The highest profile of the phase plane: curves through the characteristic points, and the lowest of them everywhere.
 
 Every curve of least deceleration before a point of the limit curve, and of largest acceleration behind it, bounds each
-feasible motion from above. So does their lower envelope; where it is feasible itself, it is the quickest motion. Cells in
+feasible motion from above. So does their lower envelope; where it is feasible itself, it is the fastest motion. Cells in
 which it is not yet feasible add curves of their own, until none is left.
 """
 

@@ -1,4 +1,4 @@
-"""A second, independent solver for the quickest motion along a path: reachability in s, cell by cell.
+"""A second, independent solver for the fastest motion along a path: reachability in s, cell by cell.
 
 Backward over a grid it finds the set of speeds from which the end can be reached within the limits; forward it
 takes the largest acceleration that stays inside. No characteristic points, no curves, no native code: it shares
@@ -38,11 +38,11 @@ def plan_reachability(
     points: int = 1000,
     p: Any = None,
 ) -> Plan:
-    """The quickest motion along a path within limits, by reachable sets of s_dot.
+    """The fastest motion along a path within limits, by reachable sets of s_dot.
 
     In each cell s_ddot is constant and the rows hold in its middle, ``A u + B x + C sqrt(x) + D <= 0`` with
     ``x = (x_k + x_{k+1}) / 2``, ``u = (x_{k+1} - x_k) / (2 h)``: a quadratic in sqrt(x). Slower than `plan_phase_plane`, and
-    there to check it; inputs may exceed their limits between grid points by the error of the grid (``notes`` tell how much).
+    there to check it; inputs may exceed their limits between grid points by the error of the grid (``notes`` has the size).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plain-Python twin of phase_plane.c: the same steps in the same order, for where there is no compiler, and as its check."""
+"""Reference implementation of phase_plane.c in Python: the same steps in the same order, for machines without a compiler."""
 
 from __future__ import annotations
 

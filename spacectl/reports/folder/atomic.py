@@ -129,7 +129,7 @@ def _fill(work: Path, folder: Path) -> None:
     """Replace the files of `folder` by those of `work`, each at once.
 
     While this goes on, the record lists the old files and the new ones: if it is cut short, the folder is still known as ours
-    and the next run replaces it, while hashes tell that it is not complete. The new record comes last.
+    and the next run replaces it, and its hashes show that it is not complete. The new record comes last.
     """
     new = {path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file()}
     old = _recorded(folder) | {JOURNAL}

@@ -115,8 +115,8 @@ def read_document(folder: Path) -> dict[str, Any]:
             f"'{folder}': no result here ({DOCUMENT} is missing); run `spacectl run NAME --out {folder}`"
         ) from error
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
-        told = f"{type(error).__name__}: {error}"
-        raise ModelError(f"'{folder}': {DOCUMENT} cannot be read ({told}); run the study again") from error
+        summary = f"{type(error).__name__}: {error}"
+        raise ModelError(f"'{folder}': {DOCUMENT} cannot be read ({summary}); run the study again") from error
     if not known:
         raise ModelError(
             f"'{folder}': {DOCUMENT} has format {document['format']}, expected {FORMAT}; run the study again"

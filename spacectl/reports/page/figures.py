@@ -214,7 +214,7 @@ def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
     for edge, sign in ((high, 1.0), (low, -1.0)):
         nearest = top if sign > 0 else bottom
         if not math.isfinite(edge) or sign * (edge - nearest) > reach or (panel.log_y and edge <= 0.0):
-            continue  # the limit is far from the curves: the legend tells it
+            continue  # the limit is far from the curves: the legend shows it
         k = 1 if sign > 0 else 0
         outer = edge * 2.0**sign if panel.log_y else edge + sign * 2.0 * room
         beyond = edge * 1e6**sign if panel.log_y else edge + sign * 1e3 * max(abs(edge), room)
@@ -242,7 +242,7 @@ def _shaded() -> Patch:
 
 
 def band_text(band: Band, unit: str, factor: float) -> str:
-    """A limit as a legend tells it: ``"limit ±800 N·m"``."""
+    """Return a limit as text for a legend: ``"limit ±800 N·m"``."""
     low, high = (float(f"{factor * edge:.4g}") for edge in (band.low, band.high))
     if low == -high:
         size = f"±{format_value(high)}"

@@ -1,6 +1,6 @@
 """The drawing of a model: its tree of bodies with joints, masses, modes, inputs and tethers, laid out for an SVG.
 
-A chain runs straight down, also past what hangs on its links; where a body carries several others, they are indented.
+A chain runs straight down; where a body carries several others, they are indented.
 """
 
 from __future__ import annotations

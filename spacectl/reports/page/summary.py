@@ -49,7 +49,7 @@ class Row:
 def metric_rows(
     metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """A row for each metric with its unit as `units` or the name tell it, radians also in degrees; and verdicts."""
+    """A row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)
@@ -166,18 +166,18 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
     """Sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
-    told = []
+    entries = []
     for name, simulation in simulations.items():
         outcome = getattr(simulation, "outcome", None)
         if outcome is not None and not outcome.is_success:
-            told.append(f"simulation '{name}' {outcome.status}: {outcome.message}")
+            entries.append(f"simulation '{name}' {outcome.status}: {outcome.message}")
         for key, share in (getattr(outcome, "stats", None) or {}).items():
             if str(key).startswith(SATURATED):
-                told.append(
+                entries.append(
                     f"simulation '{name}': input '{key.removeprefix(SATURATED)}' is saturated during {100.0 * share:.0f} % of "
                     "the run: the law asks for more than its limits let through"
                 )
-    return told
+    return entries
 
 
 def event_rows(simulations: Mapping[str, Any]) -> list[Row]:

@@ -107,7 +107,7 @@ def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _centres(motion: Motion) -> list[np.ndarray]:
-    """What moves, without the size of bodies, seen from the first body: it tells whether the motion is planar."""
+    """What moves, without the size of bodies, seen from the first body: decides whether the motion is planar."""
     points = [item for each in find_skeleton(motion).values() for item in np.moveaxis(each, 1, 0)]
     return [point - points[0] + points[0][0] for point in points]
 

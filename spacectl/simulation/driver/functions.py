@@ -126,7 +126,7 @@ def choose_tier(eom: EquationsOfMotion, tier: Tier, driver: str) -> Tier:
 
 
 def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction:
-    """The right side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
+    """The right-hand side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
     if (tier in ("native", "data-driven") and is_native(eom)) or (tier == "vm" and "x_dot" in eom.numeric):
         try:
             kind: Kind = "data-driven" if tier == "data-driven" else "auto"

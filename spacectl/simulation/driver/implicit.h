@@ -58,7 +58,7 @@ static void sc_guess(sc_loop *L, double h)
     sc_mix(L, L->T_inverse, L->Z, L->W);
 }
 
-/* Solves the stage equations; converged (SC_GO), SC_NO_CONVERGENCE, or what the right side said. */
+/* Solves the stage equations; converged (SC_GO), SC_NO_CONVERGENCE, or the status of the right-hand side. */
 static int sc_newton(sc_loop *L, double h)
 {
     const sc_int n = L->n_s;

@@ -1,4 +1,4 @@
-/* The long step across a singular position of the constraints: coefficients and the reason in leap.py, twin in twin_leap.py.
+/* The long step across a singular position of the constraints: coefficients and the reason in leap.py, reference implementation in reference/leap.py.
  * `near` is how far the constraints are from one: 0 there, about 1 far away, and roughly the sine of an angle between. */
 #ifndef SC_LEAP_H
 #define SC_LEAP_H

@@ -1,7 +1,7 @@
 /* The one driver of closed-loop runs: adaptive steps that end at samples, breakpoints and the end, dense output on a
  * grid, guards in both directions. It returns to the caller after a slice of time and goes on from the struct alone,
  * so that a run cut into slices is the same run, bit for bit. There are no globals. spacectl/simulation/driver/reference/loop.py is
- * its twin in Python, statement for statement: change both. */
+ * its reference implementation in Python, statement for statement: change both. */
 #include <math.h>
 #include <time.h>
 
@@ -89,7 +89,7 @@ static int sc_record_here(sc_loop *L)
     return L->t >= L->t_end ? SC_DONE : SC_GO;
 }
 
-/* Where the coming step must end at the latest; *is_break tells whether the right side may jump there. */
+/* Where the coming step must end at the latest; *is_break tells whether the right-hand side may jump there. */
 static double sc_target(const sc_loop *L, int *is_break)
 {
     double target = L->t_end, sample;

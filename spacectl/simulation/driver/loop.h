@@ -88,7 +88,7 @@ typedef struct {
     sc_int guards_use_u;
     sc_int table_rule;
     sc_int table_rates; /* whether the law gets the rates behind the values */
-    sc_int project_stages; /* whether right sides are taken at the nearest state that meets the constraints */
+    sc_int project_stages; /* whether right-hand sides are evaluated at the nearest state that meets the constraints */
     sc_int leaps; /* whether singular positions are crossed in one long step, see leap.h */
     double *leap_C;
     double *leap_A;
@@ -151,7 +151,7 @@ typedef struct {
     double leap_noise; /* what the last iteration of a leap still changed, in units of the tolerance */
     double *s;
     double *s_new;
-    double *end_rate; /* of the step's polynomial; implicit: free of what a stiff right side makes of small errors */
+    double *end_rate; /* of the step's polynomial; implicit: free of the small errors that a stiff right-hand side amplifies */
     double *z;
     double *u;
     double *u_commanded;

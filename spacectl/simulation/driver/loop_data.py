@@ -1,7 +1,7 @@
 """`LoopData`: everything one closed-loop run reads and writes, under the names of loop.h.
 
-`closed_loop` fills it from equations, law and options; the C driver gets pointers into it, the Python twin works on
-it directly.
+`simulate` fills it from equations, law and options. The C driver gets pointers into it; the reference implementation in
+Python works on it directly.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class LoopData:
     reference_rates : bool
         Whether the law gets its rates behind the values.
     grid, stops : array
-        Times to record, and times where the right side may jump; both increasing.
+        Times to record, and times where the right-hand side may jump; both increasing.
     quaternions : sequence of int
         First index of each unit quaternion in x.
     directions : sequence of int
@@ -64,7 +64,7 @@ class LoopData:
     guards_use_u : bool
         Whether a guard depends on the inputs.
     project_stages : bool
-        Whether right sides too are taken at states that meet the constraints.
+        Whether right-hand sides are also evaluated at states that meet the constraints.
     leaps : bool
         Whether singular positions of the constraints are crossed in one long step (`leap`).
     rtol, atol, max_step, max_steps, t_tol, n_checks

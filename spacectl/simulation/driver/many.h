@@ -30,7 +30,7 @@ typedef struct {
     double *t_end;    /* where each run ended */
     sc_int *status;   /* of sc_advance; SC_SLICE where a run was stopped from outside */
     sc_int *rows;     /* recorded grid times; out_x has the state at the end of the run behind them */
-    sc_int *counts;   /* steps, rejected steps, right sides, law calls */
+    sc_int *counts;   /* steps, rejected steps, evaluations, law calls */
 } sc_many;
 
 enum { SC_DIVERGED = 6 }; /* beside what sc_advance returns: a guard marked a failure */

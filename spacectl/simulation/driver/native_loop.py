@@ -1,6 +1,7 @@
 """Binds loop.c: builds it through the compiler cache, gives it pointers into `LoopData`, and advances a run.
 
-`NativeLoop` and its twin `PythonLoop` offer the same calls, so that `closed_loop` need not know which one it has.
+`NativeLoop` and its reference implementation `PythonLoop` have the same methods, so that callers need not know which one
+they have.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def load_driver() -> ctypes.CDLL:
     Raises
     ------
     SolverError
-        If it cannot be built; the caller then uses the twin.
+        If it cannot be built; the caller then uses the reference implementation.
     """
     folder = Path(__file__).parent
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SOURCES}
@@ -118,7 +119,7 @@ class NativeLoop:
                 self._scalars.append(name)
 
     def advance(self, steps: int = 1 << 60, seconds: float = np.inf) -> int:
-        """Go on until something has to be told; returns one of the statuses above."""
+        """Advance until there is something to report; return one of the statuses above."""
         status = self._library.sc_advance(ctypes.byref(self._struct), steps, seconds)
         self._read()
         return status

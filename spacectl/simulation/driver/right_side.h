@@ -197,7 +197,7 @@ static int sc_exact_jacobian(sc_loop *L, double t)
     return SC_GO;
 }
 
-/* The same by one-sided differences, one right side a column; K holds the rate at (t, s) in its first row. */
+/* The same by one-sided differences, one evaluation a column; K holds the rate at (t, s) in its first row. */
 static int sc_difference_jacobian(sc_loop *L, double t)
 {
     const sc_int n = L->n_s;

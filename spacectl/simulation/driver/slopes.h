@@ -1,4 +1,4 @@
-/* Exact slopes of a tree's right side for implicit methods, from its native linearisation. */
+/* Exact derivatives of a tree's right-hand side for implicit methods, from its native linearisation. */
 #ifndef SC_SLOPES_H
 #define SC_SLOPES_H
 

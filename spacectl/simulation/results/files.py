@@ -32,8 +32,8 @@ _STALE = 24 * 3600.0  # [s] after which an unfinished file of any process counts
 
 def outcome_attribute(outcome: Outcome) -> dict[str, str]:
     """The attribute that keeps an outcome with its dataset; `read_dataset` needs it."""
-    told = {"status": outcome.status.value, "message": outcome.message, "stats": dict(outcome.stats)}
-    return {_OUTCOME: json.dumps(told)}
+    entries = {"status": outcome.status.value, "message": outcome.message, "stats": dict(outcome.stats)}
+    return {_OUTCOME: json.dumps(entries)}
 
 
 def write_dataset(dataset: xarray.Dataset, outcome: Outcome, path: Any) -> None:
@@ -66,7 +66,7 @@ def _remove_stale(target: Path) -> None:
     """Remove unfinished files of `target` whose process is gone, or that are a day old; not links, not other files."""
     ours = re.compile(re.escape(_aside(target, "PROCESS")).replace("PROCESS", r"(\d+)") + r".*\.part")
     anyone = re.compile(re.escape(f".{target.name}.") + r"\d+-[0-9a-f]{8}\..*\.part")
-    with contextlib.suppress(OSError):  # a folder that is not there is told by what follows
+    with contextlib.suppress(OSError):  # a missing folder is reported below
         for left in target.parent.iterdir():
             if not anyone.fullmatch(left.name):
                 continue
@@ -106,8 +106,10 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
         seal = dataset.attrs.pop(SEAL, None)  # files of earlier versions have none
         if seal is not None and str(seal) != dataset_sha256(dataset):
             raise ModelError(f"{path}: damaged: its content is not what was written (sha256 differs); run it again")
-        told = json.loads(dataset.attrs.pop(_OUTCOME))
-        outcome = Outcome(status=Status(told["status"]), message=str(told["message"]), stats=dict(told["stats"]))
+        summary = json.loads(dataset.attrs.pop(_OUTCOME))
+        outcome = Outcome(
+            status=Status(summary["status"]), message=str(summary["message"]), stats=dict(summary["stats"])
+        )
     except (FileNotFoundError, ModelError):
         raise
     except Exception as error:  # a damaged file makes the libraries below raise nearly anything

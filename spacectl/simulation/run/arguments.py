@@ -87,8 +87,8 @@ def check_grid(grid: Any, span: tuple[float, float], *, columns: int = 1) -> np.
 
 def require_room(rows: int, columns: int, runs: int = 1) -> None:
     """Raise `ModelError` for records that cannot fit into the memory of this machine."""
-    told = f"records at grid = {rows} times" + (f" in {runs} runs" if runs > 1 else "")
-    require_memory(8.0 * rows * max(columns, 1) * runs, told, "record fewer times")
+    summary = f"records at grid = {rows} times" + (f" in {runs} runs" if runs > 1 else "")
+    require_memory(8.0 * rows * max(columns, 1) * runs, summary, "record fewer times")
 
 
 def check_state(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
@@ -240,7 +240,7 @@ def check_flags(**flags: Any) -> None:
 
 
 def check_stops(stops: Any, span: tuple[float, float]) -> np.ndarray:
-    """Sorted times inside the span where the right side may jump."""
+    """Sorted times inside the span where the right-hand side may jump."""
     times = np.unique(np.asarray(as_array(stops, None, "stops")).reshape(-1))
     return times[(times > span[0]) & (times < span[1])]
 

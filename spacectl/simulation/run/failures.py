@@ -60,7 +60,7 @@ def explain_failure(
     if loop is not None and _is_at_its_limit(data, loop):
         return f"the step became too short {where}: {_limit(data, eom, loop)}"
     return (
-        f"the step became too short {where}: the error of {bad} stays above the tolerance; the right side jumps there "
+        f"the step became too short {where}: the error of {bad} stays above the tolerance; the right-hand side jumps there "
         f"(pass that time in stops), grows without bound, or rtol and atol are too tight{_constraint_faults(data, eom)}"
     )
 
@@ -72,12 +72,12 @@ def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
         return ""
     if _is_at_its_limit(data, loop):
         return f"; {_limit(data, eom, loop)}"
-    told = f"; of the loops at t = {data.t:.9g} s, {loop} is nearest to a singular closure ({loop.measure})"
+    summary = f"; of the loops at t = {data.t:.9g} s, {loop} is nearest to a singular closure ({loop.measure})"
     if "aggregates" in eom.numeric:
-        return told
+        return summary
     report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u, p=data.plant.arguments[3])
     cure = DEPENDENT_CURE if eom.formulation == "multipliers" and report.dependent else ""
-    return f"{told}; the constraints there: {report.message}, leverage {report.adequacy:.1e}{cure}"
+    return f"{summary}; the constraints there: {report.message}, leverage {report.adequacy:.1e}{cure}"
 
 
 def _weak_loop(data: LoopData, eom: EquationsOfMotion) -> WeakLoop | None:

@@ -45,17 +45,19 @@ _log = logging.getLogger(__name__)
 
 @cache
 def _native_trouble() -> str:
-    """Why there is no compiled driver, or nothing; told once."""
+    """Return why there is no compiled driver, or nothing; log it once."""
     try:
         load_driver()
     except SolverError as error:
-        _log.warning("simulating with the Python twin, which is slower: %s", str(error).splitlines()[0])
+        _log.warning(
+            "simulating with the reference implementation in Python, which is slower: %s", str(error).splitlines()[0]
+        )
         return str(error)
     return ""
 
 
 def make_loop(data: LoopData, driver: Driver) -> NativeLoop | PythonLoop:
-    """The compiled driver or its twin."""
+    """The compiled driver or its reference implementation."""
     if driver == "native" or (driver == "auto" and not _native_trouble()):
         return NativeLoop(data)
     return PythonLoop(data)
@@ -100,7 +102,7 @@ class Run:
                         self._raise_callback_error()
                     reporter.update(data.t)
         except BaseException as error:
-            with suppress(Exception):  # what was raised first is told
+            with suppress(Exception):  # the first exception is reported
                 error.partial = self.finish(*self.reason_of(error))  # type: ignore[attr-defined]
             raise
 
@@ -109,15 +111,15 @@ class Run:
         t = self.data.t
         if isinstance(error, KeyboardInterrupt):
             return Status.INTERRUPTED, f"interrupted at t = {t:g} s"
-        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Status.FAILED, f"{self._raised_by(error)} raised near t = {t:g} s: {told}"
+        summary = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Status.FAILED, f"{self._raised_by(error)} raised near t = {t:g} s: {summary}"
 
     def _raised_by(self, error: BaseException) -> str:
         """Name of the Python function that an exception comes from."""
         names = {"law": f"law '{self.bound.name}'", "sensors": "a sensor", "guards": "a guard", "plant": "the plant"}
-        for name, told in names.items():
+        for name, summary in names.items():
             if getattr(self.data, name).error is error:
-                return told
+                return summary
         return "a function of the run"
 
     def _note_events(self) -> list[Guard]:

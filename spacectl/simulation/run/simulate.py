@@ -1,7 +1,7 @@
 """`simulate`: equations of motion, a law and a starting state become a `Simulation`.
 
-Arguments are checked in `arguments`, the law is bound in `laws`, the driver (loop.c or its twin) does the steps;
-here they are put together, and `run` follows the driver to the end.
+`arguments` checks the arguments, `laws` binds the law, the driver (loop.c or its reference implementation) makes the steps.
+This module puts them together, and `run` follows the driver to the end.
 """
 
 from __future__ import annotations
@@ -89,18 +89,18 @@ def simulate(
     max_step, max_steps : float, int
         Longest step [s]; number of steps after which the run is given up.
     stops : sequence of float
-        Times where the right side may jump: a step ends there and the next one starts with the value just after.
+        Times where the right-hand side may jump: a step ends there and the next one starts with the value just after.
         Knots of a reference that jumps or kinks are added by themselves.
     p : array (n_p,) or mapping, optional
         Run-time parameters, default the system's own.
     driver : {"auto", "native", "python"}
-        The compiled driver, its Python twin, or the first that can be had.
+        The compiled driver, its reference implementation in Python, or the first that can be had.
     tier : {"auto", "vm", "native", "data-driven", "callback"}
         How functions are evaluated: at once by CasADi's virtual machine, as native code for this structure (compiled
         once, then cached), as the native sweep that serves every tree, or through Python for comparison. ``"auto"``
         is native wherever a compiler is found, else the virtual machine: the same on every run of a machine. Embedded
         equations and large trees have no such function: ``"vm"`` runs their native sweep too. The attribute ``plant`` of
-        the result tells what ran.
+        the result says which ran.
     project : bool
         Whether the state of a constrained system is projected on the constraints after each step and at each record;
         without it residuals grow with the errors of integration (unless the equations were formed with `Baumgarte`).

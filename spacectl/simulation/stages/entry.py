@@ -39,7 +39,7 @@ def enter_guards(run: Run, stage: Stage, seen: Mapping[str, float], *, is_start:
     if data.n_guards == 0:
         return None
     g = np.zeros(data.n_watched)
-    if guard_values(data, data.t, data.s, g) != GO:  # told by the run itself
+    if guard_values(data, data.t, data.s, g) != GO:  # the run itself reports it
         return None
     data.g_scale[:] = 0.0
     for k, item in enumerate(stage.exits):

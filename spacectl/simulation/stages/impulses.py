@@ -258,5 +258,5 @@ def _least_distance(W: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarra
     u = nnls(E, f)[0]
     r = E @ u - f
     if not -r[n] > 0.0:
-        return np.zeros(n), np.zeros(m)  # no such y: told by what stays open
+        return np.zeros(n), np.zeros(m)  # no such y: the open constraints report it
     return r[:n] / r[n] * -scale, u / -r[n] * scale

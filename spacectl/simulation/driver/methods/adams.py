@@ -10,7 +10,7 @@ difference of the rates times the first i spans. ``weights[i]`` is the integral 
   polynomial's. Both d and scaled[k] are the k-th difference up to its next order; a below 1 makes steps stable that
   are 10 to 20 % longer (a = 1 is the usual corrector);
 - error of order k: ``h (weights[k] - weights[k-1]) d``;
-- inside the step the same sum with the integrals up to x: no further right side.
+- inside the step the same sum with the integrals up to x: no further evaluation.
 
 References
 ----------

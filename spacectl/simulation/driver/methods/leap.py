@@ -1,9 +1,10 @@
-"""Coefficients of the long step that leads a constrained run across a singular position.
+"""Coefficients of the long step across a singular position of the constraints.
 
-In a singular position rows of the constraints depend on each other, and beside it accelerations are rounding divided by the
-third power of the distance. The motion itself is smooth there. So it is found from points on both sides, and from none close by:
-collocation at the zeros of a Legendre polynomial of even degree, the singular position in the middle between the inner two. Two
-degrees tell the error. ``s(t + f H) = s + H sum_j B_j(f) K_j`` with ``B_j`` the integral of the Lagrange polynomial of node j.
+In a singular position constraint equations become dependent. Close to it, accelerations are rounding errors divided by the
+third power of the distance, while the motion itself is smooth. The step therefore uses points on both sides and none close by:
+collocation at the zeros of a Legendre polynomial of even degree, with the singular position in the middle between the inner
+two. Two degrees estimate the error. ``s(t + f H) = s + H sum_j B_j(f) K_j`` with ``B_j`` the integral of the Lagrange
+polynomial of node j.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The twin of adams.h in Python: Adams steps of variable length and order.
+"""Reference implementation of adams.h in Python: Adams steps of variable length and order.
 
 Sums run in the same order as in C, so that both give the same numbers; change both together.
 """

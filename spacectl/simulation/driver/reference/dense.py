@@ -1,4 +1,4 @@
-"""States inside a step in Python: the twin of sc_dense in rk.h and of sc_leap_state in leap.h."""
+"""States inside a step in Python: reference implementation of sc_dense in rk.h and of sc_leap_state in leap.h."""
 
 from __future__ import annotations
 

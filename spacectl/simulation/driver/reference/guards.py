@@ -1,4 +1,4 @@
-"""The twin of guards.h in Python: sign changes of guards, found and located on the dense output of a step.
+"""Reference implementation of guards.h in Python: sign changes of guards, found and located on the dense output of a step.
 
 Change both together.
 """

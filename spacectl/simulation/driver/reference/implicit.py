@@ -1,4 +1,4 @@
-"""The twin of implicit.h in Python: implicit steps by Radau IIA with a simplified Newton method.
+"""Reference implementation of implicit.h in Python: implicit steps by Radau IIA with a simplified Newton method.
 
 Sums run in the same order as in C, so that both give the same numbers; change both together.
 """
@@ -106,7 +106,7 @@ def exact_jacobian(L: LoopData, t: float) -> int:
 
 
 def difference_jacobian(L: LoopData, t: float) -> int:
-    """The same by one-sided differences, one right side a column."""
+    """The same by one-sided differences, one evaluation a column."""
     L.stage[:] = L.s
     for j in range(L.n_s):
         size = max(abs(L.s[j]), L.atol[j] / L.rtol, 1e-3)
@@ -153,7 +153,7 @@ def mix(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def newton(L: LoopData, h: float) -> int:
-    """Solves the stage equations; GO if converged, NO_CONVERGENCE, or what the right side said."""
+    """Solves the stage equations; GO if converged, NO_CONVERGENCE, or the status of the right-hand side."""
     f = (1.0 + L.C * h / L.h if L.has_history else np.ones(3))[:, None]
     L.Z[:] = (L.h if L.has_history else 0.0) * (f - 1.0) * (L.Q[0] - f * (L.Q[1] + f * L.Q[2]))
     L.W[:] = mix(L.T_inverse, L.Z)

@@ -1,4 +1,4 @@
-"""The twin of kink_values.h in Python: values that pass zero where the right-hand side has a kink or a jump.
+"""Reference implementation of kink_values.h in Python: values that pass zero where the right-hand side has a kink or a jump.
 
 Change both together.
 """

@@ -1,4 +1,4 @@
-"""The twin of kinks.h in Python: steps that end at the kinks of the right-hand side.
+"""Reference implementation of kinks.h in Python: steps that end at the kinks of the right-hand side.
 
 Change both together.
 """

@@ -1,4 +1,4 @@
-"""The twin of leap.h in Python: when a singular position is near, how steps go towards it, and the step across.
+"""Reference implementation of leap.h in Python: when a singular position is near, how steps go towards it, and the step across.
 
 ``near`` is how far the constraints are from a singular position (`constraints.projection`): 0 there, about 1 far away, and
 roughly the sine of an angle between.
@@ -72,7 +72,7 @@ def note_near(L: LoopData, near: float) -> None:
 
 
 def try_leap(L: LoopData, h_wanted: float, left: float, target: float, time: float) -> int:
-    """Across a singular position in one step, if one is near (`is_leap` tells); cut at `target`, the end of the run."""
+    """Across a singular position in one step, if one is near (see `is_leap`); cut at `target`, the end of the run."""
     length = leap_length(L, h_wanted, left, time)
     if length == 0.0:
         return GO

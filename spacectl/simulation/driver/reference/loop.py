@@ -1,4 +1,4 @@
-"""The twin of loop.c in Python: the same driver where no compiler can be had, and a check on the C code.
+"""Reference implementation of loop.c in Python: the same driver where no compiler can be had, and a check on the C code.
 
 It goes through the same phases on the same `LoopData`, statement for statement; change both together.
 """
@@ -67,7 +67,7 @@ def _fraction(i: int, parts: int) -> float:
 
 
 class PythonLoop:
-    """A run of the twin; the same calls as `NativeLoop`.
+    """A run of the reference implementation; the same calls as `NativeLoop`.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class PythonLoop:
         return GO
 
     def advance(self, steps: int = 1 << 60, seconds: float = math.inf) -> int:
-        """Go on until something has to be told; returns one of the statuses of `driver`."""
+        """Advance until there is something to report; return one of the statuses of `driver`."""
         L = self.data
         begin, last = time.perf_counter(), L.n_steps + steps
         phases = (self._point, self._record_here, self._step, self._scan)

@@ -1,4 +1,4 @@
-"""The twin of table.h, right_side.h and rk.h in Python: one evaluation of the closed loop, and one step.
+"""Reference implementation of table.h, right_side.h and rk.h in Python: one evaluation of the closed loop, and one step.
 
 Sums run in the same order as in C, so that both give the same numbers; change both together.
 """
