@@ -49,7 +49,7 @@ class LawSlopes:
 
 
 def linearise_law(law: ControlLaw, model: LinearModel, *, what: str, y_point: Any = None, t: float = 0.0) -> LawSlopes:
-    """Slopes of a law at the model's point, with its states found by name among those of the model.
+    """Derivatives of a law at the model's point, with its states found by name among those of the model.
 
     Raises
     ------

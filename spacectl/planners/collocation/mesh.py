@@ -77,7 +77,7 @@ def path_errors(solution: PhaseSolution) -> np.ndarray:
 
 
 def _terms(solution: PhaseSolution) -> np.ndarray:
-    """Largest term of each path condition: its slopes times the sizes of what it depends on."""
+    """Largest term of each path condition: its derivatives times the sizes of what it depends on."""
     slopes, Z = solution.block.model.slopes, solution.at.Z
     terms = np.abs(solution.at.JF * np.abs(Z).max(axis=0)[slopes.columns]).max(axis=0)
     out = np.zeros(solution.at.F.shape[1])

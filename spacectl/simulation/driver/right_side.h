@@ -215,7 +215,7 @@ static int sc_difference_jacobian(sc_loop *L, double t)
     return SC_GO;
 }
 
-/* A new Jacobian for the step that begins at (t, s); differences where exact slopes are missing or not finite. */
+/* A new Jacobian for the step that begins at (t, s); differences where exact derivatives are missing or not finite. */
 static int sc_jacobian(sc_loop *L)
 {
     const double t = L->t > L->t_limit ? L->t_limit : L->t;

@@ -1,4 +1,4 @@
-"""Exact slopes of plant and law, from which the implicit method composes the Jacobian of the closed loop.
+"""Exact derivatives of plant and law, from which the implicit method composes the Jacobian of the closed loop.
 
 With s = (x, z): ``d s_dot / d s = [[A, 0], [0, 0]] + [[B, 0], [0, 1]] [[du/ds], [dz_dot/ds]]``, where rows of du/ds
 that belong to saturated inputs are zero. The driver does the composition; here the two factors are bound.
@@ -31,7 +31,7 @@ Slopes = tuple[BoundFunction | None, BoundFunction | None]
 
 
 def bind_slopes(eom: EquationsOfMotion, law: Any, p: np.ndarray, tier: Tier) -> Slopes:
-    """Exact slopes of the plant, (t, x, u, p) -> (A, B), and of the law, (t, s, r, p, p_law) -> (du/ds, dz_dot/ds).
+    """Exact derivatives of the plant, (t, x, u, p) -> (A, B), and of the law, (t, s, r, p, p_law) -> (du/ds, dz_dot/ds).
 
     Trees take the native linearisation; other equations, and machines without a compiler, CasADi's derivatives of the
     implicit form (which solves for the rates, so that no unrolled recursion is differentiated). None stands where

@@ -199,7 +199,7 @@ def build_run(
         entered = span[0] if entry is None else entry
         guard_function, guards_use_u = bind_guards(eom, watched, bound.memory, parameters, tier, entered)
     kinks = find_kinks(eom)
-    # where the rank jumps off the constraints, exact slopes there mean nothing; differences of projected states do
+    # where the rank jumps off the constraints, exact derivatives there are meaningless; differences of projected states are not
     exact = method == "radau" and not jumps
     plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)
     data = LoopData(
