@@ -93,8 +93,9 @@ _PUBLIC = {
     "maneuvers.measure": "Flight measure_flight",
     "maneuvers.near_minimum_time": "Maneuver fly_plan plan_near_minimum_time",
     "maneuvers.shaped": "shape_motion shape_plan",
-    "model.actuators": "BodyForce BodyTorque JointForce JointTorque ReactionWheel Thruster",
-    "model.actuators.distributed_force": "DistributedForce DistributedTorque",
+    "model.actuators": (
+        "BodyForce BodyTorque DistributedForce DistributedTorque JointForce JointTorque ReactionWheel Thruster"
+    ),
     "model.attachments": "find_compliances",
     "model.bodies.base.effective_masses": "EffectiveMasses effective_masses",
     "model.bodies.base.flexible": "Proportional",

@@ -156,14 +156,12 @@ from spacectl.maneuvers.shaped import shape_motion as shape_motion, shape_plan a
 from spacectl.model.actuators import (
     BodyForce as BodyForce,
     BodyTorque as BodyTorque,
+    DistributedForce as DistributedForce,
+    DistributedTorque as DistributedTorque,
     JointForce as JointForce,
     JointTorque as JointTorque,
     ReactionWheel as ReactionWheel,
     Thruster as Thruster,
-)
-from spacectl.model.actuators.distributed_force import (
-    DistributedForce as DistributedForce,
-    DistributedTorque as DistributedTorque,
 )
 from spacectl.model.attachments import find_compliances as find_compliances
 from spacectl.model.bodies.base.effective_masses import (

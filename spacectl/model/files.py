@@ -20,7 +20,6 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.limits import regular_file
 from spacectl.model.actuators import ACTUATORS
-from spacectl.model.actuators.distributed_force import DISTRIBUTED
 from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.profile import Curve, Profile
 from spacectl.model.bodies.beam.beam import Beam
@@ -49,7 +48,6 @@ KINDS: dict[str, type] = {
     **{kind.__name__: kind for kind in (Profile, Curve, SurfaceFunction, Proportional)},
     **JOINTS,
     **ACTUATORS,
-    **DISTRIBUTED,
     **CONSTRAINTS,
     **ELEMENTS,
     **{kind.__name__: kind for kind in (Drive, HardeningSpring, Friction, Stiction, SpringDamper)},

@@ -12,6 +12,7 @@ typedef struct {
     const double *records, *root; /* root: twist, acceleration, placement */
     const double *levers;         /* sizes that the rows of each member have in general */
     const int *joint_input;       /* pairs (input, speed) */
+    const double *joint_gain;     /* generalised force of each for unit input */
     double tolerance, small;
 } sc_embedded;
 
@@ -105,7 +106,7 @@ int sc_embedded_x_dot(const sc_embedded *tree, double *work, const double *t, co
     double *tau = work, *v_dot = x_dot + tree->n_q;
     int failed = 0;
     memset(tau, 0, (size_t)tree->n_v * sizeof(double));
-    for (long long k = 0; k < tree->n_joint_inputs; k++) tau[tree->joint_input[2 * k + 1]] += u[tree->joint_input[2 * k]];
+    for (long long k = 0; k < tree->n_joint_inputs; k++) tau[tree->joint_input[2 * k + 1]] += tree->joint_gain[k] * u[tree->joint_input[2 * k]];
     for (long long i = 0; i < tree->n_members; i++) {
         const sc_kind *k = sc_kinds + tree->kind[i];
         const sc_member own = sc_member_of(tree, work, i);

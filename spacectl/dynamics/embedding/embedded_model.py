@@ -16,13 +16,11 @@ from spacectl.dynamics.embedding.kind import AggregateKind, make_kind
 from spacectl.dynamics.embedding.record import Frames, Record, make_record
 from spacectl.dynamics.embedding.solve import partition
 from spacectl.dynamics.recursion.tree_data import environment_arrays
-from spacectl.dynamics.tree.actuation import loop_motor
+from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, loop_motor
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.options import Baumgarte
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial, FrameConstraint
 from spacectl.model.system import System
-from spacectl.model.validation.validate import find_speed
 
 __all__ = ["EmbeddedModel", "Member"]
 
@@ -105,18 +103,17 @@ class EmbeddedModel:
         return tuple(a.input_name for a in self.system.actuators if a.input_name not in kept)
 
     @cached_property
-    def joint_inputs(self) -> np.ndarray:
-        """Pairs (input, speed) of the motors, (k, 2)."""
+    def joint_inputs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs (input, speed) of the motors, (k, 2), and their gains, (k,)."""
         nodes = {node.part.joint_name: node for node in self.frames.tree.nodes}
-        pairs = []
+        pairs, gains = [], []
         for actuator in self.system.actuators:
-            is_motor = isinstance(actuator, (JointTorque, ReactionWheel)) and loop_motor(self.system, actuator) is None
-            if is_motor and actuator.input_name in self.inputs:
-                is_joint = isinstance(actuator, JointTorque)
-                node = nodes[actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name]
-                shift = find_speed(actuator, node.part) if is_joint else 0  # type: ignore[arg-type]
-                pairs.append((self.inputs.index(actuator.input_name), node.v.start + shift))
-        return np.array(pairs, dtype=np.intc).reshape(-1, 2)
+            n = self.frames.numbers.group(actuator.input_name)
+            for effort in actuator.joint_efforts if actuator.input_name in self.inputs else ():
+                if loop_motor(self.system, effort) is None:
+                    pairs.append((self.inputs.index(actuator.input_name), effort_speed(effort, nodes)))
+                    gains.append(float(effort_gain(effort, n)))
+        return np.array(pairs, dtype=np.intc).reshape(-1, 2), np.array(gains)
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -156,7 +153,7 @@ class EmbeddedModel:
         return np.concatenate([np.zeros(0, dtype=int), *(np.arange(s.start, s.stop) for s in slices)]).astype(int)
 
     def _body_inputs(self, item: Aggregate, record: Record) -> np.ndarray:
-        names = [actuator.input_name for actuator in self.frames.actuators(item)]
+        names = [actuator.input_name for actuator, _ in self.frames.efforts(item)]
         return np.array([self.inputs.index(name) if name in self.inputs else -1 for name in names], dtype=int)
 
     @cached_property

@@ -28,7 +28,7 @@ _STAGES = [{"ports": 1, "A": 2, "v_dot": 2}.get(name, 0) for name in INPUTS]  # 
 _COUNTS = ("n_members", "n_q", "n_v", "n_u", "n_joint_inputs", "scratch")
 _ARRAYS = (
     *("kind", "base", "port", "least", "states", "states_at", "record_at", "room", "levers_at"),
-    *("records", "root", "levers", "joint_input"),
+    *("records", "root", "levers", "joint_input", "joint_gain"),
 )
 _HEAD = """#include <math.h>
 #include <string.h>
@@ -80,7 +80,7 @@ class EmbeddedKernel:
         ends = self.n_v + np.cumsum(rooms)
         self._arrays = self._fill(place, ends - rooms)
         self.n_work = int(ends[-1]) + max(_scratch(kind) for kind in kinds)
-        counts = (len(model.members), self.n_q, self.n_v, self.n_u, len(model.joint_inputs), int(ends[-1]))
+        counts = (len(model.members), self.n_q, self.n_v, self.n_u, len(model.joint_inputs[0]), int(ends[-1]))
         pointers = (self._arrays[name].ctypes.data for name in _ARRAYS)
         self.struct = EmbeddedStruct(*counts, *pointers, RANK, SMALL)
 
@@ -101,7 +101,8 @@ class EmbeddedKernel:
             "levers": np.concatenate(levers),
             "levers_at": _starts(levers),
             "root": self.model.root,
-            "joint_input": self.model.joint_inputs,
+            "joint_input": self.model.joint_inputs[0],
+            "joint_gain": self.model.joint_inputs[1],
         }
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 

@@ -72,7 +72,8 @@ class EmbeddedTwin:
         q, v, u = (np.asarray(item, dtype=float).reshape(-1) for item in (q, v, u))
         states = self.outward(float(np.asarray(t).reshape(-1)[0]), q, v, u)
         tau = np.zeros(self.n_v)
-        np.add.at(tau, self.model.joint_inputs[:, 1], u[self.model.joint_inputs[:, 0]])
+        pairs, gains = self.model.joint_inputs
+        np.add.at(tau, pairs[:, 1], gains * u[pairs[:, 0]])
         for k in reversed(range(len(states))):
             self._inward(k, states, tau)
         for member, state in zip(self.members, states, strict=True):

@@ -22,6 +22,7 @@ from spacectl.dynamics.recursion.link_points import LinkPoints
 from spacectl.dynamics.recursion.links import Links, form_links
 from spacectl.dynamics.recursion.sweeps import LinkMotion, forward_dynamics, inverse_dynamics, move_all
 from spacectl.dynamics.recursion.tree_data import serves_tree
+from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, unit_wrench
 from spacectl.dynamics.tree.nodes import ROOT, Tree, symbolic_numbers
 from spacectl.dynamics.tree.passive import joint_efforts
 from spacectl.dynamics.tree.tether_lengths import line_lengths
@@ -30,12 +31,10 @@ from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.dynamics.waist.options import Options
-from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.actuators import Wrench
 from spacectl.model.system import System
-from spacectl.model.validation.validate import find_speed
-from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.flexible import attach, distributed_load
+from spacectl.spatial.backend import stack, zeros
+from spacectl.spatial.flexible import attach
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["Sweeps", "form_articulated"]
@@ -194,23 +193,22 @@ class Sweeps:
         """Generalised forces at the joints, external wrenches on the links and forces on the modes, linear in u."""
         tau, loads = ca.SX.zeros(self.v.shape[0]), [zeros(6, self.q) for _ in self.links.items]
         modal = {i: zeros(at.rates.shape[0], self.q) for i, at in enumerate(self.motions) if at.modal is not None}
+        nodes = {node.part.joint_name: node for node in self.tree.nodes}
         for k, actuator in enumerate(self.system.actuators):
-            if isinstance(actuator, (JointTorque, ReactionWheel)):
-                joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
-                node = next(node for node in self.tree.nodes if node.part.joint_name == joint)
-                shift = find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0
-                tau[node.v.start + shift] += self.u[k]
-                continue
-            i, wrench, forces = self._unit_wrench(actuator)
-            if i != ROOT:
-                loads[i] = loads[i] + wrench * self.u[k]
-                if forces is not None:
-                    modal[i] = modal[i] + forces * self.u[k]
+            n = self.numbers.group(actuator.input_name)
+            for effort in actuator.joint_efforts:
+                tau[effort_speed(effort, nodes)] += effort_gain(effort, n) * self.u[k]
+            for wrench in actuator.wrenches:
+                i, load, forces = self._unit_wrench(wrench, n)
+                if i != ROOT:
+                    loads[i] = loads[i] + load * self.u[k]
+                    if forces is not None:
+                        modal[i] = modal[i] + forces * self.u[k]
         return tau, loads, modal
 
-    def _unit_wrench(self, actuator: Any) -> tuple[int, Any, Any]:
-        """Link index, wrench about F and modal forces (None if there are none) of a body actuator with unit input."""
-        body, _, frame = actuator.on.partition(".")
+    def _unit_wrench(self, effort: Wrench, n: Mapping[str, Any]) -> tuple[int, Any, Any]:
+        """Link index, wrench about F and modal forces (None if there are none) of an effort on a body, for unit input."""
+        body, _, frame = effort.on.partition(".")
         i, X = self.links.body[self.tree.index(body)]
         if i == ROOT:
             return i, None, None
@@ -220,10 +218,4 @@ class Sweeps:
             X = attachment.X_BA
         elif frame:
             X = X @ Placement(self.numbers[f"{body}.{frame}.rotation"], self.numbers[f"{body}.{frame}.at"])
-        n = self.numbers.group(actuator.input_name)
-        along = (self.placements[i] @ X).R.T @ n["direction"] if actuator.axes == "world" else n["direction"]
-        if isinstance(actuator, DistributedForce):
-            return i, *distributed_load(n, self.q[link.node.eta], along)
-        none = zeros(3, self.q)
-        wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
-        return i, pull_wrench(X, wrench), None if attachment is None else attachment.S.T @ wrench
+        return i, *unit_wrench(effort, n, X, self.placements[i], self.q[link.node.eta], attachment)

@@ -99,8 +99,8 @@ class TreeTwin:
                 wrench = self.system.environment.gravity_wrench(placements[i] @ X_FB, properties, environment)
                 if wrench is not None:
                     loads[i] = loads[i] + pull_wrench(X_FB, np.asarray(wrench, dtype=float).reshape(-1))
-        for k, speed in self.data.arrays["joint_input"]:
-            tau[speed] += u[k]
+        for (k, speed), gain in zip(self.data.arrays["joint_input"], self.data.arrays["joint_gain"], strict=True):
+            tau[speed] += gain * u[k]
         for (k, i, is_torque, in_world), data in zip(
             self.data.arrays["body_input"], self.data.arrays["body_data"], strict=True
         ):

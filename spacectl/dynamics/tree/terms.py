@@ -19,7 +19,6 @@ from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, symbolic_numbers
 from spacectl.dynamics.tree.passive import joint_efforts
 from spacectl.dynamics.tree.points import PointTerms
 from spacectl.dynamics.tree.tether_lengths import line_lengths, mass_numbers
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import ModalInertia
@@ -190,8 +189,8 @@ class Terms:
         remainders = [motion.remainder + extra for motion, extra in zip(self.motions, accelerations, strict=True)]
         loads, modal = self._body_loads(remainders, self.v_dot)
         for k, actuator in enumerate(self.system.actuators):
-            if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                i, wrench, _ = body_wrench(self, actuator)
+            for effort in actuator.wrenches:
+                i, wrench, _ = body_wrench(self, actuator.input_name, effort)
                 loads[i] = loads[i] - wrench * self.u[k]
         for i, wrench in extra or ():
             loads[i] = loads[i] - wrench

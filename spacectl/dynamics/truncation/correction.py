@@ -18,7 +18,6 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.tree.nodes import Tree
 from spacectl.dynamics.truncation.particles import body_placements, frame_placement, particle_position, particles
-from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.elements import JointElement
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity, has_field_of
@@ -221,16 +220,18 @@ class Correction:
         columns = []
         for actuator in self.system.actuators:
             column = ca.SX.zeros(e.shape[0] ** 2)
-            if isinstance(actuator, (BodyForce, BodyTorque)):
-                X0 = frame_placement(self._tree, actuator.on, rigid, straight)
-                X = frame_placement(self._tree, actuator.on, bent, deformed)
-                along = ca.SX(ca.DM(np.asarray(actuator.direction)))
-                along = along if actuator.axes == "world" else X0.R @ along
-                if isinstance(actuator, BodyForce):
-                    second = self._second(ca.dot(along, X.point(ca.SX(ca.DM(np.asarray(actuator.at))))))
-                else:
+            n = {key: np.asarray(number.value) for key, number in actuator.numbers().items()}
+            for effort in actuator.wrenches:
+                X0 = frame_placement(self._tree, effort.on, rigid, straight)
+                X = frame_placement(self._tree, effort.on, bent, deformed)
+                along = ca.SX(ca.DM(effort.arrow(n)))
+                along = along if effort.axes == "world" else X0.R @ along
+                if effort.is_moment:
                     second = ca.substitute([self._turning(X.R, along)], [e], [ca.SX.zeros(e.shape[0])])[0]
-                column = ca.vec(second.T)
+                else:
+                    at = ca.SX(ca.DM(n[effort.at] if effort.at else np.zeros(3)))
+                    second = self._second(ca.dot(along, X.point(at)))
+                column = column + ca.vec(second.T)
             columns.append(column)
         return ca.Function("pushes", [t, q], [ca.densify(ca.horzcat(*columns)) if columns else ca.DM(1, 0)])
 
@@ -276,8 +277,7 @@ def _check_forces(system: System) -> None:
     """Raise `ModelError` for what acts on the bodies and is not counted."""
     others = [item.name for item in system.elements if not isinstance(item, JointElement)]
     others += [item.name for item in system.constraints]
-    known = (BodyForce, BodyTorque, JointTorque, ReactionWheel)
-    others += [item.input_name for item in system.actuators if not isinstance(item, known)]
+    others += [item.input_name for item in system.actuators if any(wrench.is_spread for wrench in item.wrenches)]
     if others:
         raise ModelError(
             f"correction_terms: the forces of '{others[0]}' are not counted; serves trees with actuators in joints and at "

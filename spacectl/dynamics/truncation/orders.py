@@ -13,11 +13,10 @@ from typing import Any
 import casadi as ca
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.tree.actuation import input_column, input_direction
+from spacectl.dynamics.tree.actuation import effort_column, effort_direction
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_steps, root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.elements import JointElement
 from spacectl.model.environment import CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
@@ -110,9 +109,10 @@ class TruncatedTerms(Terms):
         (hessian,) = ca.substitute([hessian], [symbols], [ca.SX.zeros(len(small_q))])
         lost = hessian @ eta
         for k, actuator in enumerate(self.system.actuators):  # directions frozen in space
-            if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                frozen = self._parts(input_direction(self, actuator))[0]
-                lost = lost + self._parts(input_column(self, actuator, frozen))[1][small_v] * self.u[k]
+            for effort in actuator.wrenches:
+                frozen = self._parts(effort_direction(self, actuator.input_name, effort))[0]
+                column = effort_column(self, actuator.input_name, effort, frozen)
+                lost = lost + self._parts(column)[1][small_v] * self.u[k]
         return lost[rows]
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:
