@@ -215,7 +215,7 @@ class System:
         ]
         frames = [[frame.name for frame in part.body.frames] for part in self.tree]
         actuators = [(class_key(type(item)), item.input_name, item.efforts()) for item in self.actuators]
-        sensors = [(class_key(type(s)), s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
+        sensors = [(class_key(type(item)), *item.structure) for item in self.sensors]
         elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
         constraints = [structure_of(constraint) for constraint in self.constraints]
         return [parts, elements, constraints, frames, actuators, sensors, class_key(type(self.environment))]

@@ -198,7 +198,7 @@ def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str
 def input_arrays(
     system: System, tree: Tree, links: Links, numbers: Numbers, frames: list[tuple[int, Placement]]
 ) -> dict[str, np.ndarray]:
-    """Joint inputs as (input, speed) with gains, body inputs as (input, carrier, is torque, in world axes) with point, direction."""
+    """Joint inputs (input, speed) with gains, body inputs (input, carrier, is torque, in world axes) with point, direction."""
     joints = {node.part.joint_name: node for node in tree.nodes}
     joint_input: list[tuple[int, int]] = []
     gains: list[float] = []
