@@ -116,7 +116,7 @@ _PUBLIC = {
     "model.elements": "JointSpring SpringDamper",
     "model.elements.drive": "Drive",
     "model.elements.drive_laws": "Friction HardeningSpring Stiction",
-    "model.environment": "CentralGravity CircularOrbit FreeSpace UniformGravity",
+    "model.environment": "CentralGravity CircularOrbit EllipticOrbit FreeSpace UniformGravity",
     "model.files": "load_system save_system",
     "model.joints": "Cartesian Cylindrical Fixed Free Planar Prismatic Revolute Spherical Universal",
     "model.joints.redundant": "QuaternionFree",

@@ -203,6 +203,7 @@ from spacectl.model.elements.drive_laws import (
 from spacectl.model.environment import (
     CentralGravity as CentralGravity,
     CircularOrbit as CircularOrbit,
+    EllipticOrbit as EllipticOrbit,
     FreeSpace as FreeSpace,
     UniformGravity as UniformGravity,
 )

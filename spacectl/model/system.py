@@ -218,7 +218,8 @@ class System:
         sensors = [(class_key(type(item)), *item.structure) for item in self.sensors]
         elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
         constraints = [structure_of(constraint) for constraint in self.constraints]
-        return [parts, elements, constraints, frames, actuators, sensors, class_key(type(self.environment))]
+        environment = [class_key(type(self.environment)), *self.environment.structure]
+        return [parts, elements, constraints, frames, actuators, sensors, environment]
 
 
 _SERIES = (

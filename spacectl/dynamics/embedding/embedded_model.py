@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from spacectl.codegen.evaluator import Evaluator
@@ -17,6 +18,7 @@ from spacectl.dynamics.embedding.record import Frames, Record, make_record
 from spacectl.dynamics.embedding.solve import partition
 from spacectl.dynamics.recursion.tree_data import environment_arrays
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, loop_motor
+from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.options import Baumgarte
 from spacectl.model.constraints import AnyConstraint, Artificial, FrameConstraint
@@ -91,10 +93,29 @@ class EmbeddedModel:
         return Frames(self.system, self.parameters, self.p)
 
     @cached_property
-    def root(self) -> np.ndarray:
-        """Twist, acceleration and placement of the root, (24,)."""
-        motion = environment_arrays(self.system, self.frames.numbers)["root"]
+    def _root(self) -> np.ndarray:
+        return self._root_at(0.0)
+
+    def _root_at(self, t: float) -> np.ndarray:
+        motion = environment_arrays(self.system, self.frames.numbers, t)["root"]
         return np.concatenate([motion, np.eye(3).reshape(-1), np.zeros(3)])
+
+    def root(self, t: float) -> np.ndarray:
+        """Twist, acceleration and placement of the root, (24,)."""
+        return self._root if self.system.environment.is_steady else self._root_at(t)
+
+    @cached_property
+    def root_step(self) -> ca.Function | None:
+        """(t, the environment's numbers) -> twist and acceleration of the root; None where they are constant."""
+        environment = self.system.environment
+        if environment.is_steady:
+            return None
+        shapes = {key: (*item.value.shape, 1, 1)[:2] for key, item in environment.numbers().items()}
+        t, flat = ca.SX.sym("t"), {key: ca.SX.sym(key, rows * columns) for key, (rows, columns) in shapes.items()}
+        n = {key: ca.reshape(flat[key], *shape[::-1]).T for key, shape in shapes.items()}  # flat by rows
+        motion = root_motion(environment, t, n, t)
+        given = [t, ca.vertcat(*flat.values(), ca.SX(0, 1))]
+        return ca.Function("root", given, [ca.cse(ca.densify(ca.vertcat(motion.twist, motion.acceleration)))])
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -167,14 +188,14 @@ class EmbeddedModel:
                 found.append(0)
                 continue
             rows = self.evaluator(member.kind, "rows")
-            g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root[:6], member.record)
+            g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root(0.0)[:6], member.record)
             if not np.max(np.abs(g), initial=0.0) <= _CLOSED or not np.all(np.isfinite(J)):  # anywhere will do then
                 for size in FARTHER:
                     q, v = (
                         rest[member.q] + size * rng.standard_normal(member.q.size),
                         0.1 * rng.standard_normal(n_v)[: member.v.size],
                     )
-                    J = rows(0.0, q, v, self.root[:6], member.record)[2]
+                    J = rows(0.0, q, v, self.root(0.0)[:6], member.record)[2]
                     if np.all(np.isfinite(J)):
                         break
             found.append(partition(J, np.zeros(len(J)), np.ones(J.shape[1])).rank)

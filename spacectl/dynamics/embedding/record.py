@@ -65,7 +65,7 @@ class Frames:
         """Whether gravity is a load on each body, which needs placements in the root."""
         n, properties = self.numbers.group("environment"), (1.0, np.zeros(3), np.eye(3))
         away = Placement(np.eye(3), np.array([1.0, 0.0, 0.0]))  # from a centre of attraction
-        return self.system.environment.gravity_wrench(away, properties, n) is not None
+        return self.system.environment.gravity_wrench(0.0, away, properties, n) is not None
 
     @cached_property
     def needs_placements(self) -> bool:
@@ -76,9 +76,9 @@ class Frames:
             return True
         return any(sees_root(self, element) for element in self.system.point_elements)
 
-    def root_rate(self, n: Mapping[str, Any]) -> Any | None:
+    def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any | None:
         """Inertial rate of the root from the environment's numbers; None if it does not turn."""
-        return self.system.environment.root_rate(n)
+        return self.system.environment.root_rate(t, n)
 
     @cached_property
     def bodies(self) -> dict[int, list[str]]:
@@ -184,7 +184,7 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
     for k, i in enumerate(aggregate.links):
         values |= {f"#link{k}.{key}": value for key, value in _link_values(frames, frames.links.items[i]).items()}
     environment = frames.numbers.group("environment")
-    if frames.has_gravity or (aggregate.elements and frames.root_rate(environment) is not None):
+    if frames.has_gravity or (aggregate.elements and frames.root_rate(0.0, environment) is not None):
         values |= {f"#environment.{key}": np.asarray(value) for key, value in environment.items()}
     owners = [(f"#constraint{k}", item.name) for k, item in enumerate(aggregate.constraints)]
     owners += [(f"#element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
@@ -271,7 +271,7 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
     points = key_of_points(frames, aggregate)
     told = repr([constraints, elements, points, efforts, [(place[i], frame) for i, frame in ports]])
     pattern = [(name, fixed[name].tolist(), values[name][fixed[name]].tolist()) for name in values]
-    environment = class_key(type(frames.system.environment))
+    environment = class_key(type(frames.system.environment)), *frames.system.environment.structure
     places = {on: frames.place(on)[:2] for on in _frames_of(frames, aggregate)}
     seen = [(place.get(i, ROOT), frame) for i, frame in places.values()]
     text = repr([links, environment, seen, [(a, str(b), c) for a, b, c in pattern], repr(extra)])

@@ -214,9 +214,9 @@ class AggregateTerms:
             if self.frames.has_gravity:
                 X = self.base @ self.placements[i]
                 for X_FB, body in members:
-                    total = total + pull_wrench(X_FB, environment.gravity_wrench(X @ X_FB, body, n))
+                    total = total + pull_wrench(X_FB, environment.gravity_wrench(self.t, X @ X_FB, body, n))
                 if motion.modal is not None:
-                    modal[i] = modal[i] + environment.modal_gravity(X, motion.modal, n)
+                    modal[i] = modal[i] + environment.modal_gravity(self.t, X, motion.modal, n)
             loads.append(total)
         for k, (_, effort) in enumerate(self.efforts):
             if isinstance(effort, JointEffort):

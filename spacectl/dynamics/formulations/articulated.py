@@ -23,6 +23,7 @@ from spacectl.dynamics.recursion.links import Links, form_links
 from spacectl.dynamics.recursion.sweeps import LinkMotion, forward_dynamics, inverse_dynamics, move_all
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, unit_wrench
+from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Tree, symbolic_numbers
 from spacectl.dynamics.tree.passive import joint_efforts
 from spacectl.dynamics.tree.tether_lengths import line_lengths
@@ -33,7 +34,7 @@ from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.dynamics.waist.options import Options
 from spacectl.model.actuators import Wrench
 from spacectl.model.system import System
-from spacectl.spatial.backend import stack, zeros
+from spacectl.spatial.backend import zeros
 from spacectl.spatial.flexible import attach
 from spacectl.spatial.motion import Placement, pull_wrench
 
@@ -138,7 +139,7 @@ class Sweeps:
     @cached_property
     def _points(self) -> LinkPoints:
         """Springs and tethers between points."""
-        rate = self.system.environment.root_rate(self._environment)
+        rate = self.system.environment.root_rate(self.t, self._environment)
         return LinkPoints(self.system, self.tree, self.numbers, self.links, self.motions, self.placements, rate)
 
     @cached_property
@@ -148,10 +149,8 @@ class Sweeps:
     @cached_property
     def _root(self) -> tuple[Any, Any]:
         """Twist and acceleration of the root frame."""
-        rate = self.system.environment.root_rate(self._environment)
-        lift = self.system.environment.root_acceleration(self._environment)
-        none = zeros(3, self.q)
-        return stack(none if rate is None else rate, none), stack(none, none if lift is None else lift)
+        root = root_motion(self.system.environment, self.t, self._environment, self.q)
+        return root.twist, root.acceleration
 
     @cached_property
     def _v_dot(self) -> Any:
@@ -170,7 +169,7 @@ class Sweeps:
                 loads.append(self._gravity_on(i, link.members))
                 continue
             loads.append(self._gravity_on(i, [(Placement.identity(self.q), motion.modal.rigid.about_centre())]))
-            pull = self.system.environment.modal_gravity(self.placements[i], motion.modal, self._environment)
+            pull = self.system.environment.modal_gravity(self.t, self.placements[i], motion.modal, self._environment)
             elastic = link.node.flexible_body.elastic_forces(self.q[link.node.eta], motion.rates, link.n)
             modal[i] = -elastic if pull is None else pull - elastic
         self._points.add_loads(self.t, self.q, self.v, loads, modal)
@@ -179,14 +178,9 @@ class Sweeps:
     def _gravity_on(self, i: int, members: list[tuple[Placement, Any]]) -> Any:
         total = zeros(6, self.q)
         for X_FB, properties in members:
-            if (
-                self.system.environment.gravity_wrench(Placement.identity(self.q), properties, self._environment)
-                is None
-            ):
-                return total
             X_NB = self.placements[i] @ X_FB
-            wrench = self.system.environment.gravity_wrench(X_NB, properties, self._environment)
-            total = total + pull_wrench(X_FB, wrench)
+            wrench = self.system.environment.gravity_wrench(self.t, X_NB, properties, self._environment)
+            total = total if wrench is None else total + pull_wrench(X_FB, wrench)
         return total
 
     def _actuation(self) -> tuple[Any, list[Any], dict[int, Any]]:

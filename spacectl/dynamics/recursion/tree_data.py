@@ -15,6 +15,7 @@ from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.links import Link, Links, form_links
 from spacectl.dynamics.recursion.steps import RECORD, gravity_index, has_step, kind_name, step_kinds
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
+from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, numeric_numbers
 from spacectl.model.system import System
 from spacectl.spatial.motion import Placement
@@ -136,12 +137,11 @@ def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, i
     return (ends - shares).astype(np.int64), int(ends[-1]) if len(ends) else n_v
 
 
-def environment_arrays(system: System, numbers: Numbers) -> dict[str, np.ndarray]:
-    """Twist and acceleration of the root, and the environment's numbers."""
+def environment_arrays(system: System, numbers: Numbers, t: float = 0.0) -> dict[str, np.ndarray]:
+    """Twist and acceleration of the root at a time, and the environment's numbers."""
     n = numbers.group("environment")
-    rate, lift = system.environment.root_rate(n), system.environment.root_acceleration(n)
-    none = np.zeros(3)
-    root = np.concatenate([none if rate is None else rate, none, none, none if lift is None else lift])
+    motion = root_motion(system.environment, t, n, np.zeros(1))
+    root = np.concatenate([np.ravel(motion.twist), np.ravel(motion.acceleration)]).astype(float)
     return {"root": root, "environment": np.concatenate([np.zeros(0), *(np.ravel(value) for value in n.values())])}
 
 
@@ -174,7 +174,7 @@ def gravity_number(system: System) -> int:
     index = gravity_index(system.environment)
     if index is None:
         raise ModelError(
-            f"system '{system.name}': the data-driven kernels do not know the gravity of "
+            f"system '{system.name}': the data-driven kernels do not know the field of "
             f"{type(system.environment).__name__}; use kind='auto' or 'unrolled'"
         )
     return index

@@ -96,7 +96,7 @@ class TreeTwin:
         environment = self.numbers.group("environment")
         for i, link in enumerate(self.links):
             for X_FB, properties in link.members:
-                wrench = self.system.environment.gravity_wrench(placements[i] @ X_FB, properties, environment)
+                wrench = self.system.environment.gravity_wrench(0.0, placements[i] @ X_FB, properties, environment)
                 if wrench is not None:
                     loads[i] = loads[i] + pull_wrench(X_FB, np.asarray(wrench, dtype=float).reshape(-1))
         for (k, speed), gain in zip(self.data.arrays["joint_input"], self.data.arrays["joint_gain"], strict=True):

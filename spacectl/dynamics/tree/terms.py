@@ -107,7 +107,8 @@ class Terms:
     @cached_property
     def motions(self) -> list[BodyMotion]:
         """Inertial motion of the bodies (relative to the root's origin)."""
-        return body_motions(self.tree, self.steps, self.v, root_motion(self.system.environment, self.numbers, self.q))
+        root = root_motion(self.system.environment, self.t, self.numbers.group("environment"), self.q)
+        return body_motions(self.tree, self.steps, self.v, root)
 
     @cached_property
     def modal(self) -> list[ModalInertia | None]:
@@ -220,9 +221,9 @@ class Terms:
                     load + wrench,
                     forces + bias + node.flexible_body.elastic_forces(self.q[node.eta], rate, modal.n),
                 )
-                pull = environment.modal_gravity(motion.X_NB, modal, n)
+                pull = environment.modal_gravity(self.t, motion.X_NB, modal, n)
                 forces = forces if pull is None else forces - pull
-            gravity = environment.gravity_wrench(motion.X_NB, body, n)
+            gravity = environment.gravity_wrench(self.t, motion.X_NB, body, n)
             loads.append(load if gravity is None else load - gravity)
             modal_loads.append(forces)
         for i, wrench, pushes in self.points.loads():

@@ -40,7 +40,9 @@ def draw_model(system: System) -> dict[str, Any]:
         ``notes``.
     """
     order = _walk(system)
-    rows: list[dict[str, Any]] = [{"x": LEFT, "y": TOP, "kind": "root", "title": _environment(system), "detail": ""}]
+    rows: list[dict[str, Any]] = [
+        {"x": LEFT, "y": TOP, "kind": "root", "title": system.environment.title, "detail": ""}
+    ]
     places = {"": (LEFT, TOP)}
     rails = []
     for part, parent, column in order[:SHOWN]:
@@ -162,15 +164,6 @@ def _direction(axis: Any) -> str:
         if abs(abs(entries[i]) - 1.0) < 1e-12:
             return letter if entries[i] > 0 else f"−{letter}"
     return f"({', '.join(f'{value:.3g}' for value in entries)})"
-
-
-def _environment(system: System) -> str:
-    kind = type(system.environment).__name__
-    words = {"FreeSpace": "free space", "UniformGravity": "uniform gravity", "CentralGravity": "central gravity"}
-    if kind == "CircularOrbit":
-        rate = float(system.parameters().get("environment.rate"))
-        return f"circular orbit, period {2.0 * np.pi / rate / 60.0:.4g} min"
-    return words.get(kind, kind)
 
 
 def _notes(system: System, count: int) -> list[str]:
