@@ -159,7 +159,9 @@ class Sweeps:
         loads = [load + extra for load, extra in zip(loads, gravity, strict=True)]
         modal = {i: force + pulls[i] for i, force in modal.items()}
         tau = tau + joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
-        return ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
+        rates = ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
+        # what all bodies ask for (the place on an orbit) is found once
+        return rates if self.system.environment.is_steady else ca.cse(rates)
 
     def _gravity(self) -> tuple[list[Any], dict[int, Any]]:
         """Wrenches on the links, about F, and forces on the modes: gravity beyond a uniform field, elasticity, springs."""
