@@ -117,7 +117,7 @@ _PUBLIC = {
     "model.elements.drive": "Drive",
     "model.elements.drive_laws": "Friction HardeningSpring Stiction",
     "model.environment": "CentralGravity CircularOrbit EllipticOrbit FreeSpace UniformGravity",
-    "model.files": "load_system save_system",
+    "model.files": "load_system register save_system",
     "model.joints": "Cartesian Cylindrical Fixed Free Planar Prismatic Revolute Spherical Universal",
     "model.joints.redundant": "QuaternionFree",
     "model.sensors": "Acceleration AngularVelocity Attitude Position Velocity",

@@ -207,7 +207,7 @@ from spacectl.model.environment import (
     FreeSpace as FreeSpace,
     UniformGravity as UniformGravity,
 )
-from spacectl.model.files import load_system as load_system, save_system as save_system
+from spacectl.model.files import load_system as load_system, register as register, save_system as save_system
 from spacectl.model.joints import (
     Cartesian as Cartesian,
     Cylindrical as Cylindrical,
