@@ -94,7 +94,8 @@ _PUBLIC = {
     "maneuvers.near_minimum_time": "Maneuver fly_plan plan_near_minimum_time",
     "maneuvers.shaped": "shape_motion shape_plan",
     "model.actuators": (
-        "BodyForce BodyTorque DistributedForce DistributedTorque JointForce JointTorque ReactionWheel Thruster"
+        "BodyForce BodyTorque ControlMomentGyro DistributedForce DistributedTorque JointForce JointTorque "
+        "ReactionWheel Thruster"
     ),
     "model.attachments": "find_compliances",
     "model.bodies.base.effective_masses": "EffectiveMasses effective_masses",

@@ -156,6 +156,7 @@ from spacectl.maneuvers.shaped import shape_motion as shape_motion, shape_plan a
 from spacectl.model.actuators import (
     BodyForce as BodyForce,
     BodyTorque as BodyTorque,
+    ControlMomentGyro as ControlMomentGyro,
     DistributedForce as DistributedForce,
     DistributedTorque as DistributedTorque,
     JointForce as JointForce,

@@ -3,6 +3,7 @@
 from spacectl.model.actuators.base import Actuator
 from spacectl.model.actuators.body_force import BodyForce
 from spacectl.model.actuators.body_torque import BodyTorque
+from spacectl.model.actuators.control_moment_gyro import ControlMomentGyro
 from spacectl.model.actuators.distributed_force import DistributedForce, DistributedTorque
 from spacectl.model.actuators.effort import Effort, JointEffort, Wrench
 from spacectl.model.actuators.joint_force import JointForce
@@ -15,6 +16,7 @@ __all__ = [
     "Actuator",
     "BodyForce",
     "BodyTorque",
+    "ControlMomentGyro",
     "DistributedForce",
     "DistributedTorque",
     "Effort",
@@ -30,7 +32,7 @@ __all__ = [
 ACTUATORS: dict[str, type[Actuator]] = {
     kind.__name__: kind
     for kind in (
-        *(JointTorque, JointForce, BodyForce, BodyTorque, Thruster, ReactionWheel),
+        *(JointTorque, JointForce, BodyForce, BodyTorque, Thruster, ReactionWheel, ControlMomentGyro),
         *(DistributedForce, DistributedTorque),
     )
 }
