@@ -94,8 +94,10 @@ _PUBLIC = {
     "maneuvers.measure": "Flight measure_flight",
     "maneuvers.near_minimum_time": "Maneuver fly_plan plan_near_minimum_time",
     "maneuvers.shaped": "shape_motion shape_plan",
-    "model.actuators": "BodyForce BodyTorque JointForce JointTorque ReactionWheel Thruster",
-    "model.actuators.distributed_force": "DistributedForce DistributedTorque",
+    "model.actuators": (
+        "BodyForce BodyTorque ControlMomentGyro DistributedForce DistributedTorque JointForce JointTorque "
+        "ReactionWheel Thruster"
+    ),
     "model.attachments": "find_compliances",
     "model.bodies.base.effective_masses": "EffectiveMasses effective_masses",
     "model.bodies.base.flexible": "Proportional",
@@ -116,8 +118,8 @@ _PUBLIC = {
     "model.elements": "JointSpring SpringDamper",
     "model.elements.drive": "Drive",
     "model.elements.drive_laws": "Friction HardeningSpring Stiction",
-    "model.environment": "CentralGravity CircularOrbit FreeSpace UniformGravity",
-    "model.files": "load_system save_system",
+    "model.environment": "CentralGravity CircularOrbit EllipticOrbit FreeSpace UniformGravity",
+    "model.files": "load_system register save_system",
     "model.joints": "Cartesian Cylindrical Fixed Free Planar Prismatic Revolute Spherical Universal",
     "model.joints.redundant": "QuaternionFree",
     "model.sensors": "Acceleration AngularVelocity Attitude Position Velocity",

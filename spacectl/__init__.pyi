@@ -157,14 +157,13 @@ from spacectl.maneuvers.shaped import shape_motion as shape_motion, shape_plan a
 from spacectl.model.actuators import (
     BodyForce as BodyForce,
     BodyTorque as BodyTorque,
+    ControlMomentGyro as ControlMomentGyro,
+    DistributedForce as DistributedForce,
+    DistributedTorque as DistributedTorque,
     JointForce as JointForce,
     JointTorque as JointTorque,
     ReactionWheel as ReactionWheel,
     Thruster as Thruster,
-)
-from spacectl.model.actuators.distributed_force import (
-    DistributedForce as DistributedForce,
-    DistributedTorque as DistributedTorque,
 )
 from spacectl.model.attachments import find_compliances as find_compliances
 from spacectl.model.bodies.base.effective_masses import (
@@ -206,10 +205,11 @@ from spacectl.model.elements.drive_laws import (
 from spacectl.model.environment import (
     CentralGravity as CentralGravity,
     CircularOrbit as CircularOrbit,
+    EllipticOrbit as EllipticOrbit,
     FreeSpace as FreeSpace,
     UniformGravity as UniformGravity,
 )
-from spacectl.model.files import load_system as load_system, save_system as save_system
+from spacectl.model.files import load_system as load_system, register as register, save_system as save_system
 from spacectl.model.joints import (
     Cartesian as Cartesian,
     Cylindrical as Cylindrical,

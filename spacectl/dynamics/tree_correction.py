@@ -104,7 +104,11 @@ def _open_tree(
     eom: EquationsOfMotion, t: float, q: Any, v: Any, u: np.ndarray, p: np.ndarray, solve: Any
 ) -> np.ndarray:
     """Accelerations of the tree; motors in joints that close loops push on it from outside."""
-    closing = [a.input_name for a in eom.system.actuators if loop_motor(eom.system, a) is not None]
+    closing = [
+        item.input_name
+        for item in eom.system.actuators
+        if any(loop_motor(eom.system, effort) is not None for effort in item.efforts())
+    ]
     kept = tuple(a for a in eom.system.actuators if a.input_name not in closing)
     tree = replace(eom.system, actuators=kept, constraints=())
     opened = form_articulated(tree, options=Options(vary=tuple(eom.stats.get("vary", ()))), rebuild=())

@@ -213,13 +213,11 @@ def _subspace(joint: Joint) -> np.ndarray:
 
 
 def _driven(system: System) -> dict[str, set[int]]:
-    """Speeds of each joint (or closing joint) that a motor, a spring, a wheel or a rule of its coordinates acts on."""
+    """Speeds of each joint (or closing joint) that a motor, a spring or a rule of its coordinates acts on."""
     joints: dict[str, Joint] = {part.joint_name: part.joint for part in system.tree}
     joints |= {item.name: item.joint for item in system.constraints if hasattr(item, "joint")}
-    # by attribute: a joint actuator of the user's own counts too
-    ends = [(item.joint, getattr(item, "component", "")) for item in system.actuators if hasattr(item, "joint")]
+    ends = [(effort.joint, effort.component) for item in system.actuators for effort in item.joint_efforts]
     ends += [end for item in system.elements if isinstance(item, JointElement) for end in item.ends]
-    ends += [(item.input_name, "") for item in system.actuators if item.input_name in joints]  # reaction wheels
     found: dict[str, set[int]] = {}
     for name, component in ends:
         suffixes = [suffix.lstrip(".") for suffix, _ in joints[name].speeds] if name in joints else []

@@ -7,7 +7,7 @@ marks the entries that are structure (exact zeros and ones, see `core.parameters
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ __all__ = [
     "Number",
     "always",
     "check_name",
+    "choices",
     "direction",
     "members",
     "placement_number",
@@ -75,6 +76,11 @@ def check_name(name: Any, what: str) -> None:
         )
     if name in ("world", "orbit"):
         raise ModelError(f"{what}: the name '{name}' belongs to the root frame; choose another")
+
+
+def choices(item: Any) -> tuple[Any, ...]:
+    """The fields of a description that are no run-time numbers: names, counts and switches, which decide code."""
+    return tuple(value for field in fields(item) if isinstance(value := getattr(item, field.name), (str, bool, int)))
 
 
 def members(items: Any, kind: type, what: str, field: str) -> tuple[Any, ...]:

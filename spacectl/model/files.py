@@ -1,7 +1,9 @@
 """Systems as TOML or JSON files, both ways. Files come from outside: only known types and fields are accepted.
 
-A description is a table with a ``type`` and its fields; fields at their default are left out. Arrays with more than
-`LARGE` entries go to ``.npy`` files beside the document and carry their sha256.
+The kinds of the package are those of its registries (`ACTUATORS`, `SENSORS`, ...); a class of the user's own becomes
+known by `register`. Nothing is imported because a file names it. A description is a table with a ``type`` and its
+fields; fields at their default are left out. Arrays with more than `LARGE` entries go to ``.npy`` files beside the
+document and carry their sha256.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import json
 import tomllib
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import tomli_w
@@ -20,7 +22,6 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.limits import regular_file
 from spacectl.model.actuators import ACTUATORS
-from spacectl.model.actuators.distributed_force import DISTRIBUTED
 from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.profile import Curve, Profile
 from spacectl.model.bodies.beam.beam import Beam
@@ -41,15 +42,15 @@ from spacectl.model.system import System
 from spacectl.model.tethers import Tether
 from spacectl.model.tethers.elastic_tether import ElasticTether
 
-__all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
+__all__ = ["load_system", "register", "save_system", "system_from_dict", "system_to_dict"]
 
+_Kind = TypeVar("_Kind", bound=type)
 LARGE = 256
 KINDS: dict[str, type] = {
     **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Plate, QuaternionFree)},
     **{kind.__name__: kind for kind in (Profile, Curve, SurfaceFunction, Proportional)},
     **JOINTS,
     **ACTUATORS,
-    **DISTRIBUTED,
     **CONSTRAINTS,
     **ELEMENTS,
     **{kind.__name__: kind for kind in (Drive, HardeningSpring, Friction, Stiction, SpringDamper)},
@@ -57,6 +58,47 @@ KINDS: dict[str, type] = {
     **SENSORS,
     **ENVIRONMENTS,
 }
+
+
+def register(kind: _Kind) -> _Kind:
+    """Make a class of your own known to files, so that systems with it can be saved and loaded.
+
+    Call it once where the class is defined, also as a decorator; a program that loads such a file imports that module
+    first. Files hold the fields of the class under its name, never code.
+
+    Parameters
+    ----------
+    kind : type
+        A frozen dataclass: an actuator, sensor, environment, joint, element, constraint or body.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Raises
+    ------
+    ModelError
+        If it is no frozen dataclass, or another class has its name.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from spacectl import BodyForce
+    >>> @register
+    ... @dataclass(frozen=True, kw_only=True)
+    ... class Sail(BodyForce):
+    ...     area: float = 1.0
+    """
+    if not isinstance(kind, type) or not dataclasses.is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        raise ModelError(
+            f"register: {kind!r} is no frozen dataclass; decorate the class with @dataclass(frozen=True, kw_only=True)"
+        )
+    known = KINDS.get(kind.__name__)
+    if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+        raise ModelError(f"register: files know another class {known.__module__}.{kind.__name__}; choose another name")
+    KINDS[kind.__name__] = kind
+    return kind
 
 
 def save_system(system: System, path: str | Path) -> Path:
@@ -122,7 +164,9 @@ def _encode(value: Any, place: str, beside: Path | None) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kind = type(value).__name__
         if KINDS.get(kind) is not type(value):
-            raise ModelError(f"{place}: a {kind} cannot be written to a file")
+            raise ModelError(
+                f"{place}: {kind} is not known to files; call spacectl.register({kind}) where the class is defined"
+            )
         table = {"type": kind}
         for item in dataclasses.fields(value):
             entry = getattr(value, item.name)
@@ -160,7 +204,10 @@ def _decode(value: Any, place: str, beside: Path | None) -> Any:
         raise ModelError(f"{place}: a table without 'type'; expected one of {', '.join(KINDS)}")
     kind = KINDS.get(value["type"]) if isinstance(value["type"], str) else None
     if kind is None:
-        raise ModelError(f"{place}: {unknown_name('type', value['type'], KINDS)}")
+        raise ModelError(
+            f"{place}: {unknown_name('type', value['type'], KINDS)}; for a class of your own, import the module that calls "
+            "spacectl.register(...) on it first"
+        )
     known = {item.name for item in dataclasses.fields(kind)}
     for key in value:
         if key != "type" and key not in known:

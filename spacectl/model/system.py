@@ -10,18 +10,15 @@ from typing import Any
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import class_key, content_hash
-from spacectl.model.actuators import Actuator, ReactionWheel
-from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.actuators import Actuator
 from spacectl.model.aliases import rename_frames
 from spacectl.model.attachments import attach_bodies
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.constraints import AnyConstraint, structure_of
 from spacectl.model.description import Number, members, set_field
 from spacectl.model.elements import Element, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment, FreeSpace
-from spacectl.model.joints import Revolute
 from spacectl.model.joints.redundant import QuaternionFree
 from spacectl.model.part import Part
 from spacectl.model.rebuild import field_names, field_value, rebuild_system
@@ -93,16 +90,8 @@ class System:
 
     @cached_property
     def tree(self) -> tuple[Part, ...]:
-        """All parts, parents before children, with rotors of reaction wheels and drives and the bodies of tethers."""
-        wheels = tuple(
-            Part(
-                Rotor(name=wheel.input_name, axis=wheel.axis, spin_inertia=wheel.inertia),
-                on=wheel.on,
-                joint=Revolute(name=wheel.input_name, axis=wheel.axis),
-            )
-            for wheel in self.actuators
-            if isinstance(wheel, ReactionWheel)
-        )
+        """All parts, parents before children, with what actuators, drives and tethers bring along."""
+        wheels = tuple(Part(body, **place) for actuator in self.actuators for body, place in actuator.parts())
         motors = tuple(self._motor(item) for item in self.elements if isinstance(item, Drive))
         brought = [item for element in self.point_elements for item in element.parts()]
         lines = tuple(Part(body, **place) for body, place in brought)
@@ -122,7 +111,7 @@ class System:
     @cached_property
     def is_plain(self) -> bool:
         """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
-        moves = any(part.joint.motion is not None for part in self.parts)
+        moves = any(part.joint.motion is not None for part in self.tree)
         bends = any(isinstance(part.body, FlexibleBody) for part in self.parts)
         others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
         return not (self.elements or self.constraints or moves or bends or others)
@@ -161,8 +150,9 @@ class System:
         return numbers
 
     def _load_numbers(self, actuator: Actuator) -> dict[str, Number]:
-        """Numbers of a distributed load, which depend on its body."""
-        return actuator.body_numbers(self.part(actuator.on).body) if isinstance(actuator, DistributedForce) else {}
+        """Numbers of spread loads, which depend on their bodies."""
+        bodies = [self.part(wrench.on).body for wrench in actuator.wrenches if wrench.is_spread]
+        return {key: number for body in bodies for key, number in actuator.body_numbers(body).items()}
 
     def parameters(self, *, vary: tuple[str, ...] = ()) -> Parameters:
         """The run-time parameters p, with the numbers named in `vary` freed from structure."""
@@ -224,18 +214,12 @@ class System:
             for part in self.tree
         ]
         frames = [[frame.name for frame in part.body.frames] for part in self.tree]
-        actuators = [
-            [
-                class_key(type(a)),
-                a.input_name,
-                *(str(getattr(a, key, "")) for key in ("joint", "component", "on", "axes")),
-            ]
-            for a in self.actuators
-        ]
-        sensors = [(class_key(type(s)), s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
+        actuators = [(class_key(type(item)), item.input_name, item.efforts()) for item in self.actuators]
+        sensors = [(class_key(type(item)), *item.structure) for item in self.sensors]
         elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
         constraints = [structure_of(constraint) for constraint in self.constraints]
-        return [parts, elements, constraints, frames, actuators, sensors, class_key(type(self.environment))]
+        environment = [class_key(type(self.environment)), *self.environment.structure]
+        return [parts, elements, constraints, frames, actuators, sensors, environment]
 
 
 _SERIES = (

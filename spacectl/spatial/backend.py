@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 __all__ = [
+    "arctan2",
     "columns",
     "constant",
     "copysign",
@@ -83,6 +84,11 @@ def sin(a: Any) -> Any:
 def cos(a: Any) -> Any:
     """Cosine."""
     return ca.cos(a) if is_symbolic(a) else np.cos(a)
+
+
+def arctan2(a: Any, b: Any) -> Any:
+    """Angle of the point (b, a)."""
+    return ca.atan2(a, b) if is_symbolic(a, b) else np.arctan2(a, b)
 
 
 def copysign(a: float, b: Any) -> Any:

@@ -26,6 +26,7 @@ from spacectl import (
     form_equations,
 )
 from spacectl.core.errors import ModelError
+from spacectl.model.actuators import Effort, JointEffort
 from spacectl.model.files import system_from_dict, system_to_dict
 from spacectl.model.transforms.absolute import as_absolute
 
@@ -98,6 +99,9 @@ def test_a_rule_of_a_joint_and_an_actuator_of_ones_own_make_the_joint_transmit()
     @dataclass(frozen=True, kw_only=True)
     class Clutch(BodyTorque):
         joint: str = "pin"
+
+        def efforts(self) -> tuple[Effort, ...]:
+            return (*super().efforts(), JointEffort(joint=self.joint))
 
     pinned, all_six = ("x", "y", "z", "rx", "ry"), ("x", "y", "z", "rx", "ry", "rz")
     gear = Constraint(name="gear", rule=lambda s: s["pin"] - 0.5)

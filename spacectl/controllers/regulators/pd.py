@@ -18,8 +18,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.model.actuators import JointTorque
-from spacectl.model.validation.validate import find_speed
+from spacectl.model.validation.validate import find_component
 
 __all__ = ["design_pd"]
 
@@ -107,12 +106,23 @@ def design_pd(
 def _driven_coordinates(eom: EquationsOfMotion) -> dict[str, str]:
     """Inputs that drive the rate of a coordinate, with that coordinate."""
     driven = {}
+    parts = {part.joint_name: part for part in eom.system.tree}
     for actuator in eom.system.actuators:
-        if isinstance(actuator, JointTorque):
-            part = next(part for part in eom.system.tree if part.joint_name == actuator.joint)
-            speed = part.joint_name + part.joint.speeds[find_speed(actuator, part)][0]
-            if speed.endswith("_dot"):
-                driven[actuator.input_name] = speed.removesuffix("_dot")
+        effort = next(iter(actuator.joint_efforts), None)
+        # an angle of its own (of a wheel) is not there to be controlled, and a gain would scale kp and kd
+        if (
+            effort is None
+            or len(actuator.efforts()) > 1
+            or effort.gain
+            or actuator.parts()
+            or effort.joint not in parts
+        ):
+            continue
+        part = parts[effort.joint]
+        place = find_component(f"actuator '{actuator.input_name}'", effort.component, part)[1]
+        speed = part.joint_name + part.joint.speeds[place][0]
+        if speed.endswith("_dot"):
+            driven[actuator.input_name] = speed.removesuffix("_dot")
     return driven
 
 

@@ -6,6 +6,7 @@ its own slope; a rule of coordinates acts within their joints.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import casadi as ca
@@ -14,7 +15,8 @@ from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.tree.actuation import loop_effort, loop_motor
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
+from spacectl.model.actuators import JointEffort
+from spacectl.model.constraints import Artificial, Constraint, FrameConstraint, Loop
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import Placement, pull_wrench
 
@@ -61,21 +63,27 @@ def named_wrenches(constraints: ConstraintTerms, efforts: Any, lam: Any) -> Any:
 def _motor_wrench(constraints: ConstraintTerms, constraint: FrameConstraint, efforts: Any) -> Any:
     terms = constraints.terms
     total = ca.SX.zeros(6)
-    for k, actuator in enumerate(terms.system.actuators):
-        loop = loop_motor(terms.system, actuator)
-        if loop is not None and loop is constraint:
-            total = total + loop_effort(terms, loop, actuator, constraints.relative(loop).R) * efforts[k]
+    for k, name, effort, loop in _loop_efforts(terms):
+        if loop is constraint:
+            total = total + loop_effort(terms, loop, name, effort, constraints.relative(loop).R) * efforts[k]
     return total
+
+
+def _loop_efforts(terms: Any) -> Iterator[tuple[int, str, JointEffort, Loop]]:
+    """Place and name of each actuator that works in the joint of a loop, its effort there and the loop."""
+    for k, actuator in enumerate(terms.system.actuators):
+        for effort in actuator.joint_efforts:
+            loop = loop_motor(terms.system, effort)
+            if loop is not None:
+                yield k, actuator.input_name, effort, loop
 
 
 def constraint_loads(constraints: ConstraintTerms, efforts: Any, lam: Any) -> list[tuple[int, Any]]:
     """Pairs (body, wrench about its origin in its axes) of all natural constraints and of motors in loops."""
     loads: list[tuple[int, Any]] = []
-    for k, actuator in enumerate(constraints.terms.system.actuators):
-        loop = loop_motor(constraints.terms.system, actuator)
-        if loop is not None:
-            at_F = loop_effort(constraints.terms, loop, actuator, constraints.relative(loop).R)
-            loads += _pair(constraints, loop, at_F * efforts[k])
+    for k, name, effort, loop in _loop_efforts(constraints.terms):
+        at_F = loop_effort(constraints.terms, loop, name, effort, constraints.relative(loop).R)
+        loads += _pair(constraints, loop, at_F * efforts[k])
     at = 0
     for item in constraints.rows:
         size = item.constraint.n_rows

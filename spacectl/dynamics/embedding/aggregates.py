@@ -15,7 +15,6 @@ from itertools import pairwise
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.recursion.links import Link, Links
 from spacectl.dynamics.tree.nodes import ROOT, Tree
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, FrameConstraint
 from spacectl.model.elements import JointElement, PointElement
 from spacectl.model.system import System
@@ -110,13 +109,9 @@ class _Finder:
             for kind, name in constraint.rule.needs:
                 found |= self._quantity(kind, name)
         for name in constraint.kind.by if isinstance(constraint.kind, Artificial) else ():
-            actuator = self.actuators[name]
-            if isinstance(actuator, JointTorque):
-                found.add(self.joints[actuator.joint])
-            elif isinstance(actuator, ReactionWheel):
-                found.add(self.joints[actuator.input_name])
-            else:
-                found |= self._to_root(actuator.on)  # type: ignore[attr-defined]
+            found |= {self.joints[effort.joint] for effort in self.actuators[name].joint_efforts}
+            for wrench in self.actuators[name].wrenches:
+                found |= self._to_root(wrench.on)
         return found
 
     def element_supports(self) -> list[set[int]]:

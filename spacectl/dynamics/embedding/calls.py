@@ -208,7 +208,7 @@ class EmbeddedCalls:
     def _tree_calls(self) -> dict[str, Any]:
         """Mass matrix, bias and input map of a large rigid tree by its own sweep; others, and springs for h, need expressions."""
         names = {item.name for item in self.active}
-        if any(getattr(actuator, "joint", "") in names for actuator in self.system.actuators):
+        if any(effort.joint in names for actuator in self.system.actuators for effort in actuator.joint_efforts):
             return {}
         springs = self.system.point_elements
         kept = tuple(item for item in self.system.elements if item not in springs)

@@ -10,9 +10,8 @@ import casadi as ca
 from spacectl.core.labels import Labels
 from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.embedding.terms import AggregateTerms
+from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
 from spacectl.dynamics.tree.nodes import Numbers
-from spacectl.model.actuators import JointTorque
-from spacectl.model.validation.validate import find_speed
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["LocalRows"]
@@ -55,13 +54,15 @@ class LocalRows(ConstraintTerms):
 
     def input_column(self, name: str) -> Any:
         own = self.own
-        actuator = next(a for a in own.frames.system.actuators if a.input_name == name)
-        if actuator in own.pushing:
-            return -ca.jacobian(own.inertia.h, own.u[own.pushing.index(actuator)])
-        joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
-        node = next(link.node for link in own.links if link.kind == "joint" and link.node.part.joint_name == joint)
         column = ca.SX.zeros(own.v.shape[0])
-        column[node.v.start + (find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0)] = 1.0
+        for k, (actuator, _) in enumerate(own.efforts):
+            if actuator.input_name == name:
+                column -= ca.jacobian(own.inertia.h, own.u[k])
+        nodes = {link.node.part.joint_name: link.node for link in own.links if link.kind == "joint"}
+        for k, actuator in enumerate(own.frames.keepers(own.aggregate)):
+            for effort in actuator.joint_efforts if actuator.input_name == name else ():
+                if effort.joint in nodes:
+                    column[effort_speed(effort, nodes)] += effort_gain(effort, own.group(f"#keeper{k}"))
         return column
 
 

@@ -5,15 +5,31 @@
 #define SC_EMBEDDED_H
 
 typedef struct {
-    long long n_members, n_q, n_v, n_u, n_joint_inputs, scratch; /* scratch: where the solver's work begins */
+    long long n_members, n_q, n_v, n_u, n_joint_inputs, scratch, root_at; /* where the solver's work begins, where the root is */
     const int *kind, *base, *port, *least;
     const int *states;            /* q, v, u of each member, in turn */
     const long long *states_at, *record_at, *room, *levers_at;
-    const double *records, *root; /* root: twist, acceleration, placement */
+    const double *records, *root; /* root: twist, acceleration, placement (at t = 0, if it moves with time) */
     const double *levers;         /* sizes that the rows of each member have in general */
     const int *joint_input;       /* pairs (input, speed) */
+    const double *joint_gain;     /* generalised force of each for unit input */
+    const double *environment;    /* numbers that move the root */
     double tolerance, small;
 } sc_embedded;
+
+/* Twist, acceleration and placement of the root at t, put into the work array. */
+static double *sc_find_root(const sc_embedded *tree, double *work, const double *t) {
+    double *root = work + tree->root_at;
+    memcpy(root, tree->root, 24 * sizeof(double));
+#ifdef SC_MOVING_ROOT
+    const double *a[] = {t, tree->environment};
+    double *r[] = {root};
+    sc_move_root(a, r);
+#else
+    (void)t;
+#endif
+    return root;
+}
 
 /* A member's share of the work array. */
 typedef struct {
@@ -53,7 +69,7 @@ static sc_member sc_member_of(const sc_embedded *tree, double *work, long long i
 static void sc_run_stage(const sc_embedded *tree, double *work, const double *t, long long i, int stage) {
     const sc_member x = sc_member_of(tree, work, i);
     const int base = tree->base[i], port = tree->port[i];
-    const double *V = tree->root, *X = tree->root + 12;
+    const double *V = work + tree->root_at, *X = V + 12;
     if (base >= 0) {
         const sc_member from = sc_member_of(tree, work, base);
         V = from.twists + 6 * port;
@@ -103,9 +119,10 @@ static void sc_hand_down(const sc_embedded *tree, double *work, long long i) {
 /* x_dot for given t, x, u; returns 0, or 1 + the member that has no accelerations (all rates are not finite then). */
 int sc_embedded_x_dot(const sc_embedded *tree, double *work, const double *t, const double *x, const double *u, double *x_dot) {
     double *tau = work, *v_dot = x_dot + tree->n_q;
+    const double *root = sc_find_root(tree, work, t);
     int failed = 0;
     memset(tau, 0, (size_t)tree->n_v * sizeof(double));
-    for (long long k = 0; k < tree->n_joint_inputs; k++) tau[tree->joint_input[2 * k + 1]] += u[tree->joint_input[2 * k]];
+    for (long long k = 0; k < tree->n_joint_inputs; k++) tau[tree->joint_input[2 * k + 1]] += tree->joint_gain[k] * u[tree->joint_input[2 * k]];
     for (long long i = 0; i < tree->n_members; i++) {
         const sc_kind *k = sc_kinds + tree->kind[i];
         const sc_member own = sc_member_of(tree, work, i);
@@ -136,7 +153,7 @@ int sc_embedded_x_dot(const sc_embedded *tree, double *work, const double *t, co
         const sc_kind *k = sc_kinds + tree->kind[i];
         const sc_member own = sc_member_of(tree, work, i);
         const int *at = tree->states + tree->states_at[i];
-        const double *A = tree->base[i] < 0 ? tree->root + 6 : sc_member_of(tree, work, tree->base[i]).A + 6 * tree->port[i];
+        const double *A = tree->base[i] < 0 ? root + 6 : sc_member_of(tree, work, tree->base[i]).A + 6 * tree->port[i];
         memcpy(own.base, A, 6 * sizeof(double));
         for (int j = 0; j < k->n_v; j++) {
             double sum = own.v_free[j];
@@ -165,7 +182,7 @@ static double sc_project_member(const sc_embedded *tree, double *work, const dou
     double *g = work + tree->scratch, *rate = g + m, *J = rate + m, *held = J + m * n, *W = held + m * n, *gamma = W + k->n_q * n;
     double *step = gamma + m, *rest = step + n;
     int iwork[m];
-    const double *a[] = {t, own.q, own.v, tree->root, tree->records + tree->record_at[i]};
+    const double *a[] = {t, own.q, own.v, work + tree->root_at, tree->records + tree->record_at[i]};
     double *r[] = {g, rate, J, held, W, gamma, rest}; /* the last, which tells sides, is overwritten */
     for (int s = 0; s < 4 && k->m_position; s++) {
         double left = 0.0, size = 1.0;
@@ -195,6 +212,7 @@ int sc_embedded_project(const double **arg, double **res, long long *iw, double 
     double *x = res[0];
     (void)mem;
     res[1][0] = 1.0;
+    sc_find_root(tree, w, arg[0]);
     memcpy(x, arg[1], (size_t)(tree->n_q + tree->n_v) * sizeof(double));
     for (long long i = 0; i < tree->n_members; i++) {
         const sc_kind *k = sc_kinds + tree->kind[i];

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 from spacectl.codegen.evaluator import Evaluator
@@ -16,13 +17,12 @@ from spacectl.dynamics.embedding.kind import AggregateKind, make_kind
 from spacectl.dynamics.embedding.record import Frames, Record, make_record
 from spacectl.dynamics.embedding.solve import partition
 from spacectl.dynamics.recursion.tree_data import environment_arrays
-from spacectl.dynamics.tree.actuation import loop_motor
+from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, loop_motor
+from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.options import Baumgarte
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint, Artificial, FrameConstraint
 from spacectl.model.system import System
-from spacectl.model.validation.validate import find_speed
 
 __all__ = ["EmbeddedModel", "Member"]
 
@@ -93,10 +93,29 @@ class EmbeddedModel:
         return Frames(self.system, self.parameters, self.p)
 
     @cached_property
-    def root(self) -> np.ndarray:
-        """Twist, acceleration and placement of the root, (24,)."""
-        motion = environment_arrays(self.system, self.frames.numbers)["root"]
+    def _root(self) -> np.ndarray:
+        return self._root_at(0.0)
+
+    def _root_at(self, t: float) -> np.ndarray:
+        motion = environment_arrays(self.system, self.frames.numbers, t)["root"]
         return np.concatenate([motion, np.eye(3).reshape(-1), np.zeros(3)])
+
+    def root(self, t: float) -> np.ndarray:
+        """Twist, acceleration and placement of the root, (24,)."""
+        return self._root if self.system.environment.is_steady else self._root_at(t)
+
+    @cached_property
+    def root_step(self) -> ca.Function | None:
+        """(t, the environment's numbers) -> twist and acceleration of the root; None where they are constant."""
+        environment = self.system.environment
+        if environment.is_steady:
+            return None
+        shapes = {key: (*item.value.shape, 1, 1)[:2] for key, item in environment.numbers().items()}
+        t, flat = ca.SX.sym("t"), {key: ca.SX.sym(key, rows * columns) for key, (rows, columns) in shapes.items()}
+        n = {key: ca.reshape(flat[key], *shape[::-1]).T for key, shape in shapes.items()}  # flat by rows
+        motion = root_motion(environment, t, n, t)
+        given = [t, ca.vertcat(*flat.values(), ca.SX(0, 1))]
+        return ca.Function("root", given, [ca.cse(ca.densify(ca.vertcat(motion.twist, motion.acceleration)))])
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -105,18 +124,17 @@ class EmbeddedModel:
         return tuple(a.input_name for a in self.system.actuators if a.input_name not in kept)
 
     @cached_property
-    def joint_inputs(self) -> np.ndarray:
-        """Pairs (input, speed) of the motors, (k, 2)."""
+    def joint_inputs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs (input, speed) of the motors, (k, 2), and their gains, (k,)."""
         nodes = {node.part.joint_name: node for node in self.frames.tree.nodes}
-        pairs = []
+        pairs, gains = [], []
         for actuator in self.system.actuators:
-            is_motor = isinstance(actuator, (JointTorque, ReactionWheel)) and loop_motor(self.system, actuator) is None
-            if is_motor and actuator.input_name in self.inputs:
-                is_joint = isinstance(actuator, JointTorque)
-                node = nodes[actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name]
-                shift = find_speed(actuator, node.part) if is_joint else 0  # type: ignore[arg-type]
-                pairs.append((self.inputs.index(actuator.input_name), node.v.start + shift))
-        return np.array(pairs, dtype=np.intc).reshape(-1, 2)
+            n = self.frames.numbers.group(actuator.input_name)
+            for effort in actuator.joint_efforts if actuator.input_name in self.inputs else ():
+                if loop_motor(self.system, effort) is None:
+                    pairs.append((self.inputs.index(actuator.input_name), effort_speed(effort, nodes)))
+                    gains.append(float(effort_gain(effort, n)))
+        return np.array(pairs, dtype=np.intc).reshape(-1, 2), np.array(gains)
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -156,7 +174,7 @@ class EmbeddedModel:
         return np.concatenate([np.zeros(0, dtype=int), *(np.arange(s.start, s.stop) for s in slices)]).astype(int)
 
     def _body_inputs(self, item: Aggregate, record: Record) -> np.ndarray:
-        names = [actuator.input_name for actuator in self.frames.actuators(item)]
+        names = [actuator.input_name for actuator, _ in self.frames.efforts(item)]
         return np.array([self.inputs.index(name) if name in self.inputs else -1 for name in names], dtype=int)
 
     @cached_property
@@ -170,14 +188,14 @@ class EmbeddedModel:
                 found.append(0)
                 continue
             rows = self.evaluator(member.kind, "rows")
-            g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root[:6], member.record)
+            g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root(0.0)[:6], member.record)
             if not np.max(np.abs(g), initial=0.0) <= _CLOSED or not np.all(np.isfinite(J)):  # anywhere will do then
                 for size in FARTHER:
                     q, v = (
                         rest[member.q] + size * rng.standard_normal(member.q.size),
                         0.1 * rng.standard_normal(n_v)[: member.v.size],
                     )
-                    J = rows(0.0, q, v, self.root[:6], member.record)[2]
+                    J = rows(0.0, q, v, self.root(0.0)[:6], member.record)[2]
                     if np.all(np.isfinite(J)):
                         break
             found.append(partition(J, np.zeros(len(J)), np.ones(J.shape[1])).rank)

@@ -21,14 +21,15 @@ from spacectl.dynamics.constraints.row_scales import Around, are_defined, find_l
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.embedding.embedded_model import EmbeddedModel, Member
 from spacectl.dynamics.embedding.kind import INPUTS, AggregateKind
+from spacectl.dynamics.recursion.tree_data import environment_arrays
 
 __all__ = ["EmbeddedKernel", "EmbeddedStruct"]
 
 _STAGES = [{"ports": 1, "A": 2, "v_dot": 2}.get(name, 0) for name in INPUTS]  # when each argument becomes known
-_COUNTS = ("n_members", "n_q", "n_v", "n_u", "n_joint_inputs", "scratch")
+_COUNTS = ("n_members", "n_q", "n_v", "n_u", "n_joint_inputs", "scratch", "root_at")
 _ARRAYS = (
     *("kind", "base", "port", "least", "states", "states_at", "record_at", "room", "levers_at"),
-    *("records", "root", "levers", "joint_input"),
+    *("records", "root", "levers", "joint_input", "joint_gain", "environment"),
 )
 _HEAD = """#include <math.h>
 #include <string.h>
@@ -72,15 +73,17 @@ class EmbeddedKernel:
     def __init__(self, model: EmbeddedModel, around: Around | None = None):
         self.model, self._around = model, around
         kinds = tuple(dict.fromkeys(member.kind for member in model.members))
-        self.library, caches = _library(kinds)
+        root = "" if model.root_step is None else emit_step(model.root_step, "sc_move_root")
+        self.library, caches = _library(kinds, root)
         tree = model.frames.tree
         self.n_q, self.n_v, self.n_u = len(tree.coordinates), len(tree.speeds), len(model.inputs)
         place = {kind: k for k, kind in enumerate(kinds)}
         rooms = [_room(member.kind, caches[place[member.kind]]) for member in model.members]
         ends = self.n_v + np.cumsum(rooms)
         self._arrays = self._fill(place, ends - rooms)
-        self.n_work = int(ends[-1]) + max(_scratch(kind) for kind in kinds)
-        counts = (len(model.members), self.n_q, self.n_v, self.n_u, len(model.joint_inputs), int(ends[-1]))
+        root_at = int(ends[-1]) + max(_scratch(kind) for kind in kinds)
+        self.n_work = root_at + 24
+        counts = (len(model.members), self.n_q, self.n_v, self.n_u, len(model.joint_inputs[0]), int(ends[-1]), root_at)
         pointers = (self._arrays[name].ctypes.data for name in _ARRAYS)
         self.struct = EmbeddedStruct(*counts, *pointers, RANK, SMALL)
 
@@ -100,8 +103,10 @@ class EmbeddedKernel:
             "room": rooms.astype(np.int64),
             "levers": np.concatenate(levers),
             "levers_at": _starts(levers),
-            "root": self.model.root,
-            "joint_input": self.model.joint_inputs,
+            "root": self.model.root(0.0),
+            "environment": environment_arrays(self.model.system, self.model.frames.numbers)["environment"],
+            "joint_input": self.model.joint_inputs[0],
+            "joint_gain": self.model.joint_inputs[1],
         }
         return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
@@ -137,7 +142,7 @@ def _levers(model: EmbeddedModel, member: Member, around: Around | None) -> np.n
     evaluator, tree = model.evaluator(member.kind, "rows"), model.frames.tree
 
     def rows(t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        _, _, J, _, W, *_ = evaluator(t, q, v, model.root[:6], member.record)
+        _, _, J, _, W, *_ = evaluator(t, q, v, model.root(t)[:6], member.record)
         return J, W
 
     place = 0.0, tree.rest()[member.q], np.zeros(member.v.size)
@@ -170,8 +175,8 @@ def _scratch(kind: AggregateKind) -> int:
 
 
 @lru_cache(maxsize=32)
-def _library(kinds: tuple[AggregateKind, ...]) -> tuple[ctypes.CDLL, tuple[int, ...]]:
-    """The compiled kinds with the loops over them, and the length of each kind's cache."""
+def _library(kinds: tuple[AggregateKind, ...], root: str) -> tuple[ctypes.CDLL, tuple[int, ...]]:
+    """The compiled kinds with the loops over them, and the length of each kind's cache; `root` moves the root with time."""
     texts, table, caches = [_HEAD], [], []
     for k, kind in enumerate(kinds):
         text, n_cache = emit_stages(kind.whole, f"sc_kind{k}", _STAGES)
@@ -186,6 +191,7 @@ def _library(kinds: tuple[AggregateKind, ...]) -> tuple[ctypes.CDLL, tuple[int, 
         stages = ", ".join(f"sc_kind{k}_{stage}" for stage in range(3))
         table.append(f"{{{', '.join(map(str, (*sizes, *flags)))}, {{{stages}}}, {rows}}}")
     texts.append(f"static const sc_kind sc_kinds[] = {{{', '.join(table)}}};\n")
+    texts += [f"{root}#define SC_MOVING_ROOT\n"] if root else []
     texts += [
         c_source("spacectl.dynamics.recursion", "factor.h"),
         c_source("spacectl.dynamics.constraints", "constrained.h"),

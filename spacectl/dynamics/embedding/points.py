@@ -54,7 +54,7 @@ def _law(frames: Frames, element: PointElement) -> str:
 
 def _turns(frames: Frames, element: PointElement) -> bool:
     """Whether the axes in which an element is written may turn: a base always, the root in an orbit."""
-    return not sees_root(frames, element) or frames.root_rate(frames.numbers.group("environment")) is not None
+    return not sees_root(frames, element) or frames.root_rate(0.0, frames.numbers.group("environment")) is not None
 
 
 def add_point_loads(own: AggregateTerms, loads: list[Any], modal: dict[int, Any]) -> Any:
@@ -107,7 +107,7 @@ class _InRoot(_InBase):
 
     def __init__(self, own: AggregateTerms):
         super().__init__(own)
-        self.rate = own.frames.root_rate(own.group("#environment"))
+        self.rate = own.frames.root_rate(own.t, own.group("#environment"))
 
     def motion(self, on: str, at: Any) -> tuple[Any, Any]:
         """Position and velocity against the root, in its axes."""

@@ -22,7 +22,7 @@ from spacectl.dynamics.embedding.points import key_of_points, sees_root
 from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
-from spacectl.model.actuators import Actuator, JointTorque, ReactionWheel
+from spacectl.model.actuators import Actuator, Effort, Wrench
 from spacectl.model.constraints import Artificial, Constraint, FrameConstraint, structure_of
 from spacectl.model.elements import JointElement
 from spacectl.model.joints import Planar
@@ -65,18 +65,20 @@ class Frames:
         """Whether gravity is a load on each body, which needs placements in the root."""
         n, properties = self.numbers.group("environment"), (1.0, np.zeros(3), np.eye(3))
         away = Placement(np.eye(3), np.array([1.0, 0.0, 0.0]))  # from a centre of attraction
-        return self.system.environment.gravity_wrench(away, properties, n) is not None
+        return self.system.environment.gravity_wrench(0.0, away, properties, n) is not None
 
     @cached_property
     def needs_placements(self) -> bool:
         """Whether something asks where a body is in the root: gravity as a load, actuators in world axes, springs to it."""
-        if self.has_gravity or any(getattr(a, "axes", "") == "world" for a in self.system.actuators):
+        if self.has_gravity or any(
+            item.axes == "world" for actuator in self.system.actuators for item in actuator.wrenches
+        ):
             return True
         return any(sees_root(self, element) for element in self.system.point_elements)
 
-    def root_rate(self, n: Mapping[str, Any]) -> Any | None:
+    def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any | None:
         """Inertial rate of the root from the environment's numbers; None if it does not turn."""
-        return self.system.environment.root_rate(n)
+        return self.system.environment.root_rate(t, n)
 
     @cached_property
     def bodies(self) -> dict[int, list[str]]:
@@ -100,23 +102,33 @@ class Frames:
         n = self.numbers
         return i, "", X @ Placement(n[f"{body}.{frame}.rotation"], n[f"{body}.{frame}.at"])
 
-    def actuators(self, aggregate: Aggregate) -> list[Actuator]:
-        """Actuators that push on bodies of an aggregate, or work in joints that close its loops."""
-        loops = {item.name for item in aggregate.constraints}
-        pushing = [a for i in aggregate.links for a in self._pushing.get(i, ())]
-        return pushing + [a for a in self._closing if a.joint in loops]  # type: ignore[attr-defined]
+    def efforts(self, aggregate: Aggregate) -> list[tuple[Actuator, Effort]]:
+        """Efforts on bodies of an aggregate, and in joints that close its loops, with their actuators."""
+        own = [pair for i in aggregate.links for pair in self._on_links.get(i, ())]
+        return own + [pair for item in aggregate.constraints for pair in self._in_loops.get(item.name, ())]
 
     @cached_property
-    def _pushing(self) -> dict[int, list[Actuator]]:
-        found: dict[int, list[Actuator]] = {}
+    def _on_links(self) -> dict[int, list[tuple[Actuator, Effort]]]:
+        found: dict[int, list[tuple[Actuator, Effort]]] = {}
         for actuator in self.system.actuators:
-            if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                found.setdefault(self.place(actuator.on)[0], []).append(actuator)  # type: ignore[attr-defined]
+            for effort in actuator.wrenches:
+                found.setdefault(self.place(effort.on)[0], []).append((actuator, effort))
         return found
 
     @cached_property
-    def _closing(self) -> list[Actuator]:
-        return [a for a in self.system.actuators if loop_motor(self.system, a) is not None]
+    def _in_loops(self) -> dict[str, list[tuple[Actuator, Effort]]]:
+        found: dict[str, list[tuple[Actuator, Effort]]] = {}
+        for actuator in self.system.actuators:
+            for effort in actuator.joint_efforts:
+                if loop_motor(self.system, effort) is not None:
+                    found.setdefault(effort.joint, []).append((actuator, effort))
+        return found
+
+    def keepers(self, aggregate: Aggregate) -> list[Actuator]:
+        """Actuators that keep constraints of an aggregate."""
+        kinds = [item.kind for item in aggregate.constraints if isinstance(item.kind, Artificial)]
+        names = {name for kind in kinds for name in kind.by}
+        return [actuator for actuator in self.system.actuators if actuator.input_name in names]
 
     def elements(self, members: tuple[int, ...]) -> list[JointElement]:
         """Springs and drives in the joints of some links."""
@@ -172,12 +184,14 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
     for k, i in enumerate(aggregate.links):
         values |= {f"#link{k}.{key}": value for key, value in _link_values(frames, frames.links.items[i]).items()}
     environment = frames.numbers.group("environment")
-    if frames.has_gravity or (aggregate.elements and frames.root_rate(environment) is not None):
+    if frames.has_gravity or (aggregate.elements and frames.root_rate(0.0, environment) is not None):
         values |= {f"#environment.{key}": np.asarray(value) for key, value in environment.items()}
     owners = [(f"#constraint{k}", item.name) for k, item in enumerate(aggregate.constraints)]
     owners += [(f"#element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
     owners += [(f"#point{k}", item.name) for k, item in enumerate(aggregate.elements)]
-    owners += [(f"#input{k}", a.input_name) for k, a in enumerate(frames.actuators(aggregate))]
+    owners += [(f"#input{k}", actuator.input_name) for k, (actuator, _) in enumerate(frames.efforts(aggregate))]
+    scaled = [any(effort.gain for effort in actuator.joint_efforts) for actuator in frames.keepers(aggregate)]
+    owners += [(f"#keeper{k}", frames.keepers(aggregate)[k].input_name) for k, is_so in enumerate(scaled) if is_so]
     for role, owner in owners:
         own = {f"{role}.{key}": np.asarray(value, dtype=float) for key, value in frames.numbers.group(owner).items()}
         values |= own
@@ -235,7 +249,7 @@ def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
             kinds = ("position", "velocity", "angular_velocity", "rotation")
             found += [name for kind, name in item.rule.needs if kind in kinds]
     found += [on for element in aggregate.elements for on, _ in element.points]
-    found += [actuator.on for actuator in frames.actuators(aggregate) if hasattr(actuator, "on")]
+    found += [effort.on for _, effort in frames.efforts(aggregate) if isinstance(effort, Wrench)]
     return list(dict.fromkeys(found))
 
 
@@ -253,12 +267,11 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
         )
     constraints = [(structure_of(item), _owners(frames, item)) for item in aggregate.constraints]
     elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
-    keys = ("on", "axes", "joint", "component")
-    actuators = [[class_key(type(a)), *(str(getattr(a, key, "")) for key in keys)] for a in frames.actuators(aggregate)]
+    efforts = [effort for _, effort in frames.efforts(aggregate)]
     points = key_of_points(frames, aggregate)
-    told = repr([constraints, elements, points, actuators, [(place[i], frame) for i, frame in ports]])
+    told = repr([constraints, elements, points, efforts, [(place[i], frame) for i, frame in ports]])
     pattern = [(name, fixed[name].tolist(), values[name][fixed[name]].tolist()) for name in values]
-    environment = class_key(type(frames.system.environment))
+    environment = class_key(type(frames.system.environment)), *frames.system.environment.structure
     places = {on: frames.place(on)[:2] for on in _frames_of(frames, aggregate)}
     seen = [(place.get(i, ROOT), frame) for i, frame in places.values()]
     text = repr([links, environment, seen, [(a, str(b), c) for a, b, c in pattern], repr(extra)])
@@ -269,12 +282,7 @@ def _owners(frames: Frames, item: Any) -> list[Any]:
     """Actuators that keep a constraint, by joint."""
     names = item.kind.by if isinstance(item.kind, Artificial) else ()
     return [
-        [
-            (class_key(type(a)), getattr(a, "joint", ""), getattr(a, "component", ""))
-            for a in frames.system.actuators
-            if a.input_name == name
-        ]
-        for name in names
+        [actuator.efforts() for actuator in frames.system.actuators if actuator.input_name == name] for name in names
     ]
 
 
@@ -287,7 +295,7 @@ def _without_names(frames: Frames, aggregate: Aggregate, text: str) -> str:
         names |= {joint: f"@joint{k}", f"{joint}_dot": f"@rate{k}"}
         names |= {name: f"@body{k}_{m}" for m, name in enumerate(frames.bodies.get(i, ()))}
     names |= {item.name: f"@constraint{k}" for k, item in enumerate(aggregate.constraints)}
-    names |= {a.input_name: f"@input{k}" for k, a in enumerate(frames.actuators(aggregate))}
+    names |= {actuator.input_name: f"@input{k}" for k, (actuator, _) in enumerate(frames.efforts(aggregate))}
     base = aggregate.base[0]
     names |= {name: f"@base{m}" for m, name in enumerate(frames.bodies.get(base, ()) if base != ROOT else ())}
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

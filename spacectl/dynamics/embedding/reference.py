@@ -70,15 +70,15 @@ class EmbeddedTwin:
             If an aggregate has no accelerations; the message names its loops and joints.
         """
         q, v, u = (np.asarray(item, dtype=float).reshape(-1) for item in (q, v, u))
-        states = self.outward(float(np.asarray(t).reshape(-1)[0]), q, v, u)
+        time = float(np.asarray(t).reshape(-1)[0])
+        states, root = self.outward(time, q, v, u), self.model.root(time)
         tau = np.zeros(self.n_v)
-        np.add.at(tau, self.model.joint_inputs[:, 1], u[self.model.joint_inputs[:, 0]])
+        pairs, gains = self.model.joint_inputs
+        np.add.at(tau, pairs[:, 1], gains * u[pairs[:, 0]])
         for k in reversed(range(len(states))):
             self._inward(k, states, tau)
         for member, state in zip(self.members, states, strict=True):
-            above = (
-                self.model.root[6:12] if member.base == ROOT else _at(states[member.base].accelerations, member.port, 6)
-            )
+            above = root[6:12] if member.base == ROOT else _at(states[member.base].accelerations, member.port, 6)
             solution: Any = state.solution
             state.base_acceleration, state.v_dot = above, solution.v_dot + solution.G @ above
             onward = self.model.evaluator(member.kind, "onward")
@@ -88,11 +88,11 @@ class EmbeddedTwin:
     def outward(self, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[MemberState]:
         """Motion of all aggregates, with nothing on their ports yet."""
         states: list[MemberState] = []
-        padded = np.append(u, 0.0)
+        padded, root = np.append(u, 0.0), self.model.root(t)
         for member in self.members:
             kind, base = member.kind, None if member.base == ROOT else states[member.base]
-            twist = self.model.root[:6] if base is None else _at(base.twists, member.port, 6)
-            placement = self.model.root[12:] if base is None else _at(base.placements, member.port, 12)
+            twist = root[:6] if base is None else _at(base.twists, member.port, 6)
+            placement = root[12:] if base is None else _at(base.placements, member.port, 12)
             placement = placement[: kind.size("X")]
             given = [t, q[member.q], v[member.v], twist, placement, padded[member.u], member.record]
             results = self.model.evaluator(kind, "outward")(*given)
@@ -159,7 +159,7 @@ class EmbeddedTwin:
 
     def rows(self, member: Member, t: float, q: Any, v: Any) -> list[np.ndarray]:
         """position, speed, J, J_position, W, gamma, sides of one member's loops, for its own q and v."""
-        return self.model.evaluator(member.kind, "rows")(t, q, v, self.model.root[:6], member.record)
+        return self.model.evaluator(member.kind, "rows")(t, q, v, self.model.root(t)[:6], member.record)
 
 
 def _at(whole: Any, place: int, size: int) -> Any:

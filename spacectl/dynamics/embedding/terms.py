@@ -18,12 +18,12 @@ from spacectl.dynamics.embedding.record import Frames, Record
 from spacectl.dynamics.recursion.links import Link
 from spacectl.dynamics.recursion.steps import unpack_inertia
 from spacectl.dynamics.recursion.sweeps import LinkMotion, bias_loads, carried_acceleration, move_all
+from spacectl.dynamics.tree.actuation import effort_gain, unit_wrench
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.model.actuators import BodyTorque, JointTorque
-from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.actuators import JointEffort, Wrench
 from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, dot, stack, zeros
-from spacectl.spatial.flexible import Attachment, attach, distributed_load
+from spacectl.spatial.flexible import Attachment, attach
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, cross_motion, move_twist, pull_wrench
 
@@ -49,12 +49,12 @@ class AggregateTerms:
         self.record, self.pieces = record.symbols()
         self.place = {i: k for k, i in enumerate(self.aggregate.links)}
         self.links, n_q, n_v = self._local_links()
-        self.pushing = frames.actuators(self.aggregate)
+        self.efforts = frames.efforts(self.aggregate)
         sym, size = ca.SX.sym, 27 if is_symmetric else 42
         self.t, self.q, self.v, self.v_dot = sym("t"), sym("q", n_q), sym("v", n_v), sym("v_dot", n_v)
         self.base_twist, self.base_acceleration = sym("V", 6), sym("A", 6)
         self.base_placement = sym("X", 12 if frames.needs_placements else 0)
-        self.u, self.outer = sym("u", len(self.pushing)), sym("ports", size * len(self.ports))
+        self.u, self.outer = sym("u", len(self.efforts)), sym("ports", size * len(self.ports))
 
     def _local_links(self) -> tuple[list[Link], int, int]:
         """Links with symbols for numbers, indices within the aggregate, and the numbers of coordinates and speeds."""
@@ -214,31 +214,24 @@ class AggregateTerms:
             if self.frames.has_gravity:
                 X = self.base @ self.placements[i]
                 for X_FB, body in members:
-                    total = total + pull_wrench(X_FB, environment.gravity_wrench(X @ X_FB, body, n))
+                    total = total + pull_wrench(X_FB, environment.gravity_wrench(self.t, X @ X_FB, body, n))
                 if motion.modal is not None:
-                    modal[i] = modal[i] + environment.modal_gravity(X, motion.modal, n)
+                    modal[i] = modal[i] + environment.modal_gravity(self.t, X, motion.modal, n)
             loads.append(total)
-        for k, actuator in enumerate(self.pushing):
-            if isinstance(actuator, JointTorque):
+        for k, (_, effort) in enumerate(self.efforts):
+            if isinstance(effort, JointEffort):
                 continue
-            i, wrench, forces = self._unit_wrench(k, actuator)
+            i, wrench, forces = self._unit_wrench(k, effort)
             loads[i] = loads[i] + wrench * self.u[k]
             if forces is not None:
                 modal[i] = modal[i] + forces * self.u[k]
         return loads, modal
 
-    def _unit_wrench(self, k: int, actuator: Any) -> tuple[int, Any, Any]:
-        """Link, wrench about its frame and modal forces of a body actuator at unit input."""
-        i, X, attachment = self.located(actuator.on)
-        link, n = self.links[i], self.group(f"#input{k}")
-        along = n["direction"]
-        if actuator.axes == "world":
-            along = (self.base @ self.placements[i] @ X).R.T @ along
-        if isinstance(actuator, DistributedForce):
-            return i, *distributed_load(n, self.q[link.node.eta], along)
-        none = zeros(3, self.q)
-        wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
-        return i, pull_wrench(X, wrench), None if attachment is None else attachment.S.T @ wrench
+    def _unit_wrench(self, k: int, effort: Wrench) -> tuple[int, Any, Any]:
+        """Link, wrench about its frame and modal forces of an effort on a body at unit input."""
+        i, X, attachment = self.located(effort.on)
+        eta = self.q[self.links[i].node.eta] if effort.is_spread else None
+        return i, *unit_wrench(effort, self.group(f"#input{k}"), X, self.base @ self.placements[i], eta, attachment)
 
     def located(self, on: str) -> tuple[int, Placement, Attachment | None]:
         """Link (within the aggregate; `ROOT` for what is fixed in the base) of a frame, its placement there, its modes."""
@@ -269,15 +262,15 @@ class AggregateTerms:
         """Generalised forces of motors in joints that close loops: power ``effort . relative twist``."""
         total = ca.SX.zeros(self.v.shape[0])
         names = [item.name for item in self.aggregate.constraints]
-        for k, actuator in enumerate(self.pushing):
-            if isinstance(actuator, JointTorque):
-                at = names.index(actuator.joint)
-                effort = self._closing_effort(self.aggregate.constraints[at], self.group(f"#constraint{at}"), actuator)
-                total += effort * self.u[k]
+        for k, (_, effort) in enumerate(self.efforts):
+            if isinstance(effort, JointEffort):
+                at, gain = names.index(effort.joint), effort_gain(effort, self.group(f"#input{k}"))
+                column = self._closing_effort(self.aggregate.constraints[at], self.group(f"#constraint{at}"), effort)
+                total += column * gain * self.u[k]
         return total
 
-    def _closing_effort(self, loop: Any, n: dict[str, Any], actuator: JointTorque) -> Any:
-        component = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
+    def _closing_effort(self, loop: Any, n: dict[str, Any], effort: JointEffort) -> Any:
+        component = find_component("actuator", effort.component, loop)[1]
         (X_a, twist_a), (X_b, twist_b) = (self.frame(on) for on in (loop.a, loop.b))
         X = X_b @ Placement(n["rotation_b"], n["at_b"])
         R_JF = (X_a.R @ n["rotation_a"]).T @ X.R

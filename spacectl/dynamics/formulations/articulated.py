@@ -22,6 +22,8 @@ from spacectl.dynamics.recursion.link_points import LinkPoints
 from spacectl.dynamics.recursion.links import Links, form_links
 from spacectl.dynamics.recursion.sweeps import LinkMotion, forward_dynamics, inverse_dynamics, move_all
 from spacectl.dynamics.recursion.tree_data import serves_tree
+from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, unit_wrench
+from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Tree, symbolic_numbers
 from spacectl.dynamics.tree.passive import joint_efforts
 from spacectl.dynamics.tree.tether_lengths import line_lengths
@@ -30,12 +32,10 @@ from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.dynamics.waist.options import Options
-from spacectl.model.actuators import BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.model.actuators import Wrench
 from spacectl.model.system import System
-from spacectl.model.validation.validate import find_speed
-from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.flexible import attach, distributed_load
+from spacectl.spatial.backend import zeros
+from spacectl.spatial.flexible import attach
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["Sweeps", "form_articulated"]
@@ -139,7 +139,7 @@ class Sweeps:
     @cached_property
     def _points(self) -> LinkPoints:
         """Springs and tethers between points."""
-        rate = self.system.environment.root_rate(self._environment)
+        rate = self.system.environment.root_rate(self.t, self._environment)
         return LinkPoints(self.system, self.tree, self.numbers, self.links, self.motions, self.placements, rate)
 
     @cached_property
@@ -149,10 +149,8 @@ class Sweeps:
     @cached_property
     def _root(self) -> tuple[Any, Any]:
         """Twist and acceleration of the root frame."""
-        rate = self.system.environment.root_rate(self._environment)
-        lift = self.system.environment.root_acceleration(self._environment)
-        none = zeros(3, self.q)
-        return stack(none if rate is None else rate, none), stack(none, none if lift is None else lift)
+        root = root_motion(self.system.environment, self.t, self._environment, self.q)
+        return root.twist, root.acceleration
 
     @cached_property
     def _v_dot(self) -> Any:
@@ -161,7 +159,9 @@ class Sweeps:
         loads = [load + extra for load, extra in zip(loads, gravity, strict=True)]
         modal = {i: force + pulls[i] for i, force in modal.items()}
         tau = tau + joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
-        return ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
+        rates = ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
+        # what all bodies ask for (the place on an orbit) is found once
+        return rates if self.system.environment.is_steady else ca.cse(rates)
 
     def _gravity(self) -> tuple[list[Any], dict[int, Any]]:
         """Wrenches on the links, about F, and forces on the modes: gravity beyond a uniform field, elasticity, springs."""
@@ -171,7 +171,7 @@ class Sweeps:
                 loads.append(self._gravity_on(i, link.members))
                 continue
             loads.append(self._gravity_on(i, [(Placement.identity(self.q), motion.modal.rigid.about_centre())]))
-            pull = self.system.environment.modal_gravity(self.placements[i], motion.modal, self._environment)
+            pull = self.system.environment.modal_gravity(self.t, self.placements[i], motion.modal, self._environment)
             elastic = link.node.flexible_body.elastic_forces(self.q[link.node.eta], motion.rates, link.n)
             modal[i] = -elastic if pull is None else pull - elastic
         self._points.add_loads(self.t, self.q, self.v, loads, modal)
@@ -180,37 +180,31 @@ class Sweeps:
     def _gravity_on(self, i: int, members: list[tuple[Placement, Any]]) -> Any:
         total = zeros(6, self.q)
         for X_FB, properties in members:
-            if (
-                self.system.environment.gravity_wrench(Placement.identity(self.q), properties, self._environment)
-                is None
-            ):
-                return total
             X_NB = self.placements[i] @ X_FB
-            wrench = self.system.environment.gravity_wrench(X_NB, properties, self._environment)
-            total = total + pull_wrench(X_FB, wrench)
+            wrench = self.system.environment.gravity_wrench(self.t, X_NB, properties, self._environment)
+            total = total if wrench is None else total + pull_wrench(X_FB, wrench)
         return total
 
     def _actuation(self) -> tuple[Any, list[Any], dict[int, Any]]:
         """Generalised forces at the joints, external wrenches on the links and forces on the modes, linear in u."""
         tau, loads = ca.SX.zeros(self.v.shape[0]), [zeros(6, self.q) for _ in self.links.items]
         modal = {i: zeros(at.rates.shape[0], self.q) for i, at in enumerate(self.motions) if at.modal is not None}
+        nodes = {node.part.joint_name: node for node in self.tree.nodes}
         for k, actuator in enumerate(self.system.actuators):
-            if isinstance(actuator, (JointTorque, ReactionWheel)):
-                joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
-                node = next(node for node in self.tree.nodes if node.part.joint_name == joint)
-                shift = find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0
-                tau[node.v.start + shift] += self.u[k]
-                continue
-            i, wrench, forces = self._unit_wrench(actuator)
-            if i != ROOT:
-                loads[i] = loads[i] + wrench * self.u[k]
-                if forces is not None:
-                    modal[i] = modal[i] + forces * self.u[k]
+            n = self.numbers.group(actuator.input_name)
+            for effort in actuator.joint_efforts:
+                tau[effort_speed(effort, nodes)] += effort_gain(effort, n) * self.u[k]
+            for wrench in actuator.wrenches:
+                i, load, forces = self._unit_wrench(wrench, n)
+                if i != ROOT:
+                    loads[i] = loads[i] + load * self.u[k]
+                    if forces is not None:
+                        modal[i] = modal[i] + forces * self.u[k]
         return tau, loads, modal
 
-    def _unit_wrench(self, actuator: Any) -> tuple[int, Any, Any]:
-        """Link index, wrench about F and modal forces (None if there are none) of a body actuator with unit input."""
-        body, _, frame = actuator.on.partition(".")
+    def _unit_wrench(self, effort: Wrench, n: Mapping[str, Any]) -> tuple[int, Any, Any]:
+        """Link index, wrench about F and modal forces (None if there are none) of an effort on a body, for unit input."""
+        body, _, frame = effort.on.partition(".")
         i, X = self.links.body[self.tree.index(body)]
         if i == ROOT:
             return i, None, None
@@ -220,10 +214,4 @@ class Sweeps:
             X = attachment.X_BA
         elif frame:
             X = X @ Placement(self.numbers[f"{body}.{frame}.rotation"], self.numbers[f"{body}.{frame}.at"])
-        n = self.numbers.group(actuator.input_name)
-        along = (self.placements[i] @ X).R.T @ n["direction"] if actuator.axes == "world" else n["direction"]
-        if isinstance(actuator, DistributedForce):
-            return i, *distributed_load(n, self.q[link.node.eta], along)
-        none = zeros(3, self.q)
-        wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
-        return i, pull_wrench(X, wrench), None if attachment is None else attachment.S.T @ wrench
+        return i, *unit_wrench(effort, n, X, self.placements[i], self.q[link.node.eta], attachment)

@@ -74,6 +74,8 @@ class Builder:
         if "x" in keys:
             q, v = self.terms.q, self.symbols["v"]
             expressions = ca.substitute(expressions, [q, v], [self.x[: q.shape[0]], self.x[q.shape[0] :]])
+        if not self.terms.system.environment.is_steady:  # what all bodies ask for (the place on an orbit) is found once
+            expressions = ca.cse(expressions)
         return ca.Function(name, [self.symbols[key] for key in keys], expressions, keys, [key for key, _ in results])
 
     def shared(self) -> dict[str, Callable[[], ca.Function]]:

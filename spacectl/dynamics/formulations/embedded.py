@@ -98,9 +98,9 @@ def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
             return f"{type(element).__name__} '{element.name}', which brings bodies or line that runs"
     names = {item.name for item in active}
     for actuator in system.actuators:
-        loop = loop_motor(system, actuator)
-        if loop is not None and loop.name not in names:
-            return f"actuator '{actuator.input_name}' in loop '{loop.name}', which is not active"
+        for loop in (loop_motor(system, effort) for effort in actuator.efforts()):
+            if loop is not None and loop.name not in names:
+                return f"actuator '{actuator.input_name}' in loop '{loop.name}', which is not active"
     return ""
 
 

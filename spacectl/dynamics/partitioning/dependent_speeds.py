@@ -10,9 +10,8 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.constraints.solvers import RANK, row_units
+from spacectl.dynamics.tree.actuation import effort_speed
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.actuators import JointTorque
-from spacectl.model.validation.validate import find_speed
 
 __all__ = ["KEPT", "choose_dependent", "unit_rows", "wish_weights"]
 
@@ -29,9 +28,9 @@ def wish_weights(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:
         weight[node.eta_dot] = _MODAL
     nodes = {node.part.joint_name: node for node in tree.nodes}
     for actuator in terms.system.actuators:
-        if isinstance(actuator, JointTorque) and actuator.joint in nodes:
-            node = nodes[actuator.joint]
-            weight[node.v.start + find_speed(actuator, node.part)] = _DRIVEN
+        for effort in actuator.joint_efforts:
+            if effort.joint in nodes:
+                weight[effort_speed(effort, nodes)] = _DRIVEN
     known = [*tree.coordinates.names, *tree.speeds.names]
     for name in keep:
         if name not in known:

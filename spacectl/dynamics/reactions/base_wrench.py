@@ -20,7 +20,6 @@ from spacectl.core.errors import ModelError, unknown_name, warn
 from spacectl.dynamics.formulations.switching import constraints_of
 from spacectl.dynamics.reactions.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
 from spacectl.spatial.motion import Placement, pull_wrench
 
@@ -133,8 +132,9 @@ def _tree_wrenches(
                     "base='world'"
                 )
             inner.add(item.name)
-    efforts = {a.input_name: a for a in eom.system.actuators}
-    is_inner = {name: isinstance(a, JointTorque) and a.joint in inner for name, a in efforts.items()}
+    is_inner = {
+        item.input_name: any(effort.joint in inner for effort in item.joint_efforts) for item in eom.system.actuators
+    }
     outer = ~np.array(_inner_rows(eom, inner, is_inner))
     _warn_if_shared(eom, t, np.concatenate([q, v]), p, outer, base)
     lam = np.where(outer, lam, 0.0)

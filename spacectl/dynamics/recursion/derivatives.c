@@ -102,7 +102,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         }
     }
     for (int k = 0; k < n; k++) v_dot[k] = -h[k];
-    for (long long k = 0; k < tree->n_joint_inputs; k++) v_dot[tree->joint_input[2 * k + 1]] += u[tree->joint_input[2 * k]];
+    for (long long k = 0; k < tree->n_joint_inputs; k++) v_dot[tree->joint_input[2 * k + 1]] += tree->joint_gain[k] * u[tree->joint_input[2 * k]];
     const int bad = is_dense ? sc_factor(n, M) : sc_eliminate(tree, all, speeds, strip);
     if (bad >= 0) return bad;
     if (is_dense) sc_solve(n, M, v_dot);
@@ -191,7 +191,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         }
     }
     for (long long k = 0; k < tree->n_joint_inputs; k++)
-        rhs[(long long)tree->joint_input[2 * k + 1] * width + 2 * n + tree->joint_input[2 * k]] += 1.0;
+        rhs[(long long)tree->joint_input[2 * k + 1] * width + 2 * n + tree->joint_input[2 * k]] += tree->joint_gain[k];
     for (long long k = 0; k < tree->n_body_inputs; k++)
         for (long long j = tree->body_input[4 * k + 1]; j >= 0; j = tree->parent[j])
             for (int b = 0; b < sc_columns(tree->kind[j]); b++)

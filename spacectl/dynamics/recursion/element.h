@@ -21,6 +21,7 @@ typedef struct {
     const double *records;   /* R_PJ, p_PJ, mass, first moment, inertia xx xy xz yy yz zz */
     const double *root;      /* twist, acceleration */
     const int *joint_input;  /* pairs (input, speed) */
+    const double *joint_gain; /* generalised force of each for unit input */
     const int *body_input;   /* quadruples (input, element, is torque, in world axes) */
     const double *body_data; /* point, direction */
     const int *member;       /* element of each member */

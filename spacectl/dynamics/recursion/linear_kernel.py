@@ -35,6 +35,7 @@ _ARRAYS = (
     "records",
     "root",
     "joint_input",
+    "joint_gain",
     "body_input",
     "body_data",
     "member",

@@ -16,14 +16,14 @@ import casadi as ca
 
 from spacectl.codegen.emit_c import emit_step
 from spacectl.dynamics.recursion.sweeps import Elimination, LinkMotion, accelerate, eliminate, move
-from spacectl.model.environment import CentralGravity, CircularOrbit, Environment, has_field_of
+from spacectl.model.environment import ENVIRONMENTS, Environment, has_field_of
 from spacectl.model.joints import Cartesian, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, move_twist, pull_wrench
 
-__all__ = ["GRAVITIES", "RECORD", "StepKind", "gravity_index", "has_step", "kind_name", "step_kinds", "steps_source"]
+__all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "kind_name", "step_kinds", "steps_source"]
 
 #: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint numbers (6)
 RECORD = 9 + 3 + 1 + 3 + 6 + 6
@@ -43,9 +43,6 @@ _JOINTS: tuple[Joint, ...] = (
     Planar(normal="z"),
     Free(),
 )
-
-#: Environments whose gravity is a load on each body, with an example of each
-GRAVITIES: dict[str, Environment] = {"CentralGravity": CentralGravity(), "CircularOrbit": CircularOrbit(rate=1.0)}
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,24 @@ def has_step(joint: Joint) -> bool:
     return any(type(joint) is type(known) for known in _JOINTS)
 
 
+@cache
+def gravities() -> dict[str, Environment]:
+    """Kinds of environments whose gravity is a load on each body that does not depend on time, with an example of each."""
+    examples = {name: kind(**kind.example) for name, kind in ENVIRONMENTS.items() if _pulls(kind)}
+    return {name: example for name, example in examples.items() if example.is_steady}
+
+
+def _pulls(kind: type[Environment]) -> bool:
+    return kind.gravity_wrench is not Environment.gravity_wrench
+
+
 def gravity_index(environment: Environment) -> int | None:
-    """Place of an environment's gravity among `GRAVITIES`; -1 if gravity is no load, None if there is no step for it."""
-    if type(environment).gravity_wrench is Environment.gravity_wrench:
+    """Place of an environment's gravity among `gravities`; -1 if gravity is no load, None if there is no step for it."""
+    if not environment.is_steady:
+        return None
+    if not _pulls(type(environment)):
         return -1
-    known = (i for i, item in enumerate(GRAVITIES.values()) if has_field_of(environment, type(item)))
+    known = (i for i, item in enumerate(gravities().values()) if has_field_of(environment, type(item)))
     return next(known, None)
 
 
@@ -96,13 +106,13 @@ def _functions() -> dict[str, list[ca.Function]]:
 def steps_source() -> str:
     """C text of all steps and of the tables that list them by kind."""
     functions = [function for steps in _functions().values() for function in steps]
-    functions += [function for name, example in GRAVITIES.items() for function in _gravity_steps(name, example)]
+    functions += [function for name, example in gravities().items() for function in _gravity_steps(name, example)]
     tables = []
     for step in ("out", "inward", "accelerate", "follow", "project", "rate"):
         names = ", ".join(f"sc_{step}_{kind.name}" for kind in step_kinds())
         tables.append(f"static const sc_step sc_{step}[] = {{{names}}};")
     for table in ("sc_load", "sc_load_gradient"):
-        tables.append(f"static const sc_step {table}[] = {{{', '.join(f'{table}_{name}' for name in GRAVITIES)}}};")
+        tables.append(f"static const sc_step {table}[] = {{{', '.join(f'{table}_{name}' for name in gravities())}}};")
     for table, values in (
         ("speeds", [kind.n_v for kind in step_kinds()]),
         ("subspace", [kind.n_s for kind in step_kinds()]),
@@ -183,7 +193,7 @@ def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
     X = _placement(X_FB)
     properties = (body[0], body[1:4], _symmetric_matrix(body[4:]))
     moved = _placement(X_NF) @ Placement(ca.SX(ca.DM.eye(3)) + skew(d[:3]), d[3:])
-    wrench = pull_wrench(X, example.gravity_wrench(moved @ X, properties, numbers))
+    wrench = pull_wrench(X, example.gravity_wrench(0.0, moved @ X, properties, numbers))
     here, gradient = ca.substitute([wrench, ca.jacobian(wrench, d)], [d], [ca.SX.zeros(6)])
     arguments = [X_NF, X_FB, body, ca.vertcat(*numbers.values())]
     return [

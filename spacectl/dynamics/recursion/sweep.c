@@ -26,6 +26,7 @@ typedef struct {
     const double *records;
     const double *root; /* twist, acceleration */
     const int *joint_input;  /* pairs (input, speed) */
+    const double *joint_gain; /* generalised force of each for unit input */
     const int *body_input;   /* quadruples (input, link, is torque, in world axes) */
     const double *body_data; /* point, direction */
     const int *member;       /* link of each member */
@@ -93,7 +94,7 @@ static void sc_loads(const sc_tree *tree, double *work, const double *u, double 
         for (int k = 0; k < 6; k++) room.w[k] -= load[k];
     }
     if (!u) return;
-    for (long long k = 0; k < tree->n_joint_inputs; k++) tau[tree->joint_input[2 * k + 1]] += u[tree->joint_input[2 * k]];
+    for (long long k = 0; k < tree->n_joint_inputs; k++) tau[tree->joint_input[2 * k + 1]] += tree->joint_gain[k] * u[tree->joint_input[2 * k]];
     for (long long k = 0; k < tree->n_body_inputs; k++) {
         const int *which = tree->body_input + 4 * k;
         const double *point = tree->body_data + SC_BODY_INPUT * k, *d = point + 3, input = u[which[0]];

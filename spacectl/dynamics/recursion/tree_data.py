@@ -14,10 +14,10 @@ from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.links import Link, Links, form_links
 from spacectl.dynamics.recursion.steps import RECORD, gravity_index, has_step, kind_name, step_kinds
+from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
+from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, numeric_numbers
-from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel, Thruster
 from spacectl.model.system import System
-from spacectl.model.validation.validate import find_speed
 from spacectl.spatial.motion import Placement
 
 __all__ = [
@@ -52,13 +52,13 @@ _ARRAYS = (
     "records",
     "root",
     "joint_input",
+    "joint_gain",
     "body_input",
     "body_data",
     "member",
     "member_data",
     "environment",
 )
-_ACTUATORS = (JointTorque, JointForce, BodyForce, BodyTorque, Thruster, ReactionWheel)
 _UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -137,12 +137,11 @@ def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, i
     return (ends - shares).astype(np.int64), int(ends[-1]) if len(ends) else n_v
 
 
-def environment_arrays(system: System, numbers: Numbers) -> dict[str, np.ndarray]:
-    """Twist and acceleration of the root, and the environment's numbers."""
+def environment_arrays(system: System, numbers: Numbers, t: float = 0.0) -> dict[str, np.ndarray]:
+    """Twist and acceleration of the root at a time, and the environment's numbers."""
     n = numbers.group("environment")
-    rate, lift = system.environment.root_rate(n), system.environment.root_acceleration(n)
-    none = np.zeros(3)
-    root = np.concatenate([none if rate is None else rate, none, none, none if lift is None else lift])
+    motion = root_motion(system.environment, t, n, np.zeros(1))
+    root = np.concatenate([np.ravel(motion.twist), np.ravel(motion.acceleration)]).astype(float)
     return {"root": root, "environment": np.concatenate([np.zeros(0), *(np.ravel(value) for value in n.values())])}
 
 
@@ -152,14 +151,14 @@ def serves_tree(system: System) -> bool:
 
 
 def knows_kinds(system: System) -> bool:
-    """Whether there are generated steps for all joints, actuators and the gravity of a system.
+    """Whether there are generated steps for all joints and the gravity of a system; actuators are data, whatever their class.
 
-    A class that has none, a user's subclass included, goes the general way through expressions.
+    A joint or environment that has none, a user's subclass included, takes the general way through expressions.
     """
     joints = (part.joint for part in system.tree)
     return (
         all(has_step(joint) or not joint.speeds for joint in joints)
-        and all(type(actuator) in _ACTUATORS for actuator in system.actuators)
+        and not any(wrench.is_spread for actuator in system.actuators for wrench in actuator.wrenches)
         and gravity_index(system.environment) is not None
     )
 
@@ -175,7 +174,7 @@ def gravity_number(system: System) -> int:
     index = gravity_index(system.environment)
     if index is None:
         raise ModelError(
-            f"system '{system.name}': the data-driven kernels do not know the gravity of "
+            f"system '{system.name}': the data-driven kernels do not know the field of "
             f"{type(system.environment).__name__}; use kind='auto' or 'unrolled'"
         )
     return index
@@ -199,34 +198,33 @@ def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str
 def input_arrays(
     system: System, tree: Tree, links: Links, numbers: Numbers, frames: list[tuple[int, Placement]]
 ) -> dict[str, np.ndarray]:
-    """Joint inputs as (input, speed), body inputs as (input, carrier, is torque, in world axes) with point, direction."""
+    """Joint inputs (input, speed) with gains, body inputs (input, carrier, is torque, in world axes) with point, direction."""
     joints = {node.part.joint_name: node for node in tree.nodes}
     joint_input: list[tuple[int, int]] = []
+    gains: list[float] = []
     body_input: list[tuple[int, int, int, int]] = []
     body_data: list[Any] = []
     for k, actuator in enumerate(system.actuators):
-        if isinstance(actuator, (JointTorque, ReactionWheel)):
-            is_joint = isinstance(actuator, JointTorque)
-            node = joints[actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name]
-            joint_input.append((k, node.v.start + (find_speed(actuator, node.part) if is_joint else 0)))  # type: ignore[arg-type]
-            continue
-        body, _, frame = actuator.on.partition(".")  # type: ignore[attr-defined]
-        index = tree.index(body)
-        i, X_FB = links.body[index]
-        if i == ROOT:
-            continue
-        carrier, X_F = frames[i]
-        X = X_F @ X_FB
-        if frame:
-            X = X @ Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])
         n = numbers.group(actuator.input_name)
-        in_world = actuator.axes == "world"  # type: ignore[attr-defined]
-        along = n["direction"] if in_world else X.R @ n["direction"]
-        is_torque = isinstance(actuator, BodyTorque)
-        body_input.append((k, carrier, int(is_torque), int(in_world)))
-        body_data.append(np.concatenate([np.zeros(3) if is_torque else X.point(n["at"]), along]))
+        for effort in actuator.joint_efforts:
+            joint_input.append((k, effort_speed(effort, joints)))
+            gains.append(float(effort_gain(effort, n)))
+        for wrench in actuator.wrenches:
+            body, _, frame = wrench.on.partition(".")
+            i, X_FB = links.body[tree.index(body)]
+            if i == ROOT:
+                continue
+            carrier, X_F = frames[i]
+            X = X_F @ X_FB
+            if frame:
+                X = X @ Placement(numbers[f"{body}.{frame}.rotation"], numbers[f"{body}.{frame}.at"])
+            in_world, along = wrench.axes == "world", wrench.arrow(n)
+            at = np.zeros(3) if wrench.is_moment else X.point(n[wrench.at]) if wrench.at else X.p
+            body_input.append((k, carrier, int(wrench.is_moment), int(in_world)))
+            body_data.append(np.concatenate([at, along if in_world else X.R @ along]))
     return {
         "joint_input": np.array(joint_input, dtype=np.intc).reshape(-1, 2),
+        "joint_gain": np.array(gains),
         "body_input": np.array(body_input, dtype=np.intc).reshape(-1, 4),
         "body_data": np.array(body_data).reshape(-1, 6),
     }

@@ -96,11 +96,11 @@ class TreeTwin:
         environment = self.numbers.group("environment")
         for i, link in enumerate(self.links):
             for X_FB, properties in link.members:
-                wrench = self.system.environment.gravity_wrench(placements[i] @ X_FB, properties, environment)
+                wrench = self.system.environment.gravity_wrench(0.0, placements[i] @ X_FB, properties, environment)
                 if wrench is not None:
                     loads[i] = loads[i] + pull_wrench(X_FB, np.asarray(wrench, dtype=float).reshape(-1))
-        for k, speed in self.data.arrays["joint_input"]:
-            tau[speed] += u[k]
+        for (k, speed), gain in zip(self.data.arrays["joint_input"], self.data.arrays["joint_gain"], strict=True):
+            tau[speed] += gain * u[k]
         for (k, i, is_torque, in_world), data in zip(
             self.data.arrays["body_input"], self.data.arrays["body_data"], strict=True
         ):

@@ -1,40 +1,104 @@
-"""Generalised forces of actuators: the columns of B_tau."""
+"""Generalised forces of actuators: the columns of B_tau, and what every formulation takes from an actuator's efforts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
 from spacectl.dynamics.tree.kinematics import frame_in_body
-from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.actuators.distributed_force import DistributedForce
+from spacectl.dynamics.tree.nodes import ROOT, Node
+from spacectl.model.actuators import Actuator, Effort, JointEffort, Wrench
 from spacectl.model.constraints import Loop
 from spacectl.model.system import System
-from spacectl.model.validation.validate import find_component, find_speed
+from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.flexible import distributed_load
+from spacectl.spatial.flexible import Attachment, distributed_load
 from spacectl.spatial.motion import Placement, pull_wrench
 
 if TYPE_CHECKING:
     from spacectl.dynamics.tree.terms import Terms
 
-__all__ = ["body_wrench", "input_column", "input_direction", "loop_effort", "loop_motor"]
+__all__ = [
+    "body_wrench",
+    "effort_column",
+    "effort_direction",
+    "effort_gain",
+    "effort_speed",
+    "input_column",
+    "loop_effort",
+    "loop_motor",
+    "unit_wrench",
+]
 
 
-def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> Any:
-    """Generalised forces of unit input; a body actuator acts along a given direction (root axes) or its own."""
-    column = ca.SX(terms.v.shape[0], 1)
-    if isinstance(actuator, (JointTorque, ReactionWheel)):
-        joint = actuator.joint if isinstance(actuator, JointTorque) else actuator.input_name
-        loop = loop_motor(terms.system, actuator)
+def effort_gain(effort: JointEffort, n: Mapping[str, Any]) -> Any:
+    """Generalised force of unit input along the speed of an effort, from the actuator's numbers."""
+    return n[effort.gain] if effort.gain else 1.0
+
+
+def effort_speed(effort: JointEffort, nodes: Mapping[str, Node]) -> int:
+    """Place in v of the speed that an effort in a joint of the tree drives; `nodes` are those of the joints, by name."""
+    node = nodes[effort.joint]
+    return node.v.start + find_component("actuator", effort.component, node.part)[1]
+
+
+def unit_wrench(
+    effort: Wrench,
+    n: Mapping[str, Any],
+    X_CA: Placement,
+    X_NC: Placement,
+    eta: Any,
+    attachment: Attachment | None,
+    along_N: Any | None = None,
+) -> tuple[Any, Any]:
+    """Wrench about the origin of a carrier C (its axes) and forces on its modes (None: none), for unit input.
+
+    Parameters
+    ----------
+    effort : Wrench
+        What acts.
+    n : mapping
+        The actuator's numbers.
+    X_CA, X_NC : Placement
+        Of the effort's frame A in the carrier, and of the carrier in the root; the latter counts for world axes only.
+    eta : vector or None
+        The carrier's modal coordinates, for a spread load.
+    attachment : Attachment or None
+        How A moves with the carrier's modes.
+    along_N : vector, shape (3,), optional
+        Direction in root axes, in place of the effort's own.
+    """
+    if along_N is None and effort.axes == "world":
+        along_N = effort.arrow(n)
+    along = effort.arrow(n) if along_N is None else (X_NC @ X_CA).R.T @ along_N
+    if effort.is_spread:
+        return distributed_load(n, eta, along)
+    if effort.is_moment:
+        wrench = stack(along, 0.0 * along)
+    else:
+        wrench = stack(cross(n[effort.at], along) if effort.at else 0.0 * along, along)
+    return pull_wrench(X_CA, wrench), None if attachment is None else attachment.S.T @ wrench
+
+
+def input_column(terms: Terms, actuator: Actuator) -> Any:
+    """Generalised forces of unit input, shape (n_v,)."""
+    columns = [effort_column(terms, actuator.input_name, effort) for effort in actuator.efforts()]
+    return sum(columns, ca.SX(terms.v.shape[0], 1))
+
+
+def effort_column(terms: Terms, name: str, effort: Effort, along_N: Any | None = None) -> Any:
+    """Generalised forces of one effort of the actuator `name`; a wrench acts along a given direction or its own."""
+    if isinstance(effort, JointEffort):
+        loop = loop_motor(terms.system, effort)
         if loop is not None:
-            return _loop_column(terms, loop, actuator)
-        node = next(node for node in terms.tree.nodes if node.part.joint_name == joint)
-        column[node.v.start + (find_speed(actuator, node.part) if isinstance(actuator, JointTorque) else 0)] = 1.0
+            return _loop_column(terms, loop, name, effort)
+        column = ca.SX(terms.v.shape[0], 1)
+        nodes = {node.part.joint_name: node for node in terms.tree.nodes}
+        column[effort_speed(effort, nodes)] = effort_gain(effort, terms.numbers.group(name))
         return column
-    i, wrench, forces = body_wrench(terms, actuator, along)
+    i, wrench, forces = body_wrench(terms, name, effort, along_N)
     loads: list[Any] = [zeros(6, terms.q) for _ in terms.tree.nodes]
     modal = [terms.q[node.eta] * 0.0 if node.is_flexible else None for node in terms.tree.nodes]
     loads[i] = wrench
@@ -42,21 +106,22 @@ def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> 
     return terms.project(loads, modal)
 
 
-def loop_effort(terms: Terms, loop: Loop, actuator: Any, R_JF: Any) -> Any:
-    """Wrench of a unit effort in the joint that closes a loop, on `b` about F's origin in F axes."""
-    k = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
-    return loop.joint.effort_wrenches(R_JF, terms.numbers.group(loop.name))[:, k]
+def loop_effort(terms: Terms, loop: Loop, name: str, effort: JointEffort, R_JF: Any) -> Any:
+    """Wrench of an effort of the actuator `name` in the joint that closes a loop, on `b` about F's origin in F axes."""
+    k = find_component(f"actuator '{name}'", effort.component, loop)[1]
+    wrenches = loop.joint.effort_wrenches(R_JF, terms.numbers.group(loop.name))
+    return wrenches[:, k] * effort_gain(effort, terms.numbers.group(name))
 
 
-def loop_motor(system: System, actuator: Actuator) -> Loop | None:
-    """The loop in whose joint an actuator works, if it does."""
-    joint = actuator.joint if isinstance(actuator, JointTorque) else None
+def loop_motor(system: System, effort: Effort) -> Loop | None:
+    """The loop in whose joint an effort works, if it does."""
+    joint = effort.joint if isinstance(effort, JointEffort) else None
     found = next((item for item in system.constraints if item.name == joint), None)
     return found if isinstance(found, Loop) else None
 
 
-def _loop_column(terms: Terms, loop: Loop, actuator: Any) -> Any:
-    """Generalised forces of a unit effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
+def _loop_column(terms: Terms, loop: Loop, name: str, effort: JointEffort) -> Any:
+    """Generalised forces of an effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
     n = terms.numbers.group(loop.name)
     found = {}
     for end in ("a", "b"):
@@ -66,7 +131,7 @@ def _loop_column(terms: Terms, loop: Loop, actuator: Any) -> Any:
         end: (X @ X_end if i == ROOT else terms.motions[i].X_NB @ X @ X_end) for end, (i, X, X_end, _) in found.items()
     }
     X_JF = X_N["a"].inverse() @ X_N["b"]
-    at_F = loop_effort(terms, loop, actuator, X_JF.R)
+    at_F = loop_effort(terms, loop, name, effort, X_JF.R)
     at_J = -pull_wrench(X_JF, at_F)
     loads: list[Any] = [zeros(6, terms.q) for _ in terms.tree.nodes]
     modal = [terms.q[node.eta] * 0.0 if node.is_flexible else None for node in terms.tree.nodes]
@@ -81,25 +146,17 @@ def _loop_column(terms: Terms, loop: Loop, actuator: Any) -> Any:
     return terms.project(loads, modal)
 
 
-def input_direction(terms: Terms, actuator: Any) -> Any:
-    """Direction of a body actuator in root axes."""
-    along = terms.numbers.group(actuator.input_name)["direction"]
-    if actuator.axes == "world":
+def effort_direction(terms: Terms, name: str, effort: Wrench) -> Any:
+    """Direction (times gain) of a wrench of the actuator `name`, in root axes."""
+    along = effort.arrow(terms.numbers.group(name))
+    if effort.axes == "world":
         return along
-    i, X_BA, _ = frame_in_body(terms.tree, actuator.on, terms.q, terms.v, terms.numbers)
+    i, X_BA, _ = frame_in_body(terms.tree, effort.on, terms.q, terms.v, terms.numbers)
     return (terms.motions[i].X_NB @ X_BA).R @ along
 
 
-def body_wrench(terms: Terms, actuator: Any, along_N: Any | None = None) -> tuple[int, Any, Any]:
-    """Body index, wrench about its origin (body axes) and modal forces (None: none), for unit input."""
-    i, X_BA, attachment = frame_in_body(terms.tree, actuator.on, terms.q, terms.v, terms.numbers)
-    n = terms.numbers.group(actuator.input_name)
-    if along_N is None:
-        along = (terms.motions[i].X_NB @ X_BA).R.T @ n["direction"] if actuator.axes == "world" else n["direction"]
-    else:
-        along = (terms.motions[i].X_NB @ X_BA).R.T @ along_N
-    if isinstance(actuator, DistributedForce):
-        return i, *distributed_load(n, terms.q[terms.tree.nodes[i].eta], along)
-    none = zeros(3, terms.q)
-    wrench = stack(along, none) if isinstance(actuator, BodyTorque) else stack(cross(n["at"], along), along)
-    return i, pull_wrench(X_BA, wrench), None if attachment is None else attachment.S.T @ wrench
+def body_wrench(terms: Terms, name: str, effort: Wrench, along_N: Any | None = None) -> tuple[int, Any, Any]:
+    """Body index, wrench about its origin (body axes) and modal forces (None: none), for unit input of the actuator `name`."""
+    i, X_BA, attachment = frame_in_body(terms.tree, effort.on, terms.q, terms.v, terms.numbers)
+    n, eta = terms.numbers.group(name), terms.q[terms.tree.nodes[i].eta]
+    return i, *unit_wrench(effort, n, X_BA, terms.motions[i].X_NB, eta, attachment, along_N)

@@ -22,7 +22,7 @@ def energies(terms: Terms) -> tuple[Any, Any]:
     the sum is the Jacobi integral.
     """
     environment, n = terms.system.environment, terms.numbers.group("environment")
-    rate = environment.root_rate(n)
+    rate = environment.root_rate(terms.t, n)
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
     kinetic, potential = (
         ca.sum1(kinetic_by_part(terms)),
@@ -30,7 +30,7 @@ def energies(terms: Terms) -> tuple[Any, Any]:
     )
     for i, (motion, inertia, body) in enumerate(zip(motions, terms.inertias, terms.mass_properties, strict=True)):
         node, modal = terms.tree.nodes[i], terms.modal[i]
-        potential = potential + environment.potential(motion.X_NB, body, n)
+        potential = potential + environment.potential(terms.t, motion.X_NB, body, n)
         if modal is not None:
             potential = potential + node.flexible_body.strain_energy(terms.q[node.eta], modal.n)
         if rate is not None:

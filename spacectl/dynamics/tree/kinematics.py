@@ -7,6 +7,7 @@ orbit, or move in any prescribed way: its motion is the input of the recursion.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,15 +89,12 @@ class BodyMotion:
     remainder: Any
 
 
-def root_motion(environment: Environment, numbers: Numbers, like: Any) -> RootMotion:
-    """Motion of an environment's root frame; uniform gravity is an upward acceleration of the root."""
-    n = numbers.group("environment")
-    rate, acceleration = environment.root_rate(n), environment.root_acceleration(n)
+def root_motion(environment: Environment, t: Any, n: Mapping[str, Any], like: Any) -> RootMotion:
+    """Motion of an environment's root frame, from its numbers n; uniform gravity is an upward acceleration of the root."""
     none = zeros(3, like)
-    return RootMotion(
-        stack(none if rate is None else rate, none),
-        stack(none, none if acceleration is None else acceleration),
-    )
+    found = environment.root_rate(t, n), environment.root_rate_dot(t, n), environment.root_acceleration(t, n)
+    rate, rate_dot, acceleration = (none if item is None else item for item in found)
+    return RootMotion(stack(rate, none), stack(rate_dot, acceleration))
 
 
 def frame_in_body(tree: Tree, name: str, q: Any, v: Any, numbers: Numbers) -> tuple[int, Placement, Attachment | None]:

@@ -42,7 +42,7 @@ class PointTerms:
     ):
         self.system, self.tree, self.t, self.q, self.v = system, tree, t, q, v
         self.numbers, self.motions = numbers, motions
-        self.rate = system.environment.root_rate(numbers.group("environment"))
+        self.rate = system.environment.root_rate(t, numbers.group("environment"))
 
     def states(self, element: PointElement) -> tuple[list[Any], list[Any]]:
         """Positions and velocities of an element's points, relative to the root, in its axes."""

@@ -11,7 +11,7 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.sensors import Acceleration, AngularVelocity, Attitude, Position, Sensor, Velocity
+from spacectl.model.sensors import SensedMotion, Sensor
 from spacectl.spatial.backend import cross, stack
 from spacectl.spatial.motion import Placement, move_twist
 
@@ -53,18 +53,12 @@ def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) 
     X_NP, twist_P = frame_state(terms, motions, sensor.on)
     X_NA, twist_A = frame_state(terms, motions, sensor.seen_from)
     X_NE, _ = frame_state(terms, motions, sensor.axes)
-    arm = X_NP.R @ terms.numbers.group(sensor.name)["at"]
+    numbers = terms.numbers.group(sensor.name)
+    arm = X_NP.R @ numbers["at"]
     r = X_NP.p + arm - X_NA.p
-    if isinstance(sensor, Position):
-        return X_NE.R.T @ r
-    if isinstance(sensor, AngularVelocity):
-        return X_NE.R.T @ (twist_P[0:3] - twist_A[0:3])
-    if isinstance(sensor, Attitude):
-        return _mrp(X_NA.R.T @ X_NP.R)
     velocity = twist_P[3:6] + cross(twist_P[0:3], arm) - twist_A[3:6] - cross(twist_A[0:3], r)
-    if isinstance(sensor, Velocity):
-        return X_NE.R.T @ velocity
-    if isinstance(sensor, Acceleration):
+
+    def acceleration() -> Any:
         if v_dot is None:
             raise ModelError(
                 f"sensor '{sensor.name}': an acceleration depends on the inputs and cannot be fed back without delay; "
@@ -73,27 +67,22 @@ def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) 
         seen = X_NA.R.T @ velocity  # components in the observer's own axes, so that their rate is what it sees
         rate = ca.jtimes(seen, terms.q, terms.q_dot) + ca.jtimes(seen, terms.v, v_dot) + ca.jacobian(seen, terms.t)
         return X_NE.R.T @ (X_NA.R @ rate)
-    raise ModelError(f"sensor '{sensor.name}': no rule for {type(sensor).__name__}")
 
-
-def _mrp(R: Any) -> Any:
-    """Modified Rodrigues parameters of a rotation matrix, short rotation: ``e / (1 + w)`` with w not negative.
-
-    The quaternion comes from the largest of its four squares, so it is exact for every angle; at 180 degrees the
-    parameters have norm 1 and may change sign.
-    """
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    w = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
-    candidates = [(1.0 + trace, ca.vertcat(1.0 + trace, w))]
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        square = 1.0 + 2.0 * R[i, i] - trace
-        vector = ca.SX.zeros(3)
-        vector[i], vector[j], vector[k] = square, R[i, j] + R[j, i], R[i, k] + R[k, i]
-        candidates.append((square, ca.vertcat(w[i], vector)))
-    best, q = candidates[0]
-    for square, other in candidates[1:]:
-        q = ca.if_else(square > best, other, q)
-        best = ca.fmax(best, square)
-    # q is 2 sqrt(best) times the quaternion, which cancels in e / (1 + w)
-    return q[1:] * (ca.if_else(q[0] < 0.0, -1.0, 1.0) / (2.0 * ca.sqrt(best) + ca.fabs(q[0])))
+    value = sensor.value(
+        SensedMotion(
+            position=X_NE.R.T @ r,
+            velocity=X_NE.R.T @ velocity,
+            angular_velocity=X_NE.R.T @ (twist_P[0:3] - twist_A[0:3]),
+            rotation=X_NA.R.T @ X_NP.R,
+            axes=X_NE.R.T @ X_NA.R,
+            acceleration=acceleration,
+            t=terms.t,
+            numbers=numbers,
+        )
+    )
+    if value.shape != (len(sensor.suffixes), 1):
+        raise ModelError(
+            f"sensor '{sensor.name}': {type(sensor).__name__}.value has shape {value.shape}, expected a column of "
+            f"{len(sensor.suffixes)}, one for each of its suffixes"
+        )
+    return value

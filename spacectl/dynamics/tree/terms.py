@@ -19,7 +19,6 @@ from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, symbolic_numbers
 from spacectl.dynamics.tree.passive import joint_efforts
 from spacectl.dynamics.tree.points import PointTerms
 from spacectl.dynamics.tree.tether_lengths import line_lengths, mass_numbers
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import ModalInertia
@@ -108,7 +107,8 @@ class Terms:
     @cached_property
     def motions(self) -> list[BodyMotion]:
         """Inertial motion of the bodies (relative to the root's origin)."""
-        return body_motions(self.tree, self.steps, self.v, root_motion(self.system.environment, self.numbers, self.q))
+        root = root_motion(self.system.environment, self.t, self.numbers.group("environment"), self.q)
+        return body_motions(self.tree, self.steps, self.v, root)
 
     @cached_property
     def modal(self) -> list[ModalInertia | None]:
@@ -190,8 +190,8 @@ class Terms:
         remainders = [motion.remainder + extra for motion, extra in zip(self.motions, accelerations, strict=True)]
         loads, modal = self._body_loads(remainders, self.v_dot)
         for k, actuator in enumerate(self.system.actuators):
-            if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                i, wrench, _ = body_wrench(self, actuator)
+            for effort in actuator.wrenches:
+                i, wrench, _ = body_wrench(self, actuator.input_name, effort)
                 loads[i] = loads[i] - wrench * self.u[k]
         for i, wrench in extra or ():
             loads[i] = loads[i] - wrench
@@ -221,9 +221,9 @@ class Terms:
                     load + wrench,
                     forces + bias + node.flexible_body.elastic_forces(self.q[node.eta], rate, modal.n),
                 )
-                pull = environment.modal_gravity(motion.X_NB, modal, n)
+                pull = environment.modal_gravity(self.t, motion.X_NB, modal, n)
                 forces = forces if pull is None else forces - pull
-            gravity = environment.gravity_wrench(motion.X_NB, body, n)
+            gravity = environment.gravity_wrench(self.t, motion.X_NB, body, n)
             loads.append(load if gravity is None else load - gravity)
             modal_loads.append(forces)
         for i, wrench, pushes in self.points.loads():

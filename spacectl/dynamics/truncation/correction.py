@@ -18,12 +18,9 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.tree.nodes import Tree
 from spacectl.dynamics.truncation.particles import body_placements, frame_placement, particle_position, particles
-from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.elements import JointElement
-from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
-from spacectl.spatial.rotation import axis_rotation
 
 __all__ = ["Correction", "correction_terms"]
 
@@ -50,7 +47,7 @@ def correction_terms(system: System) -> Correction:
     Raises
     ------
     ModelError
-        If no body is flexible, or for forces and environments that are not counted.
+        If no body is flexible, or for forces that are not counted.
 
     Examples
     --------
@@ -68,11 +65,6 @@ def correction_terms(system: System) -> Correction:
     if not any(isinstance(part.body, FlexibleBody) for part in system.parts):
         raise ModelError(f"system '{system.name}': no flexible body, so nothing is linearised; add a Beam or ModalBody")
     _check_forces(system)
-    if not has_field_of(system.environment, FreeSpace, UniformGravity, CircularOrbit, CentralGravity):
-        raise ModelError(
-            f"correction_terms: the field of environment {type(system.environment).__name__} is not known here; "
-            "use FreeSpace, UniformGravity, CircularOrbit or CentralGravity"
-        )
     return Correction(system)
 
 
@@ -197,15 +189,14 @@ class Correction:
         """For each body a function of one particle, and the particles as columns."""
         t, q, v, v_dot, e, rigid, bent = self._symbols
         straight, deformed = body_placements(self._tree, t, rigid), body_placements(self._tree, t, bent)
-        turn = self._turn(t)
         functions = []
         for node, X0, X in zip(self._tree.nodes, straight, deformed, strict=True):
             cloud = particles(node)
             one = ca.SX.sym("particle", cloud.shape[0])
             m = node.eta.stop - node.eta.start
             r0 = X0.point(particle_position(one, ca.SX.zeros(m)))
-            acceleration = turn.T @ self._rate(self._rate(turn @ r0))
-            work = one[0] * ca.dot(X.point(particle_position(one, bent[node.eta])), self._gravity(r0) - acceleration)
+            lack = self._gravity(t, r0) - self._rate(self._rate(r0))
+            work = one[0] * ca.dot(X.point(particle_position(one, bent[node.eta])), lack)
             hessian = self._second(work)
             (still,) = ca.substitute([hessian], [v_dot], [ca.SX.zeros(v_dot.shape[0])])
             moving = ca.jacobian(ca.vec(hessian.T), v_dot)[:, self._large_v]
@@ -221,16 +212,18 @@ class Correction:
         columns = []
         for actuator in self.system.actuators:
             column = ca.SX.zeros(e.shape[0] ** 2)
-            if isinstance(actuator, (BodyForce, BodyTorque)):
-                X0 = frame_placement(self._tree, actuator.on, rigid, straight)
-                X = frame_placement(self._tree, actuator.on, bent, deformed)
-                along = ca.SX(ca.DM(np.asarray(actuator.direction)))
-                along = along if actuator.axes == "world" else X0.R @ along
-                if isinstance(actuator, BodyForce):
-                    second = self._second(ca.dot(along, X.point(ca.SX(ca.DM(np.asarray(actuator.at))))))
-                else:
+            n = {key: np.asarray(number.value) for key, number in actuator.numbers().items()}
+            for effort in actuator.wrenches:
+                X0 = frame_placement(self._tree, effort.on, rigid, straight)
+                X = frame_placement(self._tree, effort.on, bent, deformed)
+                along = ca.SX(ca.DM(effort.arrow(n)))
+                along = along if effort.axes == "world" else X0.R @ along
+                if effort.is_moment:
                     second = ca.substitute([self._turning(X.R, along)], [e], [ca.SX.zeros(e.shape[0])])[0]
-                column = ca.vec(second.T)
+                else:
+                    at = ca.SX(ca.DM(n[effort.at] if effort.at else np.zeros(3)))
+                    second = self._second(ca.dot(along, X.point(at)))
+                column = column + ca.vec(second.T)
             columns.append(column)
         return ca.Function("pushes", [t, q], [ca.densify(ca.horzcat(*columns)) if columns else ca.DM(1, 0)])
 
@@ -249,35 +242,27 @@ class Correction:
         e = self._symbols[4]
         return ca.substitute([ca.hessian(work, e)[0]], [e], [ca.SX.zeros(e.shape[0])])[0]
 
-    def _turn(self, t: Any) -> Any:
-        """Rotation of the root since t = 0."""
-        environment = self.system.environment
-        if not isinstance(environment, CircularOrbit):
-            return ca.SX.eye(3)
-        return axis_rotation(ca.SX(ca.DM([0.0, 0.0, 1.0])), self._orbit_rate * t)
-
-    @property
-    def _orbit_rate(self) -> float:
-        return float(np.asarray(self.system.environment.numbers()["rate"].value))
-
-    def _gravity(self, r: Any) -> Any:
-        """Attraction of a unit mass at r (root axes); in an orbit, what exceeds that of the origin."""
-        environment = self.system.environment
-        if isinstance(environment, UniformGravity):
-            return ca.SX(ca.DM(np.asarray(environment.g)))
-        if isinstance(environment, CircularOrbit):
-            return self._orbit_rate**2 * ca.vertcat(2.0 * r[0], -r[1], -r[2])
-        if isinstance(environment, CentralGravity):
-            return -environment.mu * r / ca.norm_2(r) ** 3
-        return ca.SX.zeros(3)
+    def _gravity(self, t: Any, r: Any) -> Any:
+        """Force on a unit mass at r (root axes) as the root sees it: gravity, and what the motion of the root adds."""
+        environment, numbers = self.system.environment, self.system.environment.numbers()
+        n = {key: ca.SX(ca.DM(np.asarray(item.value))) for key, item in numbers.items()}
+        force = environment.attraction(t, r, n)
+        lift, rate = environment.root_acceleration(t, n), environment.root_rate(t, n)
+        if lift is not None:
+            force = force - lift
+        if rate is not None:
+            velocity = self._rate(r)
+            force = force - 2.0 * ca.cross(rate, velocity) - ca.cross(rate, ca.cross(rate, r))
+            force = force - ca.cross(ca.jacobian(rate, t), r)
+        return force
 
 
 def _check_forces(system: System) -> None:
     """Raise `ModelError` for what acts on the bodies and is not counted."""
     others = [item.name for item in system.elements if not isinstance(item, JointElement)]
     others += [item.name for item in system.constraints]
-    known = (BodyForce, BodyTorque, JointTorque, ReactionWheel)
-    others += [item.input_name for item in system.actuators if not isinstance(item, known)]
+    others += [part.name for part in system.tree if part.joint.motion is not None and part not in system.parts]  # rotors
+    others += [item.input_name for item in system.actuators if any(wrench.is_spread for wrench in item.wrenches)]
     if others:
         raise ModelError(
             f"correction_terms: the forces of '{others[0]}' are not counted; serves trees with actuators in joints and at "

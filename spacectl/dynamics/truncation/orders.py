@@ -13,13 +13,11 @@ from typing import Any
 import casadi as ca
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.tree.actuation import input_column, input_direction
+from spacectl.dynamics.tree.actuation import effort_column, effort_direction
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_steps, root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.elements import JointElement
-from spacectl.model.environment import CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.flexible import symmetric_product
@@ -110,9 +108,10 @@ class TruncatedTerms(Terms):
         (hessian,) = ca.substitute([hessian], [symbols], [ca.SX.zeros(len(small_q))])
         lost = hessian @ eta
         for k, actuator in enumerate(self.system.actuators):  # directions frozen in space
-            if not isinstance(actuator, (JointTorque, ReactionWheel)):
-                frozen = self._parts(input_direction(self, actuator))[0]
-                lost = lost + self._parts(input_column(self, actuator, frozen))[1][small_v] * self.u[k]
+            for effort in actuator.wrenches:
+                frozen = self._parts(effort_direction(self, actuator.input_name, effort))[0]
+                column = effort_column(self, actuator.input_name, effort, frozen)
+                lost = lost + self._parts(column)[1][small_v] * self.u[k]
         return lost[rows]
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:
@@ -124,14 +123,15 @@ class TruncatedTerms(Terms):
                 )
         rigid_q, rigid_v = self._scaled(ca.SX(0))
         steps = joint_steps(self.tree, self.t, rigid_q, rigid_v, self.numbers)
-        motions = body_motions(self.tree, steps, rigid_v, root_motion(self.system.environment, self.numbers, self.q))
+        root = root_motion(self.system.environment, self.t, self.numbers.group("environment"), self.q)
+        motions = body_motions(self.tree, steps, rigid_v, root)
         bent_q = ca.SX(rigid_q)
         for k, symbol in zip(small_q, ca.vertsplit(symbols), strict=True):
             bent_q[k] = symbol
         bent = joint_steps(self.tree, self.t, bent_q, 0 * rigid_v, self.numbers)
         placements = [m.X_NB for m in body_motions(self.tree, bent, 0 * rigid_v, RootMotion.at_rest(self.q))]
         accelerations: list[Any] = []
-        total = ca.SX(0)
+        total, gradient = ca.SX(0), self._gradient()
         for i, (node, step, motion) in enumerate(zip(self.tree.nodes, steps, motions, strict=True)):
             above = ca.SX.zeros(6) if node.parent == ROOT else accelerations[node.parent]
             extra = above if step.attachment is None else move_twist(step.attachment.X_BA, above)
@@ -141,10 +141,8 @@ class TruncatedTerms(Terms):
             A, omega = motion.remainder + extra, motion.twist[0:3]
             push = -(A[3:6] + cross(omega, motion.twist[3:6]))
             field = -(skew(A[0:3]) + skew(omega) @ skew(omega))
-            gradient = self._gradient()
-            if gradient is not None:
-                push = push + motion.X_NB.R.T @ (gradient @ motion.X_NB.p)
-                field = field + motion.X_NB.R.T @ gradient @ motion.X_NB.R
+            push = push + motion.X_NB.R.T @ (gradient @ motion.X_NB.p)
+            field = field + motion.X_NB.R.T @ gradient @ motion.X_NB.R
             mass, c, c0, N = self._moments(i, bent_q)
             R0, X = motion.X_NB.R, placements[i]
             total = total + ca.dot(R0.T @ X.p, mass * push + field @ c0)
@@ -165,14 +163,14 @@ class TruncatedTerms(Terms):
         (mass, first, I) = ca.substitute([ca.SX(inertia.mass), inertia.first, inertia.I_O], [self.q], [q])
         return mass, first, first, 0.5 * ca.trace(I) * ca.SX.eye(3) - I
 
-    def _gradient(self) -> Any | None:
-        """Gradient matrix of gravity in root axes, None where gravity is uniform."""
-        environment = self.system.environment
-        if has_field_of(environment, CircularOrbit):
-            rate = self.numbers["environment.rate"]
-            return rate * rate * ca.SX(ca.DM([[2, 0, 0], [0, -1, 0], [0, 0, -1]]))
-        if has_field_of(environment, FreeSpace, UniformGravity):
-            return None
-        raise ModelError(
-            f"order 'premature': not served in {type(environment).__name__}; use CircularOrbit, UniformGravity or FreeSpace"
-        )
+    def _gradient(self) -> Any:
+        """Gradient matrix of gravity in root axes, beyond a uniform field; it must be the same everywhere."""
+        r = ca.SX.sym("r", 3)
+        pull = self.system.environment.attraction(self.t, r, self.numbers.group("environment"))
+        gradient = ca.jacobian(pull, r)
+        if ca.depends_on(gradient, r):
+            raise ModelError(
+                f"order 'premature': not served in {type(self.system.environment).__name__}, whose gravity is not linear in the "
+                "place; use an orbit, UniformGravity or FreeSpace"
+            )
+        return gradient

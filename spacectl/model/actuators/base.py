@@ -1,8 +1,13 @@
-"""The base of all actuators: each is one named input u of the equations, with limits that belong to the plant."""
+"""The base of all actuators: each is one named input u of the equations, with limits that belong to the plant.
+
+A kind says in `efforts` what its input does; every formulation, the native code and the reports follow from that.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, ClassVar
 
@@ -10,6 +15,7 @@ import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError
+from spacectl.model.actuators.effort import Effort, JointEffort, Wrench
 from spacectl.model.description import Number, always, check_name, set_field
 
 __all__ = ["Actuator"]
@@ -17,7 +23,7 @@ __all__ = ["Actuator"]
 
 @dataclass(frozen=True, kw_only=True)
 class Actuator:
-    """Base: a name and limits.
+    """Base: a name and limits. A kind must define `efforts`; it overrides the rest where it needs to.
 
     Parameters
     ----------
@@ -72,6 +78,44 @@ class Actuator:
             if np.ndim(entry) == 0:
                 as_scalar(entry, f"{self._what}: limit")
         return as_array(limit, None, f"{self._what}: limit")
+
+    @property
+    def title(self) -> str:
+        """What reports call its kind: the words of the class name without the body or joint that they name anyway."""
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
+        return words.removeprefix("Joint ").removeprefix("Body ").lower()
+
+    def efforts(self) -> tuple[Effort, ...]:
+        """What the input does: efforts that are each multiplied by it and added up."""
+        raise ModelError(
+            f"{self._what}: {type(self).__name__} does not say what its input does; define efforts(), which returns a "
+            "tuple of JointEffort and Wrench"
+        )
+
+    @property
+    def joint_efforts(self) -> tuple[JointEffort, ...]:
+        """Those of its efforts that work in joints."""
+        return tuple(item for item in self.efforts() if isinstance(item, JointEffort))
+
+    @property
+    def wrenches(self) -> tuple[Wrench, ...]:
+        """Those of its efforts that act on bodies."""
+        return tuple(item for item in self.efforts() if isinstance(item, Wrench))
+
+    def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        """Bodies that it brings along, each with the fields of its `Part`: wheels, gimbals."""
+        return ()
+
+    def with_joints(self, names: Mapping[str, str]) -> Actuator:
+        """The actuator in a system whose joints have other names; its fields that begin with ``joint`` name them."""
+        own = {effort.joint for effort in self.joint_efforts} & set(names)
+        found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.startswith("joint")}
+        changes = {key: names[name] for key, name in found.items() if name in own}
+        return replace(self, name=self.input_name.replace(".", "_"), **changes) if changes else self
+
+    def body_numbers(self, body: Any) -> dict[str, Number]:
+        """Run-time numbers of a spread load that depend on the body: ``load`` and its moments."""
+        return {}
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""

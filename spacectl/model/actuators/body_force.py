@@ -8,6 +8,7 @@ from typing import Any
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.effort import Effort, Wrench
 from spacectl.model.description import Number, direction, set_field, unless_trivial
 
 __all__ = ["BodyForce"]
@@ -40,6 +41,10 @@ class BodyForce(Actuator):
         set_field(self, "at", as_array(self.at, (3,), f"{self._what}: at"))
         if self.axes not in ("body", "world"):
             raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
+
+    def efforts(self) -> tuple[Effort, ...]:
+        """The force."""
+        return (Wrench(on=self.on, at="at", axes=self.axes),)
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""

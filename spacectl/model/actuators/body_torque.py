@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.effort import Effort, Wrench
 from spacectl.model.description import Number, direction, set_field, unless_trivial
 
 __all__ = ["BodyTorque"]
@@ -26,6 +27,10 @@ class BodyTorque(Actuator):
         set_field(self, "direction", direction(self.direction, f"{self._what}: direction"))
         if self.axes not in ("body", "world"):
             raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
+
+    def efforts(self) -> tuple[Effort, ...]:
+        """The torque."""
+        return (Wrench(on=self.on, is_moment=True, axes=self.axes),)
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""

@@ -14,12 +14,13 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.effort import Effort, Wrench
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.base.modal_integrals import pack_symmetric
 from spacectl.model.bodies.base.profile import Curve, Profile
 from spacectl.model.description import Number, always, direction, set_field, unless_trivial
 
-__all__ = ["DISTRIBUTED", "DistributedForce", "DistributedTorque"]
+__all__ = ["DistributedForce", "DistributedTorque"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,10 @@ class DistributedForce(Actuator):
         )
         set_field(self, "density", check)
 
+    def efforts(self) -> tuple[Effort, ...]:
+        """The load."""
+        return (Wrench(on=self.on, is_spread=True, axes=self.axes),)
+
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
         return {**super().numbers(), "direction": unless_trivial(self.direction, 0.0, 1.0, -1.0)}
@@ -91,6 +96,10 @@ class DistributedForce(Actuator):
 class DistributedTorque(DistributedForce):
     """Torque spread over a flexible body, `density` in N m/m for a `Beam`, N/m for a `Plate`, N m at points of a `ModalBody`."""
 
+    def efforts(self) -> tuple[Effort, ...]:
+        """The load."""
+        return (Wrench(on=self.on, is_moment=True, is_spread=True, axes=self.axes),)
+
     def body_numbers(self, body: Any) -> dict[str, Number]:
         """The load's integrals over a body: total, and the turning of the slices to first order."""
         weights, points = self._weights(body), body.material
@@ -102,9 +111,3 @@ class DistributedTorque(DistributedForce):
             "load1": unless_trivial(np.einsum("n,naj->aj", weights, Psi)),
             "load2": unless_trivial(np.einsum("n,njka->jak", weights, turned).reshape(3 * m, m)),
         }
-
-
-DISTRIBUTED: dict[str, type[Actuator]] = {
-    "DistributedForce": DistributedForce,
-    "DistributedTorque": DistributedTorque,
-}

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.effort import Effort, JointEffort
 
 __all__ = ["JointTorque"]
 
@@ -37,3 +38,7 @@ class JointTorque(Actuator):
     def input_name(self) -> str:
         """The actuator's own name, or the joint's (with the component)."""
         return self.name or (f"{self.joint}.{self.component}" if self.component else self.joint)
+
+    def efforts(self) -> tuple[Effort, ...]:
+        """The torque."""
+        return (JointEffort(joint=self.joint, component=self.component),)

@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.effort import Effort, JointEffort
+from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.description import direction, set_field
+from spacectl.model.joints import Revolute
 
 __all__ = ["ReactionWheel"]
 
@@ -41,3 +44,12 @@ class ReactionWheel(Actuator):
         set_field(self, "inertia", as_scalar(self.inertia, f"{self._what}: inertia"))
         if self.inertia <= 0.0:
             raise ModelError(f"{self._what}: inertia is {self.inertia:g} kg m^2, expected a positive number")
+
+    def efforts(self) -> tuple[Effort, ...]:
+        """The motor's torque, on the wheel."""
+        return (JointEffort(joint=self.input_name),)
+
+    def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        """The wheel."""
+        rotor = Rotor(name=self.input_name, axis=self.axis, spin_inertia=self.inertia)
+        return ((rotor, {"on": self.on, "joint": Revolute(name=self.input_name, axis=self.axis)}),)

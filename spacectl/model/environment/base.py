@@ -1,14 +1,22 @@
-"""The base of all environments: the motion of the root frame and the gravity in it."""
+"""The base of all environments: the motion of the root frame and the gravity in it, as functions of time.
+
+Every method that belongs to the field takes the time t first, then the run-time numbers n last, as symbols or floats. A
+class of which the native kernels know nothing goes through expressions in every formulation: slower, never wrong.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
-from spacectl.model.description import Number
+from spacectl.core.errors import ModelError
+from spacectl.model.description import Number, choices
+from spacectl.spatial.backend import constant, is_symbolic, zeros
 from spacectl.spatial.flexible import ModalInertia, symmetric_six
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
@@ -20,56 +28,117 @@ MassProperties = tuple[Any, Any, Any]  # mass, centre of mass, inertia about it 
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Base: an inertial root frame without gravity."""
+    """Base: an inertial root frame without gravity. A kind overrides what it has."""
+
+    #: Fields of an example, for kinds that cannot be made without any
+    example: ClassVar[Mapping[str, Any]] = {}
+    #: What the axes of the root are, for pictures
+    axis_names: ClassVar[tuple[str, str, str]] = ("x", "y", "z")
+
+    # -- what describes it
 
     @property
     def root_names(self) -> tuple[str, ...]:
-        """Names under which the root frame can be addressed."""
+        """Names under which the root frame can be addressed; ``"orbit"`` among them where it travels."""
         return ("world",)
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        return type(self).__name__
+
+    @property
+    def up(self) -> np.ndarray:
+        """Unit vector that points up in pictures, root axes."""
+        return np.array([0.0, 0.0, 1.0])
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What of it decides the form of the equations, apart from its class and the zeros of its numbers."""
+        return choices(self)
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
         return {}
 
-    def root_rate(self, n: Mapping[str, Any]) -> Any | None:
+    # -- its field
+
+    def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any | None:
         """Inertial angular velocity of the root frame, root axes [rad/s]; None if it does not turn."""
         return None
 
-    def root_acceleration(self, n: Mapping[str, Any]) -> Any | None:
-        """Acceleration of the root that is equivalent to a uniform field [m/s^2], or None."""
+    def root_rate_dot(self, t: Any, n: Mapping[str, Any]) -> Any | None:
+        """Its rate [rad/s^2], or None if it is constant; by default the derivative of `root_rate` by t."""
+        rate = self.root_rate(time := ca.SX.sym("t"), numbers := _symbols(n))
+        if rate is None or not ca.depends_on(rate := ca.SX(rate), time):
+            return None
+        derivative = ca.Function("rate", [time, *numbers.values()], [ca.densify(ca.jacobian(rate, time))])
+        value = derivative(t, *n.values())
+        return value if is_symbolic(t, *n.values()) else value.full().reshape(-1)
+
+    def root_acceleration(self, t: Any, n: Mapping[str, Any]) -> Any | None:
+        """Acceleration of the root's origin, root axes [m/s^2], or None; a uniform field g enters as -g."""
         return None
 
-    def gravity_wrench(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any | None:
+    def gravity_wrench(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any | None:
         """Gravity on a body: (moment about the body origin, force) in body axes, or None."""
         return None
 
-    def modal_gravity(self, X_NB: Placement, body: ModalInertia, n: Mapping[str, Any]) -> Any | None:
-        """Generalised gravity forces on the modes of a body at X_NB, shape (m,): minus the slope of its potential.
+    def modal_gravity(self, t: Any, X_NB: Placement, body: ModalInertia, n: Mapping[str, Any]) -> Any | None:
+        """Generalised gravity forces on the modes of a body at X_NB, shape (m,): minus the gradient of its potential.
 
         None where there is none beyond a uniform field, which is an acceleration of the root.
+
+        Raises
+        ------
+        ModelError
+            If a class defines `gravity_wrench` and no potential.
         """
         identity = Placement.identity(X_NB.p)
-        if self.gravity_wrench(identity, body.rigid.about_centre(), n) is None:
+        if self.gravity_wrench(t, identity, body.rigid.about_centre(), n) is None:
             return None
+        if type(self).potential is Environment.potential:
+            raise ModelError(
+                f"environment {type(self).__name__}: gravity on flexible bodies follows from its potential, which is not "
+                "defined; add potential(t, X_NB, body, n), or modal_gravity"
+            )
         R, p, mass, first, six = (ca.SX.sym(*item) for item in (("R", 3, 3), ("p", 3), ("m",), ("c", 3), ("I", 6)))
-        values = list(n.values())
-        symbols = [ca.SX.sym(key, value.shape[0]) for key, value in n.items()]
+        time, numbers = ca.SX.sym("t"), _symbols(n)
         properties = Inertia(mass, first, symmetric_six(six)).about_centre()
-        U = self.potential(Placement(R, p), properties, dict(zip(n, symbols, strict=True)))
-        slope = ca.Function("slope", [R, p, mass, first, six, *symbols], [ca.gradient(U, first), ca.gradient(U, six)])
+        U = self.potential(time, Placement(R, p), properties, numbers)
+        symbols = [time, R, p, mass, first, six, *numbers.values()]
+        gradient = ca.Function("gradient", symbols, [ca.gradient(U, first), ca.gradient(U, six)])
         I = body.rigid.I_O
         entries = ca.vertcat(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-        U_c, U_I = slope(X_NB.R, X_NB.p, body.rigid.mass, body.rigid.first, entries, *values)
+        U_c, U_I = gradient(t, X_NB.R, X_NB.p, body.rigid.mass, body.rigid.first, entries, *n.values())
         rows = [ca.vertcat(J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]) for J in body.I_eta]
         return -body.c_eta.T @ U_c - ca.horzcat(*rows).T @ U_I
 
-    def potential(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
+    def potential(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
         """Potential energy of a body [J]."""
         return 0.0
 
+    # -- what follows from it
 
-#: Methods that decide the motion of the root frame and the gravity in it
-_FIELD = ("numbers", "root_rate", "root_acceleration", "gravity_wrench", "modal_gravity", "potential")
+    def attraction(self, t: Any, r: Any, n: Mapping[str, Any]) -> Any:
+        """Force of gravity on a unit mass at r, root axes [m/s^2], without that of a uniform field."""
+        point = (1.0, zeros(3, r), constant(np.zeros((3, 3)), r))
+        wrench = self.gravity_wrench(t, Placement(constant(np.eye(3), r), r), point, n)
+        return zeros(3, r) if wrench is None else wrench[3:6]
+
+    @cached_property
+    def is_steady(self) -> bool:
+        """Whether neither the motion of the root nor the field depends on time."""
+        t, n = ca.SX.sym("t"), _symbols({key: item.value for key, item in self.numbers().items()})
+        X = Placement(ca.SX.sym("R", 3, 3), ca.SX.sym("p", 3))
+        body = (ca.SX.sym("m"), ca.SX.sym("c", 3), ca.SX.sym("I", 3, 3))
+        found = [self.root_rate(t, n), self.root_acceleration(t, n), self.gravity_wrench(t, X, body, n)]
+        return not any(item is not None and ca.depends_on(ca.SX(item), t) for item in found)
+
+
+def _symbols(n: Mapping[str, Any]) -> dict[str, Any]:
+    """Symbols in place of numbers."""
+    return {key: ca.SX.sym(key, *(getattr(value, "shape", ()) or (1,))) for key, value in n.items()}
 
 
 def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
@@ -83,8 +152,16 @@ def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
     >>> from spacectl import CentralGravity
     >>> class Outbound(CentralGravity): "The same field under another name."
     >>> class Oblate(CentralGravity):
-    ...     def gravity_wrench(self, X_NB, body, n): ...
+    ...     def gravity_wrench(self, t, X_NB, body, n): ...
     >>> has_field_of(Outbound(), CentralGravity), has_field_of(Oblate(), CentralGravity)
     (True, False)
     """
-    return any(all(getattr(type(environment), key) is getattr(kind, key) for key in _FIELD) for kind in kinds)
+    return any(
+        all(getattr(type(environment), key, None) is getattr(kind, key) for key in _methods(kind)) for kind in kinds
+    )
+
+
+def _methods(kind: type[Environment]) -> set[str]:
+    """Names of the methods of a kind and its bases, which decide its field."""
+    bases = [base for base in kind.__mro__ if base is not object]
+    return {key for base in bases for key, item in vars(base).items() if callable(item) and not key.startswith("__")}

@@ -37,10 +37,14 @@ class CentralGravity(Environment):
         if self.mu <= 0.0:
             raise ModelError(f"CentralGravity: mu is {self.mu:g} m^3/s^2, expected a positive number")
 
+    @property
+    def title(self) -> str:
+        return "central gravity"
+
     def numbers(self) -> dict[str, Number]:
         return {"mu": always(self.mu)}
 
-    def gravity_wrench(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
+    def gravity_wrench(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
         mass, com, I_C = body
         r = X_NB.R.T @ X_NB.p + com
         r2 = dot(r, r)
@@ -51,7 +55,7 @@ class CentralGravity(Environment):
         force = -(mass * k) * r + stretch
         return stack(cross(com, force) + (3.0 * k / r2) * cross(r, Ir), force)
 
-    def potential(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
+    def potential(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
         mass, com, I_C = body
         r = X_NB.R.T @ X_NB.p + com
         r2 = dot(r, r)

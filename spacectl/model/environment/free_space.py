@@ -12,3 +12,7 @@ __all__ = ["FreeSpace"]
 @dataclass(frozen=True, kw_only=True)
 class FreeSpace(Environment):
     """No gravity."""
+
+    @property
+    def title(self) -> str:
+        return "free space"

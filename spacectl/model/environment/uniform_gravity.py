@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spacectl.core.array import as_array
 from spacectl.model.description import Number, set_field, unless_trivial
 from spacectl.model.environment.base import Environment, MassProperties
@@ -24,12 +26,21 @@ class UniformGravity(Environment):
     def __post_init__(self) -> None:
         set_field(self, "g", as_array(self.g, (3,), "UniformGravity: g"))
 
+    @property
+    def title(self) -> str:
+        return "uniform gravity"
+
+    @property
+    def up(self) -> np.ndarray:
+        g = np.asarray(self.g)
+        return -g / np.linalg.norm(g) if np.any(g) else super().up
+
     def numbers(self) -> dict[str, Number]:
         return {"g": unless_trivial(self.g)}
 
-    def root_acceleration(self, n: Mapping[str, Any]) -> Any:
+    def root_acceleration(self, t: Any, n: Mapping[str, Any]) -> Any:
         return -n["g"]
 
-    def potential(self, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
+    def potential(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
         mass, com, _ = body
         return -mass * dot(n["g"], X_NB.point(com))

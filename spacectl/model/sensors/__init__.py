@@ -4,10 +4,11 @@ from spacectl.model.sensors.acceleration import Acceleration
 from spacectl.model.sensors.angular_velocity import AngularVelocity
 from spacectl.model.sensors.attitude import Attitude
 from spacectl.model.sensors.base import Sensor
+from spacectl.model.sensors.motion import SensedMotion
 from spacectl.model.sensors.position import Position
 from spacectl.model.sensors.velocity import Velocity
 
-__all__ = ["SENSORS", "Acceleration", "AngularVelocity", "Attitude", "Position", "Sensor", "Velocity"]
+__all__ = ["SENSORS", "Acceleration", "AngularVelocity", "Attitude", "Position", "SensedMotion", "Sensor", "Velocity"]
 
 #: Every kind by the name under which files know it.
 SENSORS: dict[str, type[Sensor]] = {

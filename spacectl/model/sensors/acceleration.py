@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from spacectl.model.sensors.base import Sensor
+from spacectl.model.sensors.motion import SensedMotion
 
 __all__ = ["Acceleration"]
 
@@ -18,3 +19,7 @@ class Acceleration(Sensor):
     """
 
     unit: ClassVar[str] = "m/s^2"
+
+    def value(self, motion: SensedMotion) -> Any:
+        """The components."""
+        return motion.acceleration()

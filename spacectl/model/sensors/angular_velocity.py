@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from spacectl.model.sensors.base import Sensor
+from spacectl.model.sensors.motion import SensedMotion
 
 __all__ = ["AngularVelocity"]
 
@@ -16,3 +17,7 @@ class AngularVelocity(Sensor):
 
     suffixes: ClassVar[tuple[str, ...]] = (".wx", ".wy", ".wz")
     unit: ClassVar[str] = "rad/s"
+
+    def value(self, motion: SensedMotion) -> Any:
+        """The components."""
+        return motion.angular_velocity

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from spacectl.core.array import as_array
-from spacectl.model.description import Number, check_name, set_field, unless_trivial
+from spacectl.core.errors import ModelError
+from spacectl.model.description import Number, check_name, choices, set_field, unless_trivial
+from spacectl.model.sensors.motion import SensedMotion
 
 __all__ = ["Sensor"]
 
@@ -15,7 +17,7 @@ _XYZ = (".x", ".y", ".z")
 
 @dataclass(frozen=True, kw_only=True)
 class Sensor:
-    """Base of the outputs.
+    """Base of the outputs. A kind defines `value`, and `suffixes` (one for each component) and `unit`.
 
     Parameters
     ----------
@@ -44,6 +46,17 @@ class Sensor:
         check_name(self.name, type(self).__name__)
         set_field(self, "at", as_array(self.at, (3,), f"sensor '{self.name}': at"))
         set_field(self, "axes", self.axes or self.seen_from)
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What of it decides the form of the outputs, apart from its class and the zeros of its numbers."""
+        return choices(self)
+
+    def value(self, motion: SensedMotion) -> Any:
+        """The outputs, as many as there are suffixes, from the motion that it sees."""
+        raise ModelError(
+            f"sensor '{self.name}': {type(self).__name__} does not say what it measures; define value(motion)"
+        )
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""

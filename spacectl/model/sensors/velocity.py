@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from spacectl.model.sensors.base import Sensor
+from spacectl.model.sensors.motion import SensedMotion
 
 __all__ = ["Velocity"]
 
@@ -15,3 +16,7 @@ class Velocity(Sensor):
     """Velocity of the point, as an observer fixed in `seen_from` sees it [m/s]."""
 
     unit: ClassVar[str] = "m/s"
+
+    def value(self, motion: SensedMotion) -> Any:
+        """The components."""
+        return motion.velocity

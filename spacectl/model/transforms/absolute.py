@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spacectl.core.errors import ModelError
-from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import JointLoop
 from spacectl.model.elements import SpringDamper
 from spacectl.model.joints import Free
@@ -59,10 +58,5 @@ def as_absolute(system: System) -> System:
                 joint=replace(part.joint, name=""),
             )
         )
-    actuators = tuple(
-        replace(a, joint=names[a.joint], name=a.input_name.replace(".", "_"))
-        if isinstance(a, JointTorque) and a.joint in names
-        else a
-        for a in system.actuators
-    )
+    actuators = tuple(actuator.with_joints(names) for actuator in system.actuators)
     return replace(system, parts=tuple(parts), actuators=actuators, constraints=(*loops, *system.constraints))

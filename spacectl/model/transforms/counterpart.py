@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.system import System
@@ -41,9 +40,9 @@ def rigid_counterpart(system: System) -> System:
     """
     flexible = {part.name for part in system.parts if isinstance(part.body, FlexibleBody)}
     for actuator in system.actuators:
-        if isinstance(actuator, DistributedForce) and actuator.on.partition(".")[0] in flexible:
+        if any(item.is_spread and item.on.partition(".")[0] in flexible for item in actuator.wrenches):
             raise ModelError(
-                f"actuator '{actuator.input_name}': its load is spread over '{actuator.on}', which has no rigid form; "
+                f"actuator '{actuator.input_name}': its load is spread over a flexible body, which has no rigid form; "
                 "use BodyForce or BodyTorque"
             )
     parts = tuple(

@@ -14,7 +14,6 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
-from spacectl.model.actuators.distributed_force import DistributedForce
 from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.interfaces import DIRECTIONS, ROOT_INTERFACE, join_interfaces
 from spacectl.model.bodies.base.modal_integrals import pack_symmetric
@@ -44,9 +43,9 @@ def expand_segments(system: System) -> System:
     if not cut:
         return system
     for actuator in system.actuators:
-        if isinstance(actuator, DistributedForce) and actuator.on.partition(".")[0] in cut:
+        if any(item.is_spread and item.on.partition(".")[0] in cut for item in actuator.wrenches):
             raise ModelError(
-                f"actuator '{actuator.input_name}': a load along '{actuator.on}' is not served for a beam in segments; use "
+                f"actuator '{actuator.input_name}': a load spread along a beam is not served in segments; use "
                 "segments=1, or BodyForce at frames"
             )
     aliases = {name: pieces[0].name for name, pieces in cut.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.model.actuators import JointForce, JointTorque
+from spacectl.model.actuators import Actuator, JointEffort, JointForce, JointTorque
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.elements import Element, JointElement, PointElement
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spacectl.model.part import Part
     from spacectl.model.system import System
 
-__all__ = ["check_attachments", "find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
+__all__ = ["check_attachments", "find_component", "find_driven", "order_parts", "validate_system"]
 
 
 def validate_system(system: System) -> None:
@@ -47,10 +47,10 @@ def validate_system(system: System) -> None:
     loops = {item.name: item for item in system.constraints if hasattr(item, "joint")}
     for actuator in system.actuators:
         _check_actuator(actuator, tree, frames, loops)
-        if isinstance(actuator, JointTorque) and actuator.joint in drives:
+        for joint in (effort.joint for effort in actuator.joint_efforts if effort.joint in drives):
             raise ModelError(
-                f"actuator '{actuator.input_name}': joint '{actuator.joint}' has a drive; its motor is what can be "
-                f"commanded: JointTorque(joint='{drives[actuator.joint].motor}')"
+                f"actuator '{actuator.input_name}': joint '{joint}' has a drive; its motor is what can be "
+                f"commanded: JointTorque(joint='{drives[joint].motor}')"
             )
     for element in system.elements:
         if isinstance(element, JointElement):
@@ -130,11 +130,6 @@ def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
             driven[item.joint] = item.name
 
 
-def find_speed(actuator: JointTorque, part: Part) -> int:
-    """Index, within the joint's speeds, of the one that the actuator drives."""
-    return find_component(f"actuator '{actuator.input_name}'", actuator.component, part)[1]
-
-
 def find_component(what: str, component: str, part: Any) -> tuple[int | None, int]:
     """Indices within the joint's coordinates and speeds; no coordinate (None) where the speed is no rate of one."""
     suffixes = [suffix for suffix, _ in part.joint.speeds]
@@ -167,24 +162,29 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
             owners[name] = part.joint_name
 
 
-def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Any]) -> None:
-    what = f"actuator '{actuator.input_name}'"
-    if isinstance(actuator, JointTorque):
-        joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
-        joints |= {name: loop.joint for name, loop in loops.items()}
-        if actuator.joint not in joints:
-            raise ModelError(f"{what}: {unknown_name('joint', actuator.joint, joints)}")
-        if isinstance(joints[actuator.joint], Fixed):
-            raise ModelError(f"{what}: joint '{actuator.joint}' is fixed; give it a joint that moves")
-        owner: Any = loops.get(actuator.joint) or next(part for part in tree if part.joint_name == actuator.joint)
-        unit = owner.joint.speeds[find_component(what, actuator.component, owner)[1]][1]
-        if (unit == "rad/s") == isinstance(actuator, JointForce):
+def _check_actuator(actuator: Actuator, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Any]) -> None:
+    what, known = f"actuator '{actuator.input_name}'", actuator.numbers()
+    joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
+    joints |= {name: loop.joint for name, loop in loops.items()}
+    for effort in actuator.efforts():
+        own = effort.gain if isinstance(effort, JointEffort) else (effort.gain, effort.direction, effort.at)
+        for name in (own,) if isinstance(own, str) else own:
+            if name and name not in known:
+                raise ModelError(f"{what}: an effort asks for an {unknown_name('number', name, sorted(known))}")
+        if not isinstance(effort, JointEffort):
+            _known_frame(effort.on, frames, f"{what}: on")
+            if effort.on in ("world", "orbit"):
+                raise ModelError(f"{what}: it is on '{effort.on}', which does not move; name a body")
+            continue
+        if effort.joint not in joints:
+            raise ModelError(f"{what}: {unknown_name('joint', effort.joint, joints)}")
+        if isinstance(joints[effort.joint], Fixed):
+            raise ModelError(f"{what}: joint '{effort.joint}' is fixed; give it a joint that moves")
+        owner: Any = loops.get(effort.joint) or next(part for part in tree if part.joint_name == effort.joint)
+        unit = owner.joint.speeds[find_component(what, effort.component, owner)[1]][1]
+        if isinstance(actuator, JointTorque) and (unit == "rad/s") == isinstance(actuator, JointForce):
             other = "JointTorque" if unit == "rad/s" else "JointForce"
-            raise ModelError(f"{what}: that speed of joint '{actuator.joint}' is in {unit}; use {other}")
-    else:
-        _known_frame(actuator.on, frames, f"{what}: on")
-        if actuator.on in ("world", "orbit"):
-            raise ModelError(f"{what}: it is on '{actuator.on}', which does not move; name a body")
+            raise ModelError(f"{what}: that speed of joint '{effort.joint}' is in {unit}; use {other}")
 
 
 def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:

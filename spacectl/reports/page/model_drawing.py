@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.model.actuators import Actuator
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.part import Part
@@ -39,7 +40,9 @@ def draw_model(system: System) -> dict[str, Any]:
         ``notes``.
     """
     order = _walk(system)
-    rows: list[dict[str, Any]] = [{"x": LEFT, "y": TOP, "kind": "root", "title": _environment(system), "detail": ""}]
+    rows: list[dict[str, Any]] = [
+        {"x": LEFT, "y": TOP, "kind": "root", "title": system.environment.title, "detail": ""}
+    ]
     places = {"": (LEFT, TOP)}
     rails = []
     for part, parent, column in order[:SHOWN]:
@@ -130,14 +133,18 @@ def _detail(part: Part, system: System) -> str:
         text += f" about {_direction(axis)}" if kind != "prismatic" else f" along {_direction(axis)}"
     if joint.motion is not None:
         text += ", moved as prescribed"
-    inputs = [item for item in system.actuators if name in (getattr(item, "joint", None),)]
-    inputs += [item for item in system.actuators if str(getattr(item, "on", "")).split(".")[0] == part.name]
+    inputs = [item for item in system.actuators if any(effort.joint == name for effort in item.joint_efforts)]
+    inputs += [item for item in system.actuators if part.name in _bodies(item)]
     return "; ".join([text, *(_input(item) for item in inputs)])
 
 
-def _input(actuator: Any) -> str:
-    kind = type(actuator).__name__.replace("Joint", "").replace("Body", "").lower()
-    kind = {"reactionwheel": "reaction wheel"}.get(kind, kind)
+def _bodies(actuator: Actuator) -> set[str]:
+    """Bodies on which an actuator acts, or that carry what it brings along."""
+    places = [wrench.on for wrench in actuator.wrenches] + [place["on"] for _, place in actuator.parts()]
+    return {on.split(".")[0] for on in places}
+
+
+def _input(actuator: Actuator) -> str:
     limit = ""
     if actuator.limit is not None:
         low, high = np.asarray(actuator.limit)
@@ -147,8 +154,8 @@ def _input(actuator: Any) -> str:
             else f"{format_value(float(low))} … {format_value(float(high))}"
         )
         limit = f" {size} {pretty_unit(actuator.unit)}"
-    name = actuator.input_name if not getattr(actuator, "joint", "") else ""
-    return " ".join(f"{kind} {name}".split()) + limit
+    name = actuator.input_name if actuator.parts() or not actuator.joint_efforts else ""  # else the joint's
+    return " ".join(f"{actuator.title} {name}".split()) + limit
 
 
 def _direction(axis: Any) -> str:
@@ -157,15 +164,6 @@ def _direction(axis: Any) -> str:
         if abs(abs(entries[i]) - 1.0) < 1e-12:
             return letter if entries[i] > 0 else f"−{letter}"
     return f"({', '.join(f'{value:.3g}' for value in entries)})"
-
-
-def _environment(system: System) -> str:
-    kind = type(system.environment).__name__
-    words = {"FreeSpace": "free space", "UniformGravity": "uniform gravity", "CentralGravity": "central gravity"}
-    if kind == "CircularOrbit":
-        rate = float(system.parameters().get("environment.rate"))
-        return f"circular orbit, period {2.0 * np.pi / rate / 60.0:.4g} min"
-    return words.get(kind, kind)
 
 
 def _notes(system: System, count: int) -> list[str]:

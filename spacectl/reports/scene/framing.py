@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.joints import Free
 from spacectl.model.part import Part
 from spacectl.reports.scene.loads import find_lines
@@ -37,7 +36,7 @@ def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray
     near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
     roots = motion.system.environment.root_names
     is_held = any(part.on in roots and not isinstance(part.joint, Free) for part in motion.system.tree)
-    factor = FAR if is_held or isinstance(motion.system.environment, CircularOrbit) else NEAR
+    factor = FAR if is_held or "orbit" in roots else NEAR
     distance = float(np.max(np.abs(motion.p[first][0])))
     return (motion.p[first], first) if far > factor * near or distance > 1e5 * near else (still, "")
 
@@ -95,7 +94,7 @@ def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarra
     is_planar = (
         extent[thin] <= THIN * extent.max() and extent.max() > THIN * spread
     )  # a body that only turns has no plane
-    up = _up(motion)
+    up = motion.system.environment.up
     if is_planar and abs(up[thin]) < 0.9:
         away = np.eye(3)[thin] * (-1.0 if thin == 1 else 1.0) + 0.5 * up
     elif is_planar:  # the plane is level: look down on it, upright as in a drawing
@@ -110,12 +109,3 @@ def _centres(motion: Motion) -> list[np.ndarray]:
     """What moves, without the size of bodies, seen from the first body: decides whether the motion is planar."""
     points = [item for each in find_skeleton(motion).values() for item in np.moveaxis(each, 1, 0)]
     return [point - points[0] + points[0][0] for point in points]
-
-
-def _up(motion: Motion) -> np.ndarray:
-    environment = motion.system.environment
-    if isinstance(environment, UniformGravity):
-        g = np.asarray(environment.g)
-        if np.linalg.norm(g) > 0.0:
-            return -g / np.linalg.norm(g)
-    return np.array([1.0, 0.0, 0.0]) if isinstance(environment, CircularOrbit) else np.array([0.0, 0.0, 1.0])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from spacectl.model.actuators import BodyForce, BodyTorque, JointForce, JointTorque, ReactionWheel
+from spacectl.model.actuators import Effort, JointEffort
 from spacectl.model.elements import PointElement
 from spacectl.model.tethers import Tether
 from spacectl.reports.scene.motion import Motion
@@ -60,48 +59,48 @@ def find_lines(motion: Motion) -> list[LineTrack]:
 
 
 def find_arrows(motion: Motion) -> list[Arrow]:
-    """An arrow for each input that acts and has a place: joint and body actuators, thrusters, reaction wheels."""
+    """An arrow for each effort of an input that acts and has a place: at a joint, or at a point of a body."""
     found = []
     for actuator in motion.system.actuators:
         name = actuator.input_name
         if name not in motion.u:
             continue  # it keeps an artificial constraint
-        where = _where(motion, actuator)
-        if where is not None:
-            kind = "force" if actuator.unit == "N" else "torque"
-            origin, direction = where
-            found.append(Arrow(name, kind, actuator.unit, origin, direction * motion.u[name][:, None]))
+        n = {key: np.asarray(number.value) for key, number in actuator.numbers().items()}
+        for effort in actuator.efforts():
+            where = _where(motion, effort, n)
+            if where is not None:
+                is_force = actuator.unit == "N" if isinstance(effort, JointEffort) else not effort.is_moment
+                origin, direction = where
+                vector = direction * motion.u[name][:, None]
+                found.append(Arrow(name, "force" if is_force else "torque", actuator.unit, origin, vector))
     largest = {
         kind: max((arrow.peak for arrow in found if arrow.kind == kind), default=0.0) for kind in ("force", "torque")
     }
     return [arrow for arrow in found if arrow.peak > FAINT * largest[arrow.kind]]
 
 
-def _where(motion: Motion, actuator: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    if isinstance(actuator, (JointTorque, JointForce)):
-        return _at_joint(motion, actuator)
-    if isinstance(actuator, (BodyForce, BodyTorque)):
-        R, origin = motion.place(actuator.on)
-        along = np.asarray(actuator.direction)
-        direction = np.broadcast_to(along, origin.shape) if actuator.axes == "world" else R @ along
-        at = getattr(actuator, "at", np.zeros(3))
-        return motion.point(actuator.on, at), direction
-    if isinstance(actuator, ReactionWheel):
-        R, origin = motion.place(actuator.on)
-        return origin, R @ np.asarray(actuator.axis)
-    return None
+def _where(motion: Motion, effort: Effort, n: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Place and direction of an effort at unit input; None for a spread load and a joint without an axis."""
+    if isinstance(effort, JointEffort):
+        return _at_joint(motion, effort, n)
+    if effort.is_spread:
+        return None
+    R, origin = motion.place(effort.on)
+    along = effort.arrow(n)
+    direction = np.broadcast_to(along, origin.shape) if effort.axes == "world" else R @ along
+    return motion.point(effort.on, n[effort.at] if effort.at else np.zeros(3)), direction
 
 
-def _at_joint(motion: Motion, actuator: JointTorque) -> tuple[np.ndarray, np.ndarray] | None:
-    part = next((part for part in motion.system.tree if part.joint_name == actuator.joint), None)
+def _at_joint(motion: Motion, effort: JointEffort, n: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+    part = next((part for part in motion.system.tree if part.joint_name == effort.joint), None)
     if part is None:
         return None
     R, p = motion.R[part.name], motion.p[part.name]
     axis = getattr(part.joint, "axis", None)
     if axis is None:
-        letter = actuator.component[-1:]
+        letter = effort.component[-1:]
         axis = np.eye(3)["xyz".index(letter)] if letter in ("x", "y", "z") else getattr(part.joint, "first", None)
     if axis is None:
         return None
-    along = np.asarray(part.child_rotation) @ np.asarray(axis)
+    along = np.asarray(part.child_rotation) @ np.asarray(axis) * (n[effort.gain] if effort.gain else 1.0)
     return p + R @ np.asarray(part.child_at), R @ along

@@ -13,7 +13,6 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.shape import Shape
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.environment import CircularOrbit
 from spacectl.reports.arrays import pack, pack_indices, pack_tracks
 from spacectl.reports.scene.bodies import skin_of
 from spacectl.reports.scene.framing import WIDE, find_camera, find_cloud, find_origin
@@ -124,10 +123,10 @@ def _largest(motion: Motion, skins: Mapping[str, FlexibleBody]) -> dict[str, flo
 
 
 def _axes(motion: Motion, seen_from: str) -> dict[str, Any]:
-    if isinstance(motion.system.environment, CircularOrbit):
-        return {"title": "orbit frame", "labels": ["radial, outward", "along track", "orbit normal"]}
+    environment = motion.system.environment
     title = f"axes of the root, at '{seen_from}'" if seen_from else "root frame"
-    return {"title": title, "labels": ["x", "y", "z"]}
+    title = "orbit frame" if "orbit" in environment.root_names else title
+    return {"title": title, "labels": list(environment.axis_names)}
 
 
 def _tracks(motion: Motion, origin: np.ndarray, stretch: float) -> dict[str, Any]:

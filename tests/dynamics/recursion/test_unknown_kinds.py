@@ -39,12 +39,12 @@ from spacectl.spatial.motion import Placement
 class SpringField(Environment):
     """A field -k r per unit mass about the origin: its own class, of which nothing else knows."""
 
-    def gravity_wrench(self, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+    def gravity_wrench(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
         mass, com, I_C = body
         r = X_NB.R.T @ X_NB.p + com
         return stack(cross(com, -2.0 * mass * r), -2.0 * mass * r)
 
-    def potential(self, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+    def potential(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
         mass, com, I_C = body
         r = X_NB.R.T @ X_NB.p + com
         return mass * dot(r, r) + 0.0 * I_C[0, 0]
@@ -57,8 +57,8 @@ class MyOrbit(CircularOrbit):
 class Doubled(CircularOrbit):
     """Another field under a known base."""
 
-    def gravity_wrench(self, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
-        return 2.0 * super().gravity_wrench(X_NB, body, n)
+    def gravity_wrench(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+        return 2.0 * super().gravity_wrench(t, X_NB, body, n)
 
 
 def masses(environment: Environment, n: int = 1) -> System:
@@ -111,16 +111,56 @@ def test_the_data_driven_kernels_refuse_what_they_do_not_know() -> None:
         eom.compiled(kind="data-driven")
 
 
-def test_truncated_orders_refuse_a_field_they_do_not_know() -> None:
-    def system(order: str) -> System:
-        beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0, order=order)
-        part = Part(beam, joint=Revolute(name="hub", axis="z"))
-        return System(name="s", parts=(part,), environment=Doubled(rate=0.1))
+@dataclass(frozen=True, kw_only=True)
+class Slanted(Environment):
+    """A linear field of one's own in a root that turns faster and faster about a slanted axis."""
 
-    with pytest.raises(ModelError, match="Doubled"):
-        form_equations(system("premature")).bias(0.0, np.zeros(2), np.zeros(2))
-    with pytest.raises(ModelError, match="Doubled"):
-        correction_terms(system("consistent"))
+    def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any:
+        return stack(0.1 + 0.02 * t, 0.05 + 0.0 * t, 0.2 - 0.03 * t * t)
+
+    def gravity_wrench(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+        mass, com, _ = body
+        r = X_NB.R.T @ X_NB.p + com
+        force = -(0.4 + 0.1 * t) * mass * r
+        return stack(cross(com, force), force)
+
+    def potential(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+        mass, com, I_C = body
+        r = X_NB.R.T @ X_NB.p + com
+        spread = 0.5 * (I_C[0, 0] + I_C[1, 1] + I_C[2, 2])
+        return 0.5 * (0.4 + 0.1 * t) * (mass * dot(r, r) + spread)
+
+
+def beam_in(environment: Environment, order: str) -> System:
+    beam = Beam(name="beam", length=1.0, mass=1.0, EI=1.0, bending=("y", "z"), modes=2, order=order)
+    part = Part(beam, joint=Revolute(name="hub", axis="z"))
+    return System(name="s", parts=(part,), environment=environment)
+
+
+def test_truncated_orders_differ_by_the_correction_in_a_field_of_ones_own() -> None:
+    environment = Slanted()
+    rng = np.random.default_rng(3)
+    t, q, v = 0.7, 0.1 * rng.standard_normal(5), rng.standard_normal(5)
+    proper, rough = (form_equations(beam_in(environment, order)) for order in ("linearised", "premature"))
+    lost = correction_terms(beam_in(environment, "consistent")).force(t, q, v)
+    assert proper.bias(t, q, v)[1:] == pytest.approx(rough.bias(t, q, v)[1:] - lost, abs=1e-6)
+
+
+def test_the_premature_order_refuses_a_field_that_is_not_linear() -> None:
+    class Outer(CentralGravity):
+        pass
+
+    with pytest.raises(ModelError, match="Outer"):
+        form_equations(beam_in(Outer(), "premature")).bias(0.0, np.zeros(5), np.zeros(5))
+
+
+def test_flexible_bodies_ask_for_the_potential_of_a_field() -> None:
+    class Bare(Environment):
+        def gravity_wrench(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+            return stack(0.0 * X_NB.p, 0.0 * X_NB.p)
+
+    with pytest.raises(ModelError, match=r"potential\(t, X_NB, body, n\)"):
+        form_equations(beam_in(Bare(), "consistent")).bias(0.0, np.zeros(5), np.zeros(5))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +194,8 @@ def test_a_joint_derived_from_a_known_one_is_not_taken_for_it() -> None:
 def test_classes_of_one_name_with_different_code_differ_in_structure() -> None:
     def field(factor: float) -> Environment:
         class Field(SpringField):
-            def gravity_wrench(self, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
-                return factor * super().gravity_wrench(X_NB, body, n)
+            def gravity_wrench(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
+                return factor * super().gravity_wrench(t, X_NB, body, n)
 
         return Field()
 

@@ -1,0 +1,1 @@
+"""Classes of a user's own, defined in the tests: one file each, served everywhere."""
