@@ -81,4 +81,11 @@ class Part:
             "child_at": unless_trivial(self.child_at),
             "child_rotation": placement_number(self.child_rotation),
         }
-        return {**self.body.numbers(), **placement, **self.joint.numbers()}
+        body, joint = self.body.numbers(), self.joint.numbers()
+        for key in joint:
+            if key in body or key in placement:
+                raise ModelError(
+                    f"part '{self.name}': {type(self.joint).__name__} joints have a number '{key}', which the body or its "
+                    f"placement has too; rename it in {type(self.joint).__name__}.numbers"
+                )
+        return {**body, **placement, **joint}

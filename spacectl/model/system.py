@@ -16,7 +16,7 @@ from spacectl.model.aliases import rename_frames
 from spacectl.model.attachments import attach_bodies
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import Rotor
-from spacectl.model.constraints import AnyConstraint, structure_of
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, set_field
 from spacectl.model.elements import Element, PointElement
 from spacectl.model.elements.drive import Drive
@@ -217,7 +217,7 @@ class System:
                 class_key(type(part.body)),
                 class_key(type(part.joint)),
                 part.joint_name,
-                getattr(part.joint, "normal", ""),
+                part.joint.structure,
                 getattr(part.body, "order", ""),
                 part.joint.motion,
             )
@@ -234,7 +234,7 @@ class System:
         ]
         sensors = [(class_key(type(s)), s.name, s.on, s.seen_from, s.axes) for s in self.sensors]
         elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
-        constraints = [structure_of(constraint) for constraint in self.constraints]
+        constraints = [(class_key(type(c)), c.name, c.kind, c.compliance, c.structure) for c in self.constraints]
         return [parts, elements, constraints, frames, actuators, sensors, class_key(type(self.environment))]
 
 

@@ -143,7 +143,7 @@ class ConstraintTerms:
     def sides(self) -> Any:
         """One number for each constraint that holds directions: positive as meant, negative if turned by half a turn."""
         held = [item.constraint for item in self.rows if isinstance(item.constraint, FrameConstraint)]
-        found = [item.side(self.relative(item).R, self.terms.numbers.group(item.name)) for item in held]
+        found = [item.side(self.relative(item), self.terms.numbers.group(item.name)) for item in held]
         return ca.vertcat(*found) if found else ca.SX(0, 1)
 
     def gradient(self, constraint: FrameConstraint) -> Any:

@@ -23,9 +23,8 @@ from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.actuators import Actuator, JointTorque, ReactionWheel
-from spacectl.model.constraints import Artificial, Constraint, FrameConstraint, structure_of
+from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
 from spacectl.model.elements import JointElement
-from spacectl.model.joints import Planar
 from spacectl.model.system import System
 from spacectl.spatial.motion import Placement
 
@@ -247,11 +246,14 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
         link = items[i]
         joint, body = link.node.part.joint, link.node.part.body
         own = (place.get(link.parent, ROOT), link.frame if link.parent in place else "", link.kind, len(link.members))
-        kind = (class_key(type(joint)), joint.normal if isinstance(joint, Planar) else "", str(joint.motion))
+        kind = (class_key(type(joint)), repr(joint.structure), str(joint.motion))
         links.append(
             [own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))]
         )
-    constraints = [(structure_of(item), _owners(frames, item)) for item in aggregate.constraints]
+    constraints = [
+        (class_key(type(item)), item.name, item.kind, item.compliance, item.structure, _owners(frames, item))
+        for item in aggregate.constraints
+    ]
     elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
     keys = ("on", "axes", "joint", "component")
     actuators = [[class_key(type(a)), *(str(getattr(a, key, "")) for key in keys)] for a in frames.actuators(aggregate)]

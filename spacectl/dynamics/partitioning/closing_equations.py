@@ -32,7 +32,7 @@ def checked_rows(terms: Terms, constraints: ConstraintTerms, rows: tuple[int, ..
     for item in constraints.rows:
         if isinstance(item.constraint, FrameConstraint):
             X_JF = _frame(terms, item.constraint)
-            side = ca.SX(item.constraint.side(X_JF.R, terms.numbers.group(item.constraint.name)))
+            side = ca.SX(item.constraint.side(X_JF, terms.numbers.group(item.constraint.name)))
             sides += [] if side.is_constant() else [ca.densify(side)]
     found = ca.vertcat(*sides) if sides else ca.SX(0, 1)
     return ca.Function("checked", [terms.t, terms.q, terms.p], [g, found], ["t", "q", "p"], ["g", "sides"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, check_name, set_field
 
 __all__ = ["AnyConstraint", "Artificial", "Natural"]
+
+
+_OWN = ("name", "kind", "compliance")  # fields of every constraint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,3 +111,9 @@ class AnyConstraint:
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
         return {}
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What besides its kind, name, compliance and numbers decides the form of its equations: here all other fields."""
+        known = {*_OWN, *self.numbers()}
+        return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)

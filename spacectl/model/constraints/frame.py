@@ -12,7 +12,7 @@ from spacectl.model.constraints.base import AnyConstraint
 from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.spatial.motion import Placement
 
-__all__ = ["FrameConstraint", "turn_of", "uprightness"]
+__all__ = ["FrameConstraint"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,20 +59,15 @@ class FrameConstraint(AnyConstraint):
         """Whether its rows hold positions, not rates only."""
         return True
 
+    @property
+    def closes_as(self) -> str:
+        """The joint that it closes a loop as, in letters and freedoms (`Joint.letter`); "?" for none."""
+        return "?"
+
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         """The conditions at position level, zero when met."""
         raise NotImplementedError
 
-    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+    def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         """Positive as meant; negative where rows of directions are met by a turn of 180 degrees, which they cannot tell."""
         return 1.0
-
-
-def turn_of(R: Any) -> list[Any]:
-    """Half the axial vector of R - R': the rotation vector for small turns."""
-    return [0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])]
-
-
-def uprightness(R: Any) -> Any:
-    """Cosine of the angle of a rotation."""
-    return 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)

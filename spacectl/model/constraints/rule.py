@@ -49,5 +49,9 @@ class Constraint(AnyConstraint):
     def row_names(self) -> tuple[str, ...]:
         return ("",) if self.rule.size == 1 else tuple(str(k + 1) for k in range(self.rule.size))
 
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.rule,)
+
     def numbers(self) -> dict[str, Number]:
         return {key: always(value) for key, value in self.values}

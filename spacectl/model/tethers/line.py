@@ -46,6 +46,10 @@ class Reel(Prismatic):
             object.__setattr__(self, "coordinates", ())
             object.__setattr__(self, "speeds", ())
 
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.is_fixed,)
+
     def rest(self) -> Any:
         return super().rest() + self.start
 

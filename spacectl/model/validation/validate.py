@@ -14,7 +14,7 @@ from spacectl.model.constraints import AnyConstraint, Artificial
 from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment
-from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
+from spacectl.model.joints import AxisJoint, Joint
 from spacectl.model.validation.points import check_carriers, check_points
 
 if TYPE_CHECKING:
@@ -110,9 +110,10 @@ def find_driven(drive: Drive, parts: tuple[Part, ...]) -> Part:
     if drive.joint not in joints:
         raise ModelError(f"{what}: {unknown_name('joint', drive.joint, joints)}")
     part = joints[drive.joint]
-    if not isinstance(part.joint, (Revolute, Prismatic)):
+    if not isinstance(part.joint, AxisJoint) or len(type(part.joint).speeds) != 1:
         raise ModelError(
-            f"{what}: joint '{drive.joint}' is {type(part.joint).__name__}; a drive needs a Revolute or Prismatic joint"
+            f"{what}: joint '{drive.joint}' is {type(part.joint).__name__}; a drive needs a joint with one axis and one speed, "
+            "such as Revolute or Prismatic"
         )
     if part.joint.prescribed is not None:
         raise ModelError(f"{what}: the motion of joint '{drive.joint}' is prescribed; drive it or prescribe it")
@@ -174,7 +175,7 @@ def _check_actuator(actuator: Any, tree: tuple[Part, ...], frames: set[str], loo
         joints |= {name: loop.joint for name, loop in loops.items()}
         if actuator.joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', actuator.joint, joints)}")
-        if isinstance(joints[actuator.joint], Fixed):
+        if joints[actuator.joint].is_fixed:
             raise ModelError(f"{what}: joint '{actuator.joint}' is fixed; give it a joint that moves")
         owner: Any = loops.get(actuator.joint) or next(part for part in tree if part.joint_name == actuator.joint)
         unit = owner.joint.speeds[find_component(what, actuator.component, owner)[1]][1]
@@ -193,7 +194,7 @@ def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
     for joint, component in element.ends:
         if joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', joint, joints)}")
-        if isinstance(joints[joint].joint, Fixed):
+        if joints[joint].joint.is_fixed:
             raise ModelError(f"{what}: joint '{joint}' is fixed; give it a joint that moves")
         coordinate, _ = find_component(what, component, joints[joint])
         if coordinate is None and getattr(element, "has_spring", True):
@@ -237,7 +238,7 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
 def _check_attachment(part: Part) -> None:
     """Shapes of a flexible body must vanish where its joint holds it: they are measured from there."""
     body = part.body
-    if not isinstance(body, FlexibleBody) or isinstance(part.joint, Free):
+    if not isinstance(body, FlexibleBody) or part.joint.is_free:
         return
     shapes = body.shapes_at(np.asarray(part.child_at))
     if shapes is None:
@@ -245,7 +246,7 @@ def _check_attachment(part: Part) -> None:
     scale = float(np.max(np.abs(body.material.Phi)))
     turned = float(np.max(np.abs(body.material.Psi), initial=0.0))
     held = [("displacement", shapes.Phi, scale)]
-    if not isinstance(part.joint, Fixed):  # a fixed part may be simply supported
+    if not part.joint.is_fixed:  # a fixed part may be simply supported
         held.append(("slope", shapes.Psi, turned))
     for what, value, size in held:
         worst = np.max(np.abs(value), axis=0)

@@ -8,7 +8,6 @@ import numpy as np
 
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
-from spacectl.model.joints import Free
 from spacectl.model.part import Part
 from spacectl.reports.scene.loads import find_lines
 from spacectl.reports.scene.looks import bent_points, find_skeleton
@@ -36,7 +35,7 @@ def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray
     still, first = np.zeros((motion.t.size, 3)), next(iter(motion.p))
     near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
     roots = motion.system.environment.root_names
-    is_held = any(part.on in roots and not isinstance(part.joint, Free) for part in motion.system.tree)
+    is_held = any(part.on in roots and not part.joint.is_free for part in motion.system.tree)
     factor = FAR if is_held or isinstance(motion.system.environment, CircularOrbit) else NEAR
     distance = float(np.max(np.abs(motion.p[first][0])))
     return (motion.p[first], first) if far > factor * near or distance > 1e5 * near else (still, "")

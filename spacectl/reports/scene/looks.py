@@ -15,7 +15,6 @@ from spacectl.core.shape import Shape
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Loop
-from spacectl.model.joints import Free
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.reports.scene.motion import Motion, deflection
@@ -155,10 +154,10 @@ def _seen_by(motion: Motion, part: Part, skeleton: Mapping[str, np.ndarray]) -> 
 
 def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarray]]:
     """Where the body's own joint holds it (none for a free one), and where it carries others."""
-    own = None if isinstance(part.joint, Free) else np.asarray(part.child_at)
+    own = None if part.joint.is_free else np.asarray(part.child_at)
     carried = []
     for child in system.parts:
-        if child.on == part.name and not isinstance(child.joint, Free):
+        if child.on == part.name and not child.joint.is_free:
             carried.append(np.asarray(child.at))
         elif child.on.startswith(f"{part.name}."):
             carried.append(_frame_at(part, child.on))

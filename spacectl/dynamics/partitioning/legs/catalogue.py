@@ -30,8 +30,7 @@ from spacectl.dynamics.partitioning.legs.straight import straight_leg
 from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint, Loop, PointOnPlane
-from spacectl.model.joints import Revolute
+from spacectl.model.constraints import FrameConstraint
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
@@ -84,11 +83,7 @@ def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ..
     if sorted(j for i in nodes for j in range(tree.nodes[i].v.start, tree.nodes[i].v.stop)) != sorted(wished):
         return []
     closing = members[0]
-    if (
-        len(nodes) != 2
-        or any(tree.nodes[i].is_flexible for i in nodes)
-        or not isinstance(closing, (Loop, PointOnPlane))
-    ):
+    if len(nodes) != 2 or any(tree.nodes[i].is_flexible for i in nodes):
         return []
     first, second = nodes
     kind = leg_kind(terms, wished, members)
@@ -111,7 +106,7 @@ def _find_pair(terms: Terms, closing: FrameConstraint, nodes: list[int], kind: s
     roots = [tree.nodes[i].parent for i in nodes]
     if any(root != ROOT and tree.nodes[root].is_flexible for root in roots):
         return []
-    order = sorted(nodes, key=lambda i: not isinstance(tree.nodes[i].part.joint, Revolute))
+    order = sorted(nodes, key=lambda i: tree.nodes[i].part.joint.freedoms != "R1")
     ends = {getattr(closing, end).split(".")[0]: end for end in ("a", "b")}
     if set(ends) != {tree.nodes[i].part.name for i in order}:
         return []

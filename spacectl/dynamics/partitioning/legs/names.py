@@ -5,22 +5,10 @@ from __future__ import annotations
 from spacectl.dynamics.partitioning.closing_equations import way_to
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint, Loop, PointOnPlane
-from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.constraints import PLANE, FrameConstraint
 
 __all__ = ["leg_kind"]
 
-_LETTERS = {
-    Revolute: "R1",
-    Universal: "R2",
-    Spherical: "R3",
-    Prismatic: "P1",
-    Cylindrical: "C2",
-    Planar: "E3",
-    Cartesian: "P3",
-    Free: "F6",
-    Fixed: "0",
-}
 _POINTS = {1: "plane", 2: "R1", 3: "R3"}  # so many PointOnPlane: a plane, a pin in a plane, a ball joint
 
 
@@ -62,7 +50,7 @@ def _share(terms: Terms, i: int, wished: tuple[int, ...]) -> int:
 def _letters(terms: Terms, i: int, wished: tuple[int, ...]) -> str:
     node = terms.tree.nodes[i]
     size = node.v.stop - node.v.start
-    letter = _LETTERS.get(type(node.part.joint), f"?{size}")
+    letter = node.part.joint.freedoms
     turned = len(set(range(node.v.start, node.v.stop)) & set(wished))
     bent = _share(terms, i, wished) - turned
     own = letter if turned == size else f"{turned} of {letter}" if turned else letter.lower()
@@ -70,8 +58,7 @@ def _letters(terms: Terms, i: int, wished: tuple[int, ...]) -> str:
 
 
 def _closing(members: list[FrameConstraint]) -> str:
-    first = members[0]
-    if isinstance(first, Loop):
-        return _LETTERS.get(type(first.joint), "?")
-    points = sum(isinstance(item, PointOnPlane) for item in members)
-    return _POINTS.get(points, "?") if points == len(members) else "?"
+    kinds = [item.closes_as for item in members]
+    if all(kind == PLANE for kind in kinds):
+        return _POINTS.get(len(kinds), "?")
+    return kinds[0] if kinds[0] != PLANE else "?"
