@@ -15,7 +15,6 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
 from spacectl.dynamics.constraints.solvers import NOTHING, RANK, SOLVERS
 from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
-from spacectl.model.constraints import FrameConstraint
 
 __all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_sides", "solve_finite"]
 
@@ -168,7 +167,7 @@ def require_sides(eom: Any, t: float, x: np.ndarray, p: Any) -> None:
     """Raise if some loop is closed the wrong way round: its rows cannot tell a turn of 180 degrees."""
     sides = eom.call("sides", t, x[: eom.n_q], p=p)[0].reshape(-1)
     active = {name.split(".")[0] for name in eom.constraint_rows}
-    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.name in active]
+    names = [item.name for item in eom.system.constraints if item.has_side and item.name in active]
     turned = [name for name, side in zip(names, sides, strict=True) if not side > 0.0]
     if turned:
         raise SolverError(
@@ -225,7 +224,7 @@ def _between(eom: Any, rows: tuple[str, ...]) -> str:
     """The bodies that the constraints of some rows tie together."""
     owners = {row.split(".")[0] for row in rows}
     found = [item for item in eom.system.constraints if item.name in owners]
-    bodies = sorted({getattr(item, end).split(".")[0] for item in found for end in ("a", "b") if hasattr(item, end)})
+    bodies = sorted({end.split(".")[0] for item in found for end in item.ends or ()})
     return f" (between {', '.join(bodies)})" if bodies else ""
 
 

@@ -16,7 +16,7 @@ from spacectl.core.errors import ModelError
 from spacectl.dynamics.recursion.links import Link, Links
 from spacectl.dynamics.tree.nodes import ROOT, Tree
 from spacectl.model.actuators import JointTorque, ReactionWheel
-from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.elements import JointElement, PointElement
 from spacectl.model.system import System
 
@@ -105,11 +105,10 @@ class _Finder:
 
     def support(self, constraint: AnyConstraint) -> set[int]:
         """Links whose speeds a constraint, or what keeps it, involves."""
-        found = self._way(constraint.a, constraint.b) if isinstance(constraint, FrameConstraint) else set()
-        if isinstance(constraint, Constraint):
-            for kind, name in constraint.rule.needs:
-                found |= self._quantity(kind, name)
-        for name in constraint.kind.by if isinstance(constraint.kind, Artificial) else ():
+        found = self._way(*constraint.ends) if constraint.ends else set()
+        for kind, name in constraint.needs:
+            found |= self._quantity(kind, name)
+        for name in constraint.maintained_by:
             actuator = self.actuators[name]
             if isinstance(actuator, JointTorque):
                 found.add(self.joints[actuator.joint])

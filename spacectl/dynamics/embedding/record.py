@@ -23,7 +23,6 @@ from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.actuators import Actuator, JointTorque, ReactionWheel
-from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
 from spacectl.model.elements import JointElement
 from spacectl.model.system import System
 from spacectl.spatial.motion import Placement
@@ -196,9 +195,8 @@ def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
     """Whether a number says where something is: of constraints between frames, and where springs end."""
     if role.startswith("#point"):
         return value.ndim > 0
-    return role.startswith("#constraint") and isinstance(
-        aggregate.constraints[int(role.removeprefix("#constraint"))], FrameConstraint
-    )
+    is_constraint = role.startswith("#constraint")
+    return is_constraint and aggregate.constraints[int(role.removeprefix("#constraint"))].ends is not None
 
 
 def _structural(name: str, value: np.ndarray) -> np.ndarray:
@@ -228,11 +226,7 @@ def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
     """Frames that constraints, springs and body actuators of an aggregate name."""
     found: list[str] = []
     for item in aggregate.constraints:
-        if isinstance(item, FrameConstraint):
-            found += [item.a, item.b]
-        if isinstance(item, Constraint):
-            kinds = ("position", "velocity", "angular_velocity", "rotation")
-            found += [name for kind, name in item.rule.needs if kind in kinds]
+        found += item.frames
     found += [on for element in aggregate.elements for on, _ in element.points]
     found += [actuator.on for actuator in frames.actuators(aggregate) if hasattr(actuator, "on")]
     return list(dict.fromkeys(found))
@@ -269,14 +263,13 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
 
 def _owners(frames: Frames, item: Any) -> list[Any]:
     """Actuators that keep a constraint, by joint."""
-    names = item.kind.by if isinstance(item.kind, Artificial) else ()
     return [
         [
             (class_key(type(a)), getattr(a, "joint", ""), getattr(a, "component", ""))
             for a in frames.system.actuators
             if a.input_name == name
         ]
-        for name in names
+        for name in item.maintained_by
     ]
 
 

@@ -24,7 +24,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.dynamics.waist.options import Options
 from spacectl.dynamics.waist.reduction import Reduction
-from spacectl.model.constraints import AnyConstraint, Artificial, Loop
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 
 __all__ = ["RoadMaker", "form_constrained"]
@@ -59,7 +59,7 @@ def form_constrained(
         The road to the accelerations: a name, or what makes one.
     """
     active = active_constraints(system, options.active)
-    kept = [name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by]
+    kept = [name for item in active for name in item.maintained_by]
     if kept and road != "directions":
         artificial = next(item.name for item in active if not item.is_natural)
         raise ModelError(
@@ -95,7 +95,7 @@ def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None
     """No actuator keeps two things, and no name means both a joint and a loop."""
     owners: dict[str, str] = {}
     for item in active:
-        for name in item.kind.by if isinstance(item.kind, Artificial) else ():
+        for name in item.maintained_by:
             if name in owners:
                 raise ModelError(
                     f"system '{system.name}': input '{name}' cannot keep both '{owners[name]}' and '{item.name}' "
@@ -104,7 +104,7 @@ def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None
             owners[name] = item.name
     joints = {part.joint_name for part in system.tree}
     for item in system.constraints:
-        if isinstance(item, Loop) and item.name in joints:
+        if item.closing_joint is not None and item.name in joints:
             raise ModelError(f"system '{system.name}': a joint and a loop are both called '{item.name}'; rename one")
 
 

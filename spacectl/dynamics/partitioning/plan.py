@@ -24,7 +24,7 @@ from spacectl.dynamics.partitioning.dependent_speeds import KEPT, choose_depende
 from spacectl.dynamics.partitioning.elimination import LoopRows, solve_sequential
 from spacectl.dynamics.partitioning.native_reduction import close_state, compile_closing, compile_reduced
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import AnyConstraint, FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 
 __all__ = ["LoopPlan", "PartitionPlan", "frames_of", "plan_partition"]
 
@@ -198,9 +198,10 @@ def _groups(constraints: ConstraintTerms) -> list[Group]:
 
 def frames_of(constraint: AnyConstraint) -> Any:
     """What tells loops apart: the frames of a constraint, or its name if it is a rule."""
-    if not isinstance(constraint, FrameConstraint):
+    if constraint.ends is None:
         return constraint.name
-    return constraint.a, constraint.b, tuple(constraint.at_a), tuple(constraint.at_b)
+    places = {key: tuple(number.value) for key, number in constraint.numbers().items() if key in ("at_a", "at_b")}
+    return *constraint.ends, places.get("at_a"), places.get("at_b")
 
 
 def _order(groups: list[Group], jacobians: list[np.ndarray], scale: np.ndarray) -> list[Group]:

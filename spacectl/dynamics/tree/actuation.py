@@ -10,7 +10,7 @@ from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.actuators import Actuator, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.actuators.distributed_force import DistributedForce
-from spacectl.model.constraints import Loop
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 from spacectl.model.validation.validate import find_component, find_speed
 from spacectl.spatial.backend import cross, stack, zeros
@@ -42,20 +42,20 @@ def input_column(terms: Terms, actuator: Actuator, along: Any | None = None) -> 
     return terms.project(loads, modal)
 
 
-def loop_effort(terms: Terms, loop: Loop, actuator: Any, R_JF: Any) -> Any:
+def loop_effort(terms: Terms, loop: Any, actuator: Any, R_JF: Any) -> Any:
     """Wrench of a unit effort in the joint that closes a loop, on `b` about F's origin in F axes."""
     k = find_component(f"actuator '{actuator.input_name}'", actuator.component, loop)[1]
     return loop.joint.effort_wrenches(R_JF, terms.numbers.group(loop.name))[:, k]
 
 
-def loop_motor(system: System, actuator: Actuator) -> Loop | None:
+def loop_motor(system: System, actuator: Actuator) -> AnyConstraint | None:
     """The loop in whose joint an actuator works, if it does."""
     joint = actuator.joint if isinstance(actuator, JointTorque) else None
     found = next((item for item in system.constraints if item.name == joint), None)
-    return found if isinstance(found, Loop) else None
+    return found if found is not None and found.closing_joint is not None else None
 
 
-def _loop_column(terms: Terms, loop: Loop, actuator: Any) -> Any:
+def _loop_column(terms: Terms, loop: Any, actuator: Any) -> Any:
     """Generalised forces of a unit effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
     n = terms.numbers.group(loop.name)
     found = {}

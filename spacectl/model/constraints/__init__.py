@@ -5,6 +5,7 @@ from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.constraints.loop import JointLoop, Loop
 from spacectl.model.constraints.no_relative_rotation import NoRelativeRotation
 from spacectl.model.constraints.point_on_plane import PLANE, PointOnPlane
+from spacectl.model.constraints.quantities import Quantities
 from spacectl.model.constraints.rule import Constraint
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Natural",
     "NoRelativeRotation",
     "PointOnPlane",
+    "Quantities",
 ]
 
 #: Every kind by the name under which files know it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import class_key
@@ -62,6 +62,10 @@ class Loop(FrameConstraint):
         return (self.a, self.b, class_key(type(self.joint)), *self.joint.structure)
 
     @property
+    def closing_joint(self) -> Joint:
+        return self.joint
+
+    @property
     def closes_as(self) -> str:
         return self.joint.freedoms
 
@@ -81,3 +85,4 @@ class JointLoop(Loop):
     """
 
     compliance: Any = (0.0,)
+    is_permanent: ClassVar[bool] = True

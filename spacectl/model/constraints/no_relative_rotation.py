@@ -54,6 +54,9 @@ class NoRelativeRotation(FrameConstraint):
         free = constant(tuple(self.free), X_JF.p)
         return vector(dot(n["axis"], cross(free, X_JF.R @ free)))
 
+    def rates(self, X_JF: Placement, V_JF_J: Any, n: Mapping[str, Any]) -> Any:
+        return vector(dot(n["axis"], V_JF_J[0:3]))
+
     def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         if self.free is None:
             return 1.0

@@ -10,7 +10,7 @@ import numpy as np
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import JointForce, JointTorque
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment
@@ -44,7 +44,7 @@ def validate_system(system: System) -> None:
     for part in tree:
         _known_frame(part.on, frames, f"part '{part.name}': on")
     drives = {item.joint: item for item in system.elements if isinstance(item, Drive)}
-    loops = {item.name: item for item in system.constraints if hasattr(item, "joint")}
+    loops = {item.name: item for item in system.constraints if item.closing_joint is not None}
     for actuator in system.actuators:
         _check_actuator(actuator, tree, frames, loops)
         if isinstance(actuator, JointTorque) and actuator.joint in drives:
@@ -205,15 +205,14 @@ def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
 
 def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str]) -> None:
     what = f"constraint '{constraint.name}'"
-    for end in ("a", "b"):
-        if hasattr(constraint, end):
-            _known_frame(getattr(constraint, end), frames, f"{what}: {end}")
+    for end, on in zip("ab", constraint.ends or (), strict=False):
+        _known_frame(on, frames, f"{what}: {end}")
     states: set[str] = set()
     for part in system.tree:
         modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
         states.update(part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds))
         states.update((*modal, *(f"{name}_dot" for name in modal)))
-    for kind, name in getattr(getattr(constraint, "rule", None), "needs", ()):
+    for kind, name in constraint.needs:
         if kind == "state" and name not in states:
             raise ModelError(f"{what}: {unknown_name('coordinate or speed', name, sorted(states))}")
         if kind in ("position", "velocity", "angular_velocity", "rotation"):
@@ -223,16 +222,15 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
             f"{what}: compliance has {len(constraint.row_compliance)} values, expected 1 or {constraint.n_rows}, one for each "
             f"constraint equation ({', '.join(constraint.row_names)})"
         )
-    if isinstance(constraint.kind, Artificial):
-        inputs = [actuator.input_name for actuator in system.actuators]
-        for name in constraint.kind.by:
-            if name not in inputs:
-                raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
-        if len(constraint.kind.by) != constraint.n_rows:
-            raise ModelError(
-                f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.kind.by)} actuators "
-                f"({', '.join(constraint.kind.by)}); name one for each"
-            )
+    inputs = [actuator.input_name for actuator in system.actuators]
+    for name in constraint.maintained_by:
+        if name not in inputs:
+            raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
+    if constraint.maintained_by and len(constraint.maintained_by) != constraint.n_rows:
+        raise ModelError(
+            f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.maintained_by)} actuators "
+            f"({', '.join(constraint.maintained_by)}); name one for each"
+        )
 
 
 def _check_attachment(part: Part) -> None:

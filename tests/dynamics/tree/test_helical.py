@@ -157,7 +157,7 @@ def test_a_loop_with_a_screw_closes_on_the_nearest_thread() -> None:
     body = Part(nut().parts[0].body, joint=Cylindrical(name="nut", axis="z"))
     closing = Loop(name="thread", a="world", b="nut", joint=Helical(axis="z", pitch=PITCH))
     eom = form_equations(replace(nut(), parts=(body,), constraints=(closing,)), formulation="partitioned")
-    angle, slide = close_loops(eom, eom.state(**{"nut.angle": 7.0, "nut.slide": 7.0 * PITCH + 0.01}))[:2]
+    angle, slide = close_loops(eom, eom.state(**{"nut.angle": 7.0, "nut.slide": 7.0 * PITCH + 0.01})).x[:2]
     assert slide == pytest.approx(PITCH * angle, rel=1e-12)
     assert angle == pytest.approx(7.0, abs=0.2)
 

@@ -30,7 +30,7 @@ from spacectl.dynamics.partitioning.legs.straight import straight_leg
 from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
@@ -52,7 +52,7 @@ class Leg:
         Bodies of its joints, from the root.
     end : {"a", "b"}
         Which end of the constraint is on the leg.
-    constraint : FrameConstraint
+    constraint : AnyConstraint
         One of those that close the loop.
     form : function
         Geometry to coordinates and margin.
@@ -65,7 +65,7 @@ class Leg:
     kind: str
     nodes: tuple[int, int]
     end: str
-    constraint: FrameConstraint
+    constraint: AnyConstraint
     form: Form
     method: str = "closed form"
     is_pair: bool = False
@@ -76,7 +76,7 @@ class Leg:
         return self.form(geometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
 
 
-def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ...]) -> list[Leg]:
+def find_leg(terms: Terms, members: list[AnyConstraint], wished: tuple[int, ...]) -> list[Leg]:
     """The leg that the dependent speeds of a loop make, once with each form of its kind; none if its kind is not known."""
     tree = terms.tree
     nodes = [i for i, node in enumerate(tree.nodes) if set(range(node.v.start, node.v.stop)) & set(wished)]
@@ -100,7 +100,7 @@ def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ..
     return found + [replace(found[0], form=form, method="one unknown") for form in reduced]
 
 
-def _find_pair(terms: Terms, closing: FrameConstraint, nodes: list[int], kind: str) -> list[Leg]:
+def _find_pair(terms: Terms, closing: AnyConstraint, nodes: list[int], kind: str) -> list[Leg]:
     """Two joints on two branches, a turning one first, whose bodies the constraint ties to each other."""
     tree = terms.tree
     roots = [tree.nodes[i].parent for i in nodes]

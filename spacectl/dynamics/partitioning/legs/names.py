@@ -5,14 +5,14 @@ from __future__ import annotations
 from spacectl.dynamics.partitioning.closing_equations import way_to
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import PLANE, FrameConstraint
+from spacectl.model.constraints import PLANE, AnyConstraint
 
 __all__ = ["leg_kind"]
 
 _POINTS = {1: "plane", 2: "R1", 3: "R3"}  # so many PointOnPlane: a plane, a pin in a plane, a ball joint
 
 
-def leg_kind(terms: Terms, wished: tuple[int, ...], members: list[FrameConstraint]) -> str:
+def leg_kind(terms: Terms, wished: tuple[int, ...], members: list[AnyConstraint]) -> str:
     """Letters and freedoms of what depends in a loop, and of what closes it.
 
     ``"R2-P1-R3"``: a branch from its root, closed by a ball joint. ``"R1-(R1)-R1"``: two branches that meet in a pin. Small
@@ -20,8 +20,8 @@ def leg_kind(terms: Terms, wished: tuple[int, ...], members: list[FrameConstrain
     """
     nodes = [i for i, node in enumerate(terms.tree.nodes) if _share(terms, i, wished)]
     ways = []
-    for end in ("a", "b"):
-        body = frame_in_body(terms.tree, getattr(members[0], end), terms.q, terms.v, terms.numbers)[0]
+    for on in members[0].ends or ():
+        body = frame_in_body(terms.tree, on, terms.q, terms.v, terms.numbers)[0]
         ways.append(way_to(terms, body))
     while ways[0] and ways[1] and ways[0][0] == ways[1][0]:
         ways = [way[1:] for way in ways]
@@ -57,7 +57,7 @@ def _letters(terms: Terms, i: int, wished: tuple[int, ...]) -> str:
     return f"{own} with {bent} modes" if bent else own
 
 
-def _closing(members: list[FrameConstraint]) -> str:
+def _closing(members: list[AnyConstraint]) -> str:
     kinds = [item.closes_as for item in members]
     if all(kind == PLANE for kind in kinds):
         return _POINTS.get(len(kinds), "?")
