@@ -18,15 +18,14 @@ from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, set_field
-from spacectl.model.elements import Element, PointElement
-from spacectl.model.elements.drive import Drive
+from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.joints import Revolute
 from spacectl.model.joints.redundant import QuaternionFree
 from spacectl.model.part import Part
 from spacectl.model.rebuild import field_names, field_value, rebuild_system
 from spacectl.model.sensors import Sensor
-from spacectl.model.validation.validate import check_attachments, find_driven, order_parts, validate_system
+from spacectl.model.validation.validate import check_attachments, order_parts, validate_system
 
 __all__ = ["Part", "System"]
 
@@ -103,21 +102,19 @@ class System:
             for wheel in self.actuators
             if isinstance(wheel, ReactionWheel)
         )
-        motors = tuple(self._motor(item) for item in self.elements if isinstance(item, Drive))
-        brought = [item for element in self.point_elements for item in element.parts()]
-        lines = tuple(Part(body, **place) for body, place in brought)
-        return order_parts(self.parts + wheels + motors + lines, self.environment.root_names)
+        elements = self.joint_elements + self.point_elements
+        brought = tuple(Part(body, **place) for item in elements for body, place in item.brings(self.parts))
+        return order_parts(self.parts + wheels + brought, self.environment.root_names)
+
+    @property
+    def joint_elements(self) -> tuple[JointElement, ...]:
+        """The elements that act on joint speeds."""
+        return tuple(item for item in self.elements if isinstance(item, JointElement))
 
     @property
     def point_elements(self) -> tuple[PointElement, ...]:
         """The elements that act at points of bodies."""
         return tuple(item for item in self.elements if isinstance(item, PointElement))
-
-    def _motor(self, drive: Drive) -> Part:
-        """The rotor of a drive, about the axis of its joint, on the body that carries the joint."""
-        driven = find_driven(drive, self.parts)
-        rotor, joint = drive.rotor(driven.joint.axis)  # type: ignore[attr-defined]
-        return Part(rotor, on=driven.on, rotation=driven.rotation, joint=joint)
 
     @cached_property
     def is_plain(self) -> bool:

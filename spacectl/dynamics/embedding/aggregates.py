@@ -17,7 +17,7 @@ from spacectl.dynamics.recursion.links import Link, Links
 from spacectl.dynamics.tree.nodes import ROOT, Tree
 from spacectl.model.actuators import JointTorque, ReactionWheel
 from spacectl.model.constraints import AnyConstraint
-from spacectl.model.elements import JointElement, PointElement
+from spacectl.model.elements import PointElement
 from spacectl.model.system import System
 
 __all__ = ["Aggregate", "Port", "find_aggregates"]
@@ -120,7 +120,7 @@ class _Finder:
 
     def element_supports(self) -> list[set[int]]:
         """Links that springs and drives in the joints tie: their efforts depend on the states of all of them."""
-        elements = [item for item in self.system.elements if isinstance(item, JointElement)]
+        elements = self.system.joint_elements
         return [{self.joints[joint] for joint, _ in element.ends if joint in self.joints} for element in elements]
 
     def point_support(self, element: PointElement) -> set[int]:

@@ -119,7 +119,7 @@ class Frames:
     def elements(self, members: tuple[int, ...]) -> list[JointElement]:
         """Springs and drives in the joints of some links."""
         joints = {self.links.items[i].node.part.joint_name for i in members}
-        return [e for e in self.system.elements if isinstance(e, JointElement) and {j for j, _ in e.ends} & joints]
+        return [element for element in self.system.joint_elements if {joint for joint, _ in element.ends} & joints]
 
 
 @dataclass(frozen=True)

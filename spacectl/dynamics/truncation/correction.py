@@ -20,7 +20,6 @@ from spacectl.dynamics.tree.nodes import Tree
 from spacectl.dynamics.truncation.particles import body_placements, frame_placement, particle_position, particles
 from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.elements import JointElement
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
 from spacectl.spatial.rotation import axis_rotation
@@ -274,7 +273,7 @@ class Correction:
 
 def _check_forces(system: System) -> None:
     """Raise `ModelError` for what acts on the bodies and is not counted."""
-    others = [item.name for item in system.elements if not isinstance(item, JointElement)]
+    others = [item.name for item in system.point_elements]
     others += [item.name for item in system.constraints]
     known = (BodyForce, BodyTorque, JointTorque, ReactionWheel)
     others += [item.input_name for item in system.actuators if not isinstance(item, known)]

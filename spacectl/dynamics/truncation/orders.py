@@ -18,7 +18,6 @@ from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_st
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.actuators import JointTorque, ReactionWheel
-from spacectl.model.elements import JointElement
 from spacectl.model.environment import CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
@@ -117,11 +116,10 @@ class TruncatedTerms(Terms):
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:
         """Work of the zero-order forces (less mass times acceleration) on displacements by the modes: a potential."""
-        for element in self.system.elements:
-            if not isinstance(element, JointElement):
-                raise ModelError(
-                    f"order 'premature': element '{element.name}' acts between points, which is not served; use another order"
-                )
+        for element in self.system.point_elements:
+            raise ModelError(
+                f"order 'premature': element '{element.name}' acts between points, which is not served; use another order"
+            )
         rigid_q, rigid_v = self._scaled(ca.SX(0))
         steps = joint_steps(self.tree, self.t, rigid_q, rigid_v, self.numbers)
         motions = body_motions(self.tree, steps, rigid_v, root_motion(self.system.environment, self.numbers, self.q))

@@ -14,14 +14,14 @@ from spacectl.model.constraints import AnyConstraint
 from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment
-from spacectl.model.joints import AxisJoint, Joint
+from spacectl.model.joints import Joint
 from spacectl.model.validation.points import check_carriers, check_points
 
 if TYPE_CHECKING:
     from spacectl.model.part import Part
     from spacectl.model.system import System
 
-__all__ = ["check_attachments", "find_component", "find_driven", "find_speed", "order_parts", "validate_system"]
+__all__ = ["check_attachments", "find_component", "find_speed", "order_parts", "validate_system"]
 
 
 def validate_system(system: System) -> None:
@@ -102,22 +102,6 @@ def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: 
             raise ModelError(f"part '{part.name}': on names an {wrong}")
     chain = " -> ".join(_cycle(waiting))
     raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
-
-
-def find_driven(drive: Drive, parts: tuple[Part, ...]) -> Part:
-    """The part whose joint has the drive."""
-    what, joints = f"drive '{drive.name}'", {part.joint_name: part for part in parts}
-    if drive.joint not in joints:
-        raise ModelError(f"{what}: {unknown_name('joint', drive.joint, joints)}")
-    part = joints[drive.joint]
-    if not isinstance(part.joint, AxisJoint) or len(type(part.joint).speeds) != 1:
-        raise ModelError(
-            f"{what}: joint '{drive.joint}' is {type(part.joint).__name__}; a drive needs a joint with one axis and one speed, "
-            "such as Revolute or Prismatic"
-        )
-    if part.joint.prescribed is not None:
-        raise ModelError(f"{what}: the motion of joint '{drive.joint}' is prescribed; drive it or prescribe it")
-    return part
 
 
 def _check_one_drive_each(elements: tuple[Element, ...]) -> None:

@@ -11,7 +11,6 @@ from spacectl.dynamics.constraints.diagnosis import DEPENDENT_CURE, diagnose_con
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.tree.undefined import explain_undefined
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.tethers import LineElement
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.reference.guards import BY_GUARD, BY_STATE
 from spacectl.simulation.events import Guard
@@ -108,8 +107,7 @@ def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:
     """What is wrong with the lengths of tethers where the run stopped."""
     x, found = dict(zip(eom.states, data.s, strict=False)), []
     for line in getattr(eom.system, "point_elements", ()):
-        if isinstance(line, LineElement):
-            found.append(line.fault(t, x.get(line.length_joint)))
+        found.append(line.fault(t, x.get(line.length_joint)))
     return "; ".join(filter(None, found))
 
 
