@@ -107,6 +107,11 @@ class System:
         return order_parts(self.parts + wheels + brought, self.environment.root_names)
 
     @property
+    def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
+        """The bodies with modal coordinates, in the order of the tree."""
+        return tuple(part.body for part in self.tree if isinstance(part.body, FlexibleBody))
+
+    @property
     def joint_elements(self) -> tuple[JointElement, ...]:
         """The elements that act on joint speeds."""
         return tuple(item for item in self.elements if isinstance(item, JointElement))
@@ -120,7 +125,7 @@ class System:
     def is_plain(self) -> bool:
         """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
         moves = any(part.joint.motion is not None for part in self.parts)
-        bends = any(isinstance(part.body, FlexibleBody) for part in self.parts)
+        bends = bool(self.flexible_bodies)
         others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
         return not (self.elements or self.constraints or moves or bends or others)
 
@@ -215,7 +220,7 @@ class System:
                 class_key(type(part.joint)),
                 part.joint_name,
                 part.joint.structure,
-                getattr(part.body, "order", ""),
+                part.body.structure,
                 part.joint.motion,
             )
             for part in self.tree

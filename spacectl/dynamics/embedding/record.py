@@ -241,9 +241,7 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
         joint, body = link.node.part.joint, link.node.part.body
         own = (place.get(link.parent, ROOT), link.frame if link.parent in place else "", link.kind, len(link.members))
         kind = (class_key(type(joint)), repr(joint.structure), str(joint.motion))
-        links.append(
-            [own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))]
-        )
+        links.append([own, kind, class_key(type(body)) if link.kind == "modal" else "", repr(body.structure)])
     constraints = [
         (class_key(type(item)), item.name, item.kind, item.compliance, item.structure, _owners(frames, item))
         for item in aggregate.constraints

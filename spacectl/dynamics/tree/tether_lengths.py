@@ -26,5 +26,5 @@ def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -
 
 def mass_numbers(part: Part, numbers: Numbers, lengths: Mapping[str, Any]) -> Mapping[str, Any]:
     """Numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
-    line = getattr(part.body, "line", "")
+    line = part.body.line
     return {**numbers.group(line), "length": lengths[line]} if line else numbers.group(part.name)

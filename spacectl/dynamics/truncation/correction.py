@@ -19,7 +19,6 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.tree.nodes import Tree
 from spacectl.dynamics.truncation.particles import body_placements, frame_placement, particle_position, particles
 from spacectl.model.actuators import BodyForce, BodyTorque, JointTorque, ReactionWheel
-from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CentralGravity, CircularOrbit, FreeSpace, UniformGravity, has_field_of
 from spacectl.model.system import System
 from spacectl.spatial.rotation import axis_rotation
@@ -64,7 +63,7 @@ def correction_terms(system: System) -> Correction:
     """
     if not isinstance(system, System):
         raise ModelError(f"correction_terms: expected a System, got {type(system).__name__}")
-    if not any(isinstance(part.body, FlexibleBody) for part in system.parts):
+    if not system.flexible_bodies:
         raise ModelError(f"system '{system.name}': no flexible body, so nothing is linearised; add a Beam or ModalBody")
     _check_forces(system)
     if not has_field_of(system.environment, FreeSpace, UniformGravity, CircularOrbit, CentralGravity):

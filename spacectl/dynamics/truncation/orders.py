@@ -32,7 +32,7 @@ TRUNCATED = ("linearised", "premature")
 
 def is_truncated(system: System) -> bool:
     """Whether some body asks for a truncated order."""
-    return any(getattr(part.body, "order", "") in TRUNCATED for part in system.parts)
+    return any(part.body.order in TRUNCATED for part in system.parts)
 
 
 class TruncatedTerms(Terms):
@@ -40,7 +40,7 @@ class TruncatedTerms(Terms):
 
     def _small(self, orders: tuple[str, ...] = TRUNCATED) -> tuple[list[int], list[int]]:
         """Places in q and v of the small coordinates and speeds."""
-        nodes = [node for node in self.tree.nodes if getattr(node.part.body, "order", "") in orders]
+        nodes = [node for node in self.tree.nodes if node.part.body.order in orders]
         return (
             [k for node in nodes for k in range(node.eta.start, node.eta.stop)],
             [k for node in nodes for k in range(node.eta_dot.start, node.eta_dot.stop)],

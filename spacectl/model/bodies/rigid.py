@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
+from spacectl.model.bodies.base.body import Body
 from spacectl.model.description import (
     Number,
     always,
     check_name,
     direction,
     members,
-    placement_number,
     rotation_matrix,
     set_field,
     unless_trivial,
@@ -53,7 +53,7 @@ class Frame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RigidBody:
+class RigidBody(Body):
     """A rigid body.
 
     Parameters
@@ -101,9 +101,8 @@ class RigidBody:
         I = np.asarray(self.inertia)
         products = unless_trivial([I[0, 1], I[0, 2], I[1, 2]])
         inertia = Number(Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed))
-        frames = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
-        frames |= {f"{frame.name}.rotation": placement_number(frame.rotation) for frame in self.frames}
-        return {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia, **frames}
+        own = {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia}
+        return {**own, **self.frame_numbers()}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         """Mass, centre of mass and inertia about it, from the numbers `n` (symbols or floats)."""
@@ -113,7 +112,7 @@ class RigidBody:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rotor:
+class Rotor(Body):
     """The spinning part of a wheel or motor: inertia about its spin axis only.
 
     Mass and transverse inertia of the real rotor belong to the body that carries it; what remains is
@@ -123,6 +122,7 @@ class Rotor:
     name: str
     axis: Any
     spin_inertia: float
+    drawn_as: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         set_field(self, "axis", direction(self.axis, f"rotor '{self.name}': axis"))
@@ -132,7 +132,9 @@ class Rotor:
                 f"rotor '{self.name}': inertia is {self.spin_inertia:g} kg m^2, expected a positive number"
             )
 
-    frames = ()
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return ()
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""

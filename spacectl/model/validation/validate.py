@@ -141,7 +141,7 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
     """Coordinates and speeds share one list of names: 'j_dot' is the speed of 'j', so no joint may be called so."""
     owners: dict[str, str] = {}
     for part in tree:
-        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
         joint = [part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds)]
         for name in (*joint, *modal, *(f"{name}_dot" for name in modal)):
             if name in owners:
@@ -193,7 +193,7 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
         _known_frame(on, frames, f"{what}: {end}")
     states: set[str] = set()
     for part in system.tree:
-        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
         states.update(part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds))
         states.update((*modal, *(f"{name}_dot" for name in modal)))
     for kind, name in constraint.needs:

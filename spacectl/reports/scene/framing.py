@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.environment import CircularOrbit, UniformGravity
 from spacectl.model.part import Part
 from spacectl.reports.scene.loads import find_lines
@@ -62,8 +61,8 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
     if part.name in solids:
         low, high = solids[part.name].vertices.min(axis=0), solids[part.name].vertices.max(axis=0)
         return np.array([[[a, b, c] for a in (low[0], high[0]) for b in (low[1], high[1]) for c in (low[2], high[2])]])
-    if isinstance(part.body, FlexibleBody):
-        material = part.body.material
+    if part.body.is_flexible:
+        material = part.body.flexible.material
         kept = np.unique(np.linspace(0, len(material.X) - 1, OUTLINE).astype(int))
         return bent_points(material, kept, motion.eta[part.name][rows])
     return np.zeros((1, 1, 3))

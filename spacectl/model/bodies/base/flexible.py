@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.body import Body
 from spacectl.model.bodies.base.damping import Damped, Proportional
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
@@ -28,7 +29,7 @@ from spacectl.model.bodies.base.modal_integrals import (
 )
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, line_through
 from spacectl.model.bodies.rigid import Frame
-from spacectl.model.description import Number, always, placement_number, unless_trivial
+from spacectl.model.description import Number, always, check_name, members, placement_number, set_field, unless_trivial
 from spacectl.spatial.backend import dot
 
 __all__ = ["ORDERS", "WITHIN_THEORY", "FlexibleBody", "Proportional"]
@@ -40,8 +41,22 @@ THIRD_ORDER = 1.8  #: relative error of second-order equations over the square o
 ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
 
 
-class FlexibleBody(Damped):
-    """What the equations ask of a flexible body. Subclasses provide `_own_material`, `elasticity` and `_own_shapes`.
+class FlexibleBody(Damped, Body):
+    """Base of flexible bodies, whose numbers follow from material points with shapes.
+
+    A subclass is a frozen, keyword-only dataclass with the fields of the attributes below, of which it may leave out all but
+    `name`. It is served as `Body` says, from these members:
+
+    1. `own_material`, the material points with their masses, slices and shapes (`ModalPoints`).
+    2. `elasticity`, the stiffness matrix of the modal coordinates.
+
+    It may add:
+
+    3. `own_shapes`, the shapes at places that are no material points, where frames may then be.
+    4. `modal_names` and `modal_labels`, names and units of the modes.
+    5. `strain_tensors`, for order 'strain'; `stiffness_derivatives`, closed forms for gradients.
+    6. `theory_error` and `theory_remedy`, the range of its theory.
+    7. `surface_mesh`, how it is drawn.
 
     Attributes
     ----------
@@ -53,13 +68,34 @@ class FlexibleBody(Damped):
         Ratio of critical damping, for all modes or each; or the damping matrix (m, m); or `Proportional`.
     order : str
         One of `ORDERS`.
+    interfaces : tuple of str
+        Where the body is held or carries something; the system fills in ``"root"`` if shapes do not vanish at the joint.
     """
 
     name: str
-    frames: tuple[Frame, ...]
-    damping: Any
-    order: str
+    frames: tuple[Frame, ...] = ()
+    damping: Any = 0.0
+    order: str = "consistent"
     is_flexible: ClassVar[bool] = True
+    drawn_as: ClassVar[str] = "flexible"
+
+    def __post_init__(self) -> None:
+        check_name(self.name, type(self).__name__)
+        self.convert_damping()
+        set_field(self, "frames", members(self.frames, Frame, self._what, "frames"))
+        self.check_interfaces()
+        self.check_flexible()
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.order,)
+
+    @property
+    def flexible(self) -> FlexibleBody:
+        return self
+
+    def damped(self, ratio: float) -> Self:
+        return replace(self, damping=ratio)  # type: ignore[type-var]
 
     def surface_mesh(self) -> SurfaceMesh:
         """Points with their shapes, and the triangles or lines that join them, for drawing: here all material points."""
@@ -100,7 +136,7 @@ class FlexibleBody(Damped):
     @property
     def mode_mass(self) -> np.ndarray:
         """Mass matrix (m, m) that frequencies and damping ratios refer to: of the shapes as the body describes them."""
-        return self.modal_mass if self._root_shapes is None else _mass_matrix(self._own_material())
+        return self.modal_mass if self._root_shapes is None else _mass_matrix(self.own_material())
 
     @cached_property
     def frequencies(self) -> np.ndarray:
@@ -205,7 +241,7 @@ class FlexibleBody(Damped):
         return "divide the body into several, or take the result as qualitative"
 
     def mass_properties(self, n: Any) -> tuple[Any, Any, Any]:
-        """Flexible bodies have none of their own: see `spatial.flexible.ModalInertia`."""
+        """Raise `ModelError`: those of a flexible body depend on its deformation (`spatial.flexible.ModalInertia`)."""
         raise ModelError(f"{self._what}: a flexible body's mass properties depend on its modal coordinates")
 
     def check_flexible(self) -> None:

@@ -202,7 +202,7 @@ class Beam(BeamInterfaces, FlexibleBody):
     def _fields(self) -> tuple[BeamFields, BeamFields]:
         return integrate_fields(self._edges, self._strand)
 
-    def _own_material(self) -> ModalPoints:
+    def own_material(self) -> ModalPoints:
         """Quadrature points of the beam with their shapes."""
         nodes, weights = quadrature(self._edges)
         inside = self._fields[0]
@@ -246,7 +246,7 @@ class Beam(BeamInterfaces, FlexibleBody):
             return f"cut '{whole}' into {factor} times as many segments"
         return f"cut it into pieces: Beam(name='{whole}', ..., segments={factor}), with modes=2 or more for each"
 
-    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
+    def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place along the beam, on or off its axis."""
         x = float(position[0])
         if not -1e-9 * self.length <= x <= (1.0 + 1e-9) * self.length:
