@@ -6,7 +6,7 @@ their own gradient; equations of coordinates act within their joints.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
@@ -18,6 +18,9 @@ from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.backend import cross, stack
 from spacectl.spatial.motion import Placement, pull_wrench
 
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
+
 __all__ = [
     "all_efforts",
     "constraint_loads",
@@ -27,7 +30,7 @@ __all__ = [
 ]
 
 
-def natural_frames(eom: Any) -> list[str]:
+def natural_frames(eom: EquationsOfMotion) -> list[str]:
     """Names of the natural constraints between frames that have equations, in order."""
     active = {name.split(".")[0] for name in eom.constraint_rows}
     names = [item.name for item in eom.system.constraints if item.ends and item.is_natural]

@@ -7,7 +7,6 @@ reactions are the same for all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import casadi as ca
@@ -22,6 +21,7 @@ from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
+from spacectl.dynamics.waist.handover import Handover
 from spacectl.dynamics.waist.options import Options
 from spacectl.dynamics.waist.reduction import Reduction
 from spacectl.model.constraints import AnyConstraint
@@ -83,12 +83,17 @@ def form_constrained(
         constraint_rows=constraints.names,
         position_rows=constraints.position_names,
         constraint_inputs=tuple(kept),
+        handover=Handover(
+            vary=options.vary,
+            reduction=None if isinstance(taken, str) else cast(Reduction, taken),
+            needs_independent_equations=road == "kkt",
+        ),
     )
     if options.switchable:
         if road not in ("partition", "directions", "pseudoinverse"):
             raise ModelError(f"form_equations: {formulation} needs independent rows and cannot switch them; use 'kane'")
         return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted, compliance))
-    return eom if isinstance(road, str) else replace(eom, reduction=cast(Reduction, taken))
+    return eom
 
 
 def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None:

@@ -84,7 +84,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
         constraint_rows=rows,
         position_rows=tuple(name for name, holds in zip(rows, calls.position_rows, strict=True) if holds),
         constraint_inputs=kept,
-        numeric=calls.calls(),
+        handover=calls.handover(options.vary),
     )
     return replace(eom, stats={**eom.stats, **calls.stats()})
 

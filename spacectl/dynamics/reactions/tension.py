@@ -83,6 +83,6 @@ def _element(eom: EquationsOfMotion, name: str, caller: str) -> PointElement:
 
 def _function(eom: EquationsOfMotion, element: PointElement, law: Callable[..., list[Any]]) -> ca.Function:
     """(t, x, p) -> what a law makes of the element's points."""
-    terms = Terms(eom.system, tuple(eom.stats.get("vary", ())))
+    terms = Terms(eom.system, eom.handover.vary)
     values = law(terms.points.states(element), terms, terms.numbers.group(element.name))
     return ca.Function("tether", [terms.t, ca.vertcat(terms.q, terms.v), terms.p], [ca.vertcat(*values)])

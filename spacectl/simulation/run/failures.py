@@ -72,10 +72,10 @@ def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
     if _is_at_its_limit(data, loop):
         return f"; {_limit(data, eom, loop)}"
     told = f"; of the loops at t = {data.t:.9g} s, {loop} is nearest to a singular closure ({loop.measure})"
-    if "aggregates" in eom.numeric:
+    if eom.handover.aggregates is not None:
         return told
     report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u, p=data.plant.arguments[3])
-    cure = DEPENDENT_CURE if eom.formulation == "multipliers" and report.dependent else ""
+    cure = DEPENDENT_CURE if eom.handover.needs_independent_equations and report.dependent else ""
     return f"{told}; the constraints there: {report.message}, leverage {report.adequacy:.1e}{cure}"
 
 

@@ -65,12 +65,12 @@ def _calls_python(function: ca.Function) -> bool:
 
 
 def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> BoundFunction | None:
-    if eom.formulation == "articulated" and serves_derivatives(eom.system) and tier != "callback":
+    if eom.handover.recurses_over_tree and serves_derivatives(eom.system) and tier != "callback":
         try:
             return bind_native(_tree_slopes(eom, p))
         except SolverError:  # no compiler
             pass
-    if "x_dot" in eom.numeric and eom.n_v > UNROLL_LIMIT:
+    if eom.handover.solves_in_calls and eom.n_v > UNROLL_LIMIT:
         return None
     if eom.constraint_rows and tier in ("native", "data-driven"):
         return None

@@ -78,7 +78,7 @@ def test_it_moves_as_a_cylindrical_joint_whose_slide_follows_its_angle(formulati
         expected = other.v_dot(0.0, with_slide(q), with_slide(v), u)[[0, 1, 3]]
         # rounding times the condition of M, about 1e3 with this pitch
         np.testing.assert_allclose(eom.v_dot(0.0, q, v, u), expected, rtol=1e-11, atol=1e-11)
-        np.testing.assert_allclose(native.x_dot(np.r_[q, v], u)[3:], expected, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(native.x_dot(0.0, np.r_[q, v], u)[3:], expected, rtol=1e-11, atol=1e-11)
 
 
 def test_its_joint_passes_what_cylinder_and_thread_pass_together() -> None:
