@@ -68,7 +68,7 @@ def _attached(part: Part, found: dict[str, tuple[str, ...]]) -> Part:
     merged = join_interfaces(read_interfaces((*body.interfaces, *wanted), _frames(body), body.name))
     if merged == body.interfaces:
         return part
-    return replace(part, body=replace(body, interfaces=merged))  # type: ignore[type-var]
+    return replace(part, body=body.with_interfaces(merged))
 
 
 def _floats(body: FlexibleBody) -> bool:
@@ -128,8 +128,9 @@ def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
     ['tip.y -0.029', 'tip.rz -0.387']
     """
     found = find_interfaces(system)
-    bodies = [part.body for part in system.parts if isinstance(part.body, FlexibleBody)]
-    return {body.name: replace(body, interfaces=found[body.name]).compliances for body in bodies}  # type: ignore[type-var]
+    known = [body for body in system.flexible_bodies if type(body).compliances is not FlexibleBody.compliances]
+    exact = {body.name: body.with_interfaces(found[body.name]).compliances for body in known}
+    return {body.name: exact.get(body.name, ()) for body in system.flexible_bodies}
 
 
 Load = tuple[str, str | None, np.ndarray, np.ndarray]  # body, frame (None: its own), point, load map (m, 6) there

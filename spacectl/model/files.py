@@ -44,6 +44,7 @@ from spacectl.model.tethers.elastic_tether import ElasticTether
 __all__ = ["load_system", "save_system", "system_from_dict", "system_to_dict"]
 
 LARGE = 256
+#: Every kind by its name in files; a class from outside is added here
 KINDS: dict[str, type] = {
     **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Plate, QuaternionFree)},
     **{kind.__name__: kind for kind in (Profile, Curve, SurfaceFunction, Proportional)},
@@ -122,7 +123,7 @@ def _encode(value: Any, place: str, beside: Path | None) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kind = type(value).__name__
         if KINDS.get(kind) is not type(value):
-            raise ModelError(f"{place}: a {kind} cannot be written to a file")
+            raise ModelError(f"{place}: a {kind} cannot be written to a file; {_cure(kind)}")
         table = {"type": kind}
         for item in dataclasses.fields(value):
             entry = getattr(value, item.name)
@@ -138,6 +139,10 @@ def _encode(value: Any, place: str, beside: Path | None) -> Any:
     return value
 
 
+def _cure(kind: str) -> str:
+    return f"register the class first: spacectl.model.files.KINDS['{kind}'] = {kind}"
+
+
 def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:
     default = item.default
     if default is dataclasses.MISSING:
@@ -151,7 +156,7 @@ def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:
 
 def _decode(value: Any, place: str, beside: Path | None) -> Any:
     if isinstance(value, list):
-        return [_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value)]
+        return tuple(_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value))
     if not isinstance(value, dict):
         return value
     if set(value) == {"file", "sha256"}:
@@ -160,7 +165,9 @@ def _decode(value: Any, place: str, beside: Path | None) -> Any:
         raise ModelError(f"{place}: a table without 'type'; expected one of {', '.join(KINDS)}")
     kind = KINDS.get(value["type"]) if isinstance(value["type"], str) else None
     if kind is None:
-        raise ModelError(f"{place}: {unknown_name('type', value['type'], KINDS)}")
+        name = value["type"]
+        cure = f"; if it is a class of your own, {_cure(name)}" if isinstance(name, str) and name.isidentifier() else ""
+        raise ModelError(f"{place}: {unknown_name('type', name, KINDS)}{cure}")
     known = {item.name for item in dataclasses.fields(kind)}
     for key in value:
         if key != "type" and key not in known:

@@ -11,13 +11,11 @@ import numpy as np
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.model.bodies.base.body import Body
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.description import (
     Number,
     always,
-    check_name,
     direction,
-    members,
-    rotation_matrix,
     set_field,
     unless_trivial,
 )
@@ -26,30 +24,6 @@ from spacectl.spatial.backend import matrix, outer
 __all__ = ["Frame", "RigidBody", "Rotor"]
 
 FILE_ROUNDING = 1e-4  #: of the largest entry of an inertia: what the digits of a file can miss by
-
-
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """A named frame fixed in a body, addressed as ``"body.frame"``.
-
-    Parameters
-    ----------
-    name : str
-        Name within the body.
-    at : vector, shape (3,)
-        Origin in body axes [m].
-    rotation : matrix (3, 3) or quaternion (4,), optional
-        ``R_BF``; identity if omitted.
-    """
-
-    name: str
-    at: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
-
-    def __post_init__(self) -> None:
-        check_name(self.name, "frame")
-        set_field(self, "at", as_array(self.at, (3,), f"frame '{self.name}': at"))
-        set_field(self, "rotation", rotation_matrix(self.rotation, f"frame '{self.name}': rotation"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,17 +58,13 @@ class RigidBody(Body):
     frames: tuple[Frame, ...] = ()
 
     def __post_init__(self) -> None:
-        check_name(self.name, "body")
+        super().__post_init__()
         what = f"body '{self.name}'"
         set_field(self, "mass", as_scalar(self.mass, f"{what}: mass"))
         if self.mass < 0.0:
             raise ModelError(f"{what}: mass is {self.mass:g} kg, expected a positive number or 0")
         set_field(self, "inertia", Array(_inertia_matrix(self.inertia, what)))
         set_field(self, "com", as_array(self.com, (3,), f"{what}: com"))
-        set_field(self, "frames", members(self.frames, Frame, what, "frames"))
-        names = [frame.name for frame in self.frames]
-        if len(set(names)) != len(names):
-            raise ModelError(f"{what}: two frames have the same name; rename one of {sorted(names)}")
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers: mass, com, inertia (xx, yy, zz, xy, xz, yz) and the frames."""

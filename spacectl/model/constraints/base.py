@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from spacectl.core.accessor import evaluate_rule
+from spacectl.core.accessor import as_column, evaluate_rule
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import FRAME_QUANTITIES
 from spacectl.model.constraints.quantities import Quantities, trace
@@ -171,18 +171,12 @@ class AnyConstraint:
     def needs(self) -> tuple[tuple[str, str], ...]:
         """Quantities of the system that the equations ask for, as pairs of kind and name (none for one between frames)."""
         numbers = {key: ca.SX(ca.DM(np.asarray(number.value))) for key, number in self.numbers().items()}
-        values: Any = None
-
-        def equations(s: Any) -> Any:
-            nonlocal values
-            values = self.equations(s)
-            return values
-
-        needs, _ = trace(lambda s: evaluate_rule(equations, s, f"{self._what}: equations"), numbers)  # type: ignore[arg-type]
-        if self.column(values).numel() != self.n_rows:
-            raise ModelError(
-                f"{self._what}: equations has {self.column(values).numel()} values for {self.n_rows} row_names; name each"
-            )
+        what = f"{self._what}: equations"
+        needs, values = trace(lambda s: evaluate_rule(self.equations, s, what), numbers)  # type: ignore[arg-type]
+        column = self.column(values)
+        if column.numel() != self.n_rows:
+            raise ModelError(f"{what} has {column.numel()} values for {self.n_rows} row_names; name each")
+        as_column(column, self.n_rows, what)
         return needs
 
     @staticmethod

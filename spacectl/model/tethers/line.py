@@ -75,6 +75,9 @@ class _LineBody(Body):
     line: str
     drawn_as: ClassVar[str] = ""
 
+    def __post_init__(self) -> None:
+        """Take the name as it is: the tether made it."""
+
     @property
     def structure(self) -> tuple[Any, ...]:
         return ()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.description import Number, placement_number, unless_trivial
+from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.description import Number, check_name, members, placement_number, set_field, unless_trivial
 
 if TYPE_CHECKING:
     from spacectl.model.bodies.base.flexible import FlexibleBody
@@ -28,10 +29,10 @@ class Solid(NamedTuple):
 class Body:
     """Base of all bodies.
 
-    A subclass is a frozen, keyword-only dataclass. It is served by every formulation, in simulation and reports, from these
-    members:
+    A subclass is a frozen, keyword-only dataclass; a `__post_init__` of its own calls that of its base. It is served by every
+    formulation, in simulation and reports, from these members:
 
-    1. `name`, and `frames`, the places to which parts, actuators and sensors are attached.
+    1. The fields `name` and, for places to which parts, actuators and sensors are attached, `frames`.
     2. `numbers`, the run-time parameters; those of the frames come from `frame_numbers`.
     3. `mass_properties`, mass, centre of mass and inertia about it from these numbers, written with
        `spacectl.spatial.backend` for numpy and CasADi alike.
@@ -46,11 +47,22 @@ class Body:
     """
 
     name: str
-    frames: tuple[Any, ...] = ()
+    frames: tuple[Frame, ...] = ()
     order: str = ""  # of the expansion in modal coordinates
     line: str = ""  # the tether that it is a piece of, whose numbers `mass_properties` gets
     is_flexible: ClassVar[bool] = False
     drawn_as: ClassVar[str] = "rigid"  # "rigid", "flexible", "line", or "" for what reports leave out
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "body")
+        set_field(self, "frames", members(self.frames, Frame, f"body '{self.name}'", "frames"))
+        self.check_frames()
+
+    def check_frames(self) -> None:
+        """Raise `ModelError` if two frames have the same name."""
+        names = [frame.name for frame in self.frames]
+        if len(set(names)) != len(names):
+            raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
 
     @property
     def _what(self) -> str:

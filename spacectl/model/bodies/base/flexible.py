@@ -17,6 +17,7 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.body import Body
 from spacectl.model.bodies.base.damping import Damped, Proportional
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.bodies.base.modal_integrals import (
@@ -28,8 +29,7 @@ from spacectl.model.bodies.base.modal_integrals import (
     unpack_symmetric,
 )
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, line_through
-from spacectl.model.bodies.rigid import Frame
-from spacectl.model.description import Number, always, check_name, members, placement_number, set_field, unless_trivial
+from spacectl.model.description import Number, always, placement_number, unless_trivial
 from spacectl.spatial.backend import dot
 
 __all__ = ["ORDERS", "WITHIN_THEORY", "FlexibleBody", "Proportional"]
@@ -80,9 +80,8 @@ class FlexibleBody(Damped, Body):
     drawn_as: ClassVar[str] = "flexible"
 
     def __post_init__(self) -> None:
-        check_name(self.name, type(self).__name__)
+        super().__post_init__()
         self.convert_damping()
-        set_field(self, "frames", members(self.frames, Frame, self._what, "frames"))
         self.check_interfaces()
         self.check_flexible()
 
@@ -269,9 +268,7 @@ class FlexibleBody(Damped, Body):
             )
         if np.any(~np.isfinite(self.damping_matrix)):
             raise ModelError(f"{self._what}: damping is not finite")
-        names = [frame.name for frame in self.frames]
-        if len(set(names)) != len(names):
-            raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
+        self.check_frames()
         for frame in self.frames:
             self._frame_shapes(frame)
 

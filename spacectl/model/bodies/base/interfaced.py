@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes, measure_from
 from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import set_field
 
 __all__ = ["Interfaced"]
@@ -109,6 +110,15 @@ class Interfaced:
     def compliances(self) -> tuple[Compliance, ...]:
         """Static compliance at the interfaces, exact and with the body's shapes; empty where the exact one is not known."""
         return ()
+
+    def with_interfaces(self, interfaces: tuple[str, ...]) -> Self:
+        """The body with other interfaces."""
+        if all(item.name != "interfaces" for item in fields(self)):  # type: ignore[arg-type]
+            raise ModelError(
+                f"{self._what}: its shapes do not vanish where its joint holds it; add a field interfaces: Any = () to "
+                f"{type(self).__name__}, so that they are measured from there"
+            )
+        return replace(self, interfaces=interfaces)  # type: ignore[type-var]
 
     def check_interfaces(self) -> None:
         """Store the interfaces in their canonical form; raise `ModelError` for unknown frames or directions."""

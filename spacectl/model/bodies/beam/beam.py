@@ -16,6 +16,7 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.profile import Profile, as_data, as_function
@@ -23,7 +24,6 @@ from spacectl.model.bodies.beam.checks import check_beam, check_segments, check_
 from spacectl.model.bodies.beam.energy import stiffness_derivatives, stiffness_matrix, strain_tensors
 from spacectl.model.bodies.beam.fields import BeamFields, Strand, integrate_fields, panels, quadrature
 from spacectl.model.bodies.beam.interfaces import BeamInterfaces
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import check_name, members, set_field
 
 __all__ = ["Beam"]

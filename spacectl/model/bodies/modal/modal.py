@@ -10,10 +10,10 @@ import numpy as np
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh
 from spacectl.model.bodies.modal.sources import ModalSources
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import check_name, members, set_field
 
 __all__ = ["ModalBody"]
