@@ -120,7 +120,7 @@ _PUBLIC = {
     "model.elements.drive_laws": "Friction HardeningSpring Stiction",
     "model.environment": "CentralGravity CircularOrbit EllipticOrbit FreeSpace UniformGravity",
     "model.files": "load_system register save_system",
-    "model.joints": "Cartesian Cylindrical Fixed Free Planar Prismatic Revolute Spherical Universal",
+    "model.joints": "Cartesian Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
     "model.joints.redundant": "QuaternionFree",
     "model.sensors": "Acceleration AngularVelocity Attitude Position Velocity",
     "model.system": "Part System",

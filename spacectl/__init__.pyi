@@ -215,6 +215,7 @@ from spacectl.model.joints import (
     Cylindrical as Cylindrical,
     Fixed as Fixed,
     Free as Free,
+    Helical as Helical,
     Planar as Planar,
     Prismatic as Prismatic,
     Revolute as Revolute,

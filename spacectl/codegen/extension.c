@@ -2,8 +2,8 @@
  *
  * `bind` makes a callable from a kernel `int entry(void *data)` that reads and writes fixed buffers. A call copies its
  * arguments into the buffers, runs the kernel and returns copies of the results. It returns None, and leaves everything
- * else to the checked road in Python, if an argument is not exactly a contiguous float64 array of the right length, or
- * if the kernel reports a failure. The interpreter's lock is held from the first copy to the last, so calls from
+ * else to the checked call in Python, if an argument is not exactly a contiguous float64 array of the right length (a float
+ * for a buffer without dimensions), or if the kernel reports a failure. The interpreter's lock is held from the first copy to the last, so calls from
  * several threads follow each other. */
 
 #define PY_SSIZE_T_CLEAN
@@ -38,6 +38,7 @@ static int sc_is_plain(PyObject *object) {
 
 static int sc_fits(PyObject *argument, PyArrayObject *buffer) {
     const npy_intp n = PyArray_SIZE(buffer);
+    if (PyArray_NDIM(buffer) == 0) return PyFloat_CheckExact(argument); /* a time */
     if (n == 0 && PyTuple_CheckExact(argument)) return PyTuple_GET_SIZE(argument) == 0; /* inputs that are left out */
     if (!sc_is_plain(argument)) return 0;
     PyArrayObject *array = (PyArrayObject *)argument;
@@ -74,7 +75,8 @@ static PyObject *sc_vectorcall(PyObject *object, PyObject *const *arguments, siz
     /* from here on nothing can run Python code: no other thread sees the buffers half written */
     for (Py_ssize_t i = 0; i < self->n_in; i++) {
         const size_t size = (size_t)PyArray_NBYTES(self->in[i]);
-        if (size) memmove(PyArray_DATA(self->in[i]), PyArray_DATA((PyArrayObject *)arguments[i]), size);
+        if (PyArray_NDIM(self->in[i]) == 0) *(double *)PyArray_DATA(self->in[i]) = PyFloat_AS_DOUBLE(arguments[i]);
+        else if (size) memmove(PyArray_DATA(self->in[i]), PyArray_DATA((PyArrayObject *)arguments[i]), size);
     }
     if (self->entry(self->data) != self->good) {
         Py_DECREF(results);

@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 class BoundKernel:
     """A kernel ``int kernel(void *data)`` with the fixed buffers that it reads and writes, called with arrays.
 
-    ``fast(*arrays)`` takes one contiguous float64 array of shape (n,) for each input and gives fresh arrays, or None if
-    an argument is anything else, if the kernel fails, and always where the extension cannot be built. `checked` then
-    takes what can be converted, and says what is wrong with the rest.
+    ``fast(*arrays)`` takes one contiguous float64 array of shape (n,) for each input (a float for a buffer without
+    dimensions) and gives fresh arrays, or None if an argument is anything else, if the kernel fails, and always where
+    the extension cannot be built. `checked` then takes what can be converted, and says what is wrong with the rest.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ class BoundKernel:
             If an argument does not consist of numbers.
         """
         given = zip(self._inputs.items(), values, strict=True)
-        arrays = [_vector(value, buffer.size, f"{self.name}: {key}") for (key, buffer), value in given]
+        arrays = [_converted(value, buffer.shape, f"{self.name}: {key}") for (key, buffer), value in given]
         results = self.fast(*arrays)
         if results is not None:
             return results
         with self._lock:
             for buffer, array in zip(self._inputs.values(), arrays, strict=True):
-                buffer[:] = array
+                buffer[...] = array
             code = self.run()
             if code != self._good and self._failed is not None:
                 raise self._failed(code)
@@ -113,17 +113,18 @@ class BoundKernel:
         return copies[0] if self._kind is None else tuple.__new__(self._kind, copies)
 
 
-def _vector(values: Any, size: int, what: str) -> np.ndarray:
-    """`values` as a contiguous array of floats of shape (size,)."""
+def _converted(values: Any, shape: tuple[int, ...], what: str) -> Any:
+    """`values` as a contiguous array of floats of a shape; as a float if that has no dimensions."""
+    wanted = f"{shape[0]} numbers" if shape else "a number"
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected {size} numbers, got {values!r}") from error
+        raise ModelError(f"{what}: expected {wanted}, got {values!r}") from error
     if np.asarray(values).dtype.kind in "SU":
-        raise ModelError(f"{what}: expected {size} numbers, got texts {values!r}; write them without quotes")
-    if array.shape != (size,):
-        raise ShapeError(f"{what} has shape {array.shape}, expected ({size},)")
-    return np.ascontiguousarray(array)
+        raise ModelError(f"{what}: expected {wanted}, got texts {values!r}; write them without quotes")
+    if array.shape != shape:
+        raise ShapeError(f"{what} has shape {array.shape}, expected {shape}")
+    return np.ascontiguousarray(array) if shape else float(array)
 
 
 def _decline(*_: Any) -> None:

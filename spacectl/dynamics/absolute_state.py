@@ -12,7 +12,6 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.model.joints import Free
 from spacectl.spatial.rotation import quaternion_from_rotation
 
 __all__ = ["absolute_state"]
@@ -59,10 +58,11 @@ def absolute_state(
     given = joint_eom.named(state)
     found = {name: value for name, value in given.items() if name in absolute_eom.states}  # modes, wheels, free bases
     roots = joint_eom.system.environment.root_names
-    carried = [part.name for part in parts if not (isinstance(part.joint, Free) and part.on in roots)]
     for part, place, rate in zip(parts, places, rates, strict=True):
-        if part.name in carried and f"{part.name}.qw" in absolute_eom.coordinates:
-            found.update(_free_motion(part.name, place, rate))
+        motion = _free_motion(part.name, place, rate)
+        is_known = part.on in roots and set(motion) <= set(found)
+        if not is_known and f"{part.name}.qw" in absolute_eom.coordinates:
+            found.update(motion)
     missing = [name for name in absolute_eom.states if name not in found]
     if missing:
         raise ModelError(

@@ -14,6 +14,7 @@ from spacectl.dynamics.closing.open_loops import not_met
 from spacectl.dynamics.constraints.closest import largest_rows
 from spacectl.dynamics.constraints.diagnosis import require_sides
 from spacectl.dynamics.embedding.close_loops import close_member, least_change, move_speeds, own_weights, shorten_step
+from spacectl.dynamics.embedding.reference import EmbeddedTwin
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.arguments import as_given_state, as_names, as_time
@@ -96,8 +97,9 @@ def make_consistent(
     if not eom.constraint_rows:
         return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
     require_defined(eom, t, start, p)
-    if "aggregates" in eom.numeric:
-        closed = _close_aggregates(eom, start, t, hold, tolerance, p)
+    if eom.handover.aggregates is not None:
+        twin = eom.handover.aggregates(eom.parameters.of(p))
+        closed = _close_aggregates(eom, twin, start, t, hold, tolerance, p)
         left = float(np.max(np.abs(eom.residual(t, closed[: eom.n_q], closed[eom.n_q :], p)), initial=0.0))
         return _report(eom, start, closed, left)
     x, n_q = start.copy(), eom.n_q
@@ -145,10 +147,15 @@ def _levels(eom: EquationsOfMotion, t: float, v: np.ndarray, p: Any, q: np.ndarr
 
 
 def _close_aggregates(
-    eom: EquationsOfMotion, start: np.ndarray, t: float, hold: tuple[str, ...], tolerance: float, p: Any
+    eom: EquationsOfMotion,
+    twin: EmbeddedTwin,
+    start: np.ndarray,
+    t: float,
+    hold: tuple[str, ...],
+    tolerance: float,
+    p: Any,
 ) -> np.ndarray:
     """The same for embedded equations, loop by loop."""
-    twin = eom.numeric["aggregates"](eom.parameters.of(p))
     x, n_q = start.copy(), eom.n_q
     weight, held = own_weights(twin, t, x[:n_q]), _coordinate_weights(eom, hold)
     held_v = np.array([name not in hold for name in eom.speeds], dtype=float)

@@ -177,9 +177,9 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     True
     """
     require_equations(eom, "factor_mass")
-    if "aggregates" not in eom.numeric:
+    if eom.handover.aggregates is None:
         raise ModelError(f"factor_mass: equations by {eom.formulation}; form them with formulation='embedded'")
-    twin: EmbeddedTwin = eom.numeric["aggregates"](eom.parameters.of(p))
+    twin = eom.handover.aggregates(eom.parameters.of(p))
     if eom.constraint_inputs:
         raise ModelError(
             f"factor_mass: system '{eom.system.name}' has constraints that actuators keep ({eom.constraint_inputs[0]}), so "

@@ -175,7 +175,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
     if eom.n_v == 0:
         return
     bodies = [part.body for part in eom.system.tree]
-    is_special = any(getattr(body, "is_flexible", False) or hasattr(body, "line") for body in bodies)
+    is_special = any(body.is_flexible or body.line for body in bodies)
     is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
     twin = None if is_special or not knows_kinds(eom.system) else TreeTwin(eom.system, eom.parameters, eom.p)
     found: list[tuple[int, np.ndarray]] = []

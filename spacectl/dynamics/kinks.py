@@ -27,7 +27,7 @@ def find_kinks(eom: EquationsOfMotion) -> tuple[ca.Function, tuple[str, ...]] | 
     """
     if not any(element.has_kinks for element in eom.system.elements):
         return None
-    terms = Terms(eom.system, tuple(eom.stats.get("vary", ())))
+    terms = Terms(eom.system, eom.handover.vary)
     found = [*_joint_kinks(terms), *_point_kinks(terms)]
     x = ca.vertcat(terms.q, terms.v)
     g = ca.densify(ca.vertcat(*[value for _, value in found]))

@@ -111,7 +111,7 @@ def _open_tree(
     ]
     kept = tuple(a for a in eom.system.actuators if a.input_name not in closing)
     tree = replace(eom.system, actuators=kept, constraints=())
-    opened = form_articulated(tree, options=Options(vary=tuple(eom.stats.get("vary", ()))), rebuild=())
+    opened = form_articulated(tree, options=Options(vary=eom.handover.vary), rebuild=())
     own = opened.parameters.taken_from(eom.parameters, p)
     command = [u[eom.inputs.index(a.input_name)] if a.input_name in eom.inputs else 0.0 for a in kept]
     found = opened.v_dot(t, q, v, command, own)

@@ -18,8 +18,8 @@ from spacectl.core.sequences import sequence_of
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.formulations.switching import stage_numbers
+from spacectl.dynamics.recursion.elements import serves_derivatives
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
-from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.analysis.steadiness import model_matrix, warn_if_varying
@@ -163,12 +163,12 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
         v_q, v_v, v_u = (eom.jacobian("v_dot", "v_dot", name, t, q, v, u, p=values) for name in "qvu")
         return LinearTerms(eom.v_dot(t, q, v, u, values), v_q @ W, v_v, v_u)
 
-    if eom.formulation != "articulated" or not serves_tree(eom.system):
+    if not eom.handover.recurses_over_tree or not serves_derivatives(eom.system):
         return by_casadi
     try:
         kernel = LinearKernel(eom.system, eom.parameters, values)
     except SolverError:
-        if "x_dot" in eom.numeric:
+        if eom.handover.solves_in_calls:
             raise
         return by_casadi
 
@@ -176,7 +176,7 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
         try:
             return kernel.linearise(q, v, u)
         except SolverError as error:
-            if "x_dot" in eom.numeric:
+            if eom.handover.solves_in_calls:
                 raise SolverError(explain_rank(eom, t, q, v, values) or str(error)) from error
             return by_casadi(t, q, v, u)
 

@@ -23,7 +23,6 @@ from spacectl.linear.analysis.stability import judge_stability
 from spacectl.linear.analysis.steadiness import find_variation
 from spacectl.linear.linearize import linear_terms, linearize, term_source
 from spacectl.linear.models.tangent import error_labels, tangent_map
-from spacectl.model.bodies.base.flexible import FlexibleBody
 
 __all__ = ["OperatingPoint", "find_operating_point"]
 
@@ -201,7 +200,7 @@ def _by_name(values: Any, what: str) -> dict[str, Any]:
 
 def _modal(eom: EquationsOfMotion, free: tuple[str, ...]) -> list[str]:
     """Modal coordinates that are not listed already."""
-    bodies = [part.body for part in eom.system.parts if isinstance(part.body, FlexibleBody)]
+    bodies = eom.system.flexible_bodies
     return [name for body in bodies for key in body.modal_names if (name := f"{body.name}.{key}") not in free]
 
 

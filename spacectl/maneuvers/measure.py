@@ -137,7 +137,7 @@ def scale_stiffness(eom: EquationsOfMotion, factor: float, p: Any = None) -> np.
 
 def flexible_bodies(eom: EquationsOfMotion) -> Mapping[str, list[int]]:
     """Places in x of the modal coordinates of each flexible body."""
-    bodies = [part.body for part in eom.system.tree if isinstance(part.body, FlexibleBody)]
+    bodies = eom.system.flexible_bodies
     return {body.name: [eom.states.index(f"{body.name}.{mode}") for mode in body.modal_names] for body in bodies}
 
 
@@ -147,9 +147,7 @@ def strain_stiffness(eom: EquationsOfMotion, name: str) -> np.ndarray:
 
 
 def _body(eom: EquationsOfMotion, name: str) -> FlexibleBody:
-    body = next(part.body for part in eom.system.tree if part.name == name)
-    assert isinstance(body, FlexibleBody)
-    return body
+    return eom.system.part(name).body.flexible
 
 
 def _rigid_errors(eom: EquationsOfMotion, x: np.ndarray, target: Any) -> np.ndarray:

@@ -22,7 +22,6 @@ from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.along import linearize_along
 from spacectl.maneuvers.settling import open_loop, plan_states, regulator_trim
-from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.system import System
 from spacectl.planners.plan import Plan
 from spacectl.simulation.run.simulate import simulate
@@ -84,11 +83,8 @@ def damped_system(system: System, ratio: float = RATIO) -> System:
     ratio : float
         Of critical damping, for all modes.
     """
-    parts: list[Any] = [
-        replace(part, body=replace(part.body, damping=ratio)) if isinstance(part.body, FlexibleBody) else part  # type: ignore[type-var]
-        for part in system.parts
-    ]
-    return replace(system, name=f"{system.name}, damped", parts=tuple(parts))
+    parts = tuple(replace(part, body=part.body.damped(ratio)) for part in system.parts)
+    return replace(system, name=f"{system.name}, damped", parts=parts)
 
 
 def _fly_damped(eom: EquationsOfMotion, plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

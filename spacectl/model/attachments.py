@@ -22,7 +22,7 @@ from spacectl.model.bodies.base.interfaces import (
     join_interfaces,
     read_interfaces,
 )
-from spacectl.model.constraints import Constraint, FrameConstraint
+from spacectl.model.constraints import FrameConstraint
 from spacectl.model.elements import JointElement
 from spacectl.model.joints import Joint
 from spacectl.spatial.backend import skew
@@ -68,7 +68,7 @@ def _attached(part: Part, found: dict[str, tuple[str, ...]]) -> Part:
     merged = join_interfaces(read_interfaces((*body.interfaces, *wanted), _frames(body), body.name))
     if merged == body.interfaces:
         return part
-    return replace(part, body=replace(body, interfaces=merged))  # type: ignore[type-var]
+    return replace(part, body=body.with_interfaces(merged))
 
 
 def _floats(body: FlexibleBody) -> bool:
@@ -128,8 +128,9 @@ def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
     ['tip.y -0.029', 'tip.rz -0.387']
     """
     found = find_interfaces(system)
-    bodies = [part.body for part in system.parts if isinstance(part.body, FlexibleBody)]
-    return {body.name: replace(body, interfaces=found[body.name]).compliances for body in bodies}  # type: ignore[type-var]
+    known = [body for body in system.flexible_bodies if type(body).compliances is not FlexibleBody.compliances]
+    exact = {body.name: body.with_interfaces(found[body.name]).compliances for body in known}
+    return {body.name: exact.get(body.name, ()) for body in system.flexible_bodies}
 
 
 Load = tuple[str, str | None, np.ndarray, np.ndarray]  # body, frame (None: its own), point, load map (m, 6) there
@@ -145,16 +146,17 @@ def _loads(system: System, bodies: dict[str, FlexibleBody]) -> Iterator[Load]:
             yield part.name, None, np.asarray(part.child_at), _turned(transmitted, R)
         yield from _on(bodies, part.on, part.at, part.rotation, transmitted)
     for item in system.constraints:
-        if isinstance(item, FrameConstraint) and item.is_natural:
+        if not item.is_natural:
+            continue
+        if isinstance(item, FrameConstraint):
             rows = _constraint_rows(item)
             motors = driven.get(item.name, ())
             if motors:
                 rows = np.vstack([rows, _subspace(item.joint)[:, list(motors)].T])  # type: ignore[attr-defined]
             yield from _on(bodies, item.a, item.at_a, item.rotation_a, rows)
             yield from _on(bodies, item.b, item.at_b, item.rotation_b, rows)
-        elif isinstance(item, Constraint) and item.is_natural:
-            for kind, name in item.rule.needs:
-                yield from _on(bodies, name, np.zeros(3), np.eye(3), _RULES.get(kind, np.zeros((0, 6))))
+        for kind, name in item.needs:
+            yield from _on(bodies, name, np.zeros(3), np.eye(3), _RULES.get(kind, np.zeros((0, 6))))
     for element in system.point_elements:
         n = {key: np.asarray(number.value) for key, number in element.numbers().items()}
         for frame, key in element.points:
@@ -233,8 +235,7 @@ def _driven(system: System) -> dict[str, set[int]]:
 
 def _ruled_states(system: System) -> set[str]:
     """Coordinates and speeds that rules of constraints depend on: the reaction acts in their joints."""
-    rules = [item.rule for item in system.constraints if isinstance(item, Constraint)]
-    return {name for rule in rules for kind, name in rule.needs if kind == "state"}
+    return {name for item in system.constraints for kind, name in item.needs if kind == "state"}
 
 
 def _is_state_of(joint: str, state: str) -> bool:
@@ -245,6 +246,9 @@ def _constraint_rows(item: FrameConstraint) -> np.ndarray:
     """Jacobian (m, 6) of the constraint equations by a twist of one frame against the other, where they coincide."""
     n = {key: np.asarray(number.value) for key, number in item.numbers().items()}
     columns = []
+    if not item.has_position_level:
+        here = Placement(np.eye(3), np.zeros(3))
+        return np.stack([np.asarray(item.rates(here, twist, n), dtype=float) for twist in np.eye(6)], axis=1)
     for twist in _STEP * np.eye(6):
         moved = (Placement(np.eye(3) + s * skew(twist[:3]), s * twist[3:]) for s in (1.0, -1.0))
         ahead, behind = (np.asarray(item.rows(place, n), dtype=float).reshape(-1) for place in moved)

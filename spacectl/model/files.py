@@ -46,6 +46,7 @@ __all__ = ["load_system", "register", "save_system", "system_from_dict", "system
 
 _Kind = TypeVar("_Kind", bound=type)
 LARGE = 256
+#: Every kind by its name in files; a class from outside is added here
 KINDS: dict[str, type] = {
     **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Plate, QuaternionFree)},
     **{kind.__name__: kind for kind in (Profile, Curve, SurfaceFunction, Proportional)},
@@ -182,6 +183,10 @@ def _encode(value: Any, place: str, beside: Path | None) -> Any:
     return value
 
 
+def _cure(kind: str) -> str:
+    return f"register the class first: spacectl.model.files.KINDS['{kind}'] = {kind}"
+
+
 def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:
     default = item.default
     if default is dataclasses.MISSING:
@@ -195,7 +200,7 @@ def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:
 
 def _decode(value: Any, place: str, beside: Path | None) -> Any:
     if isinstance(value, list):
-        return [_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value)]
+        return tuple(_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value))
     if not isinstance(value, dict):
         return value
     if set(value) == {"file", "sha256"}:

@@ -7,14 +7,11 @@ from typing import Any
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.rigid import RigidBody, Rotor
+from spacectl.model.bodies.base.body import Body
 from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.model.joints import Fixed, Joint
 
 __all__ = ["Part"]
-
-Body = RigidBody | Rotor | FlexibleBody
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +20,7 @@ class Part:
 
     Parameters
     ----------
-    body : RigidBody
+    body : Body
         The body.
     on : str
         What it is attached to: ``"world"`` (``"orbit"``), a body, or ``"body.frame"``.
@@ -51,7 +48,7 @@ class Part:
     child_rotation: Any = None
 
     def __post_init__(self) -> None:
-        if not hasattr(self.body, "mass_properties"):
+        if not isinstance(self.body, Body):
             raise ModelError(f"part: expected a body such as RigidBody(...), got {self.body!r}")
         what = f"part '{self.body.name}'"
         if not isinstance(self.joint, Joint):
@@ -81,4 +78,11 @@ class Part:
             "child_at": unless_trivial(self.child_at),
             "child_rotation": placement_number(self.child_rotation),
         }
-        return {**self.body.numbers(), **placement, **self.joint.numbers()}
+        body, joint = self.body.numbers(), self.joint.numbers()
+        for key in joint:
+            if key in body or key in placement:
+                raise ModelError(
+                    f"part '{self.name}': {type(self.joint).__name__} joints have a number '{key}', which the body or its "
+                    f"placement has too; rename it in {type(self.joint).__name__}.numbers"
+                )
+        return {**body, **placement, **joint}

@@ -14,16 +14,15 @@ from spacectl.model.actuators import Actuator
 from spacectl.model.aliases import rename_frames
 from spacectl.model.attachments import attach_bodies
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.constraints import AnyConstraint, structure_of
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, set_field
-from spacectl.model.elements import Element, PointElement
-from spacectl.model.elements.drive import Drive
+from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.joints.redundant import QuaternionFree
 from spacectl.model.part import Part
 from spacectl.model.rebuild import field_names, field_value, rebuild_system
 from spacectl.model.sensors import Sensor
-from spacectl.model.validation.validate import check_attachments, find_driven, order_parts, validate_system
+from spacectl.model.validation.validate import check_attachments, order_parts, validate_system
 
 __all__ = ["Part", "System"]
 
@@ -90,29 +89,32 @@ class System:
 
     @cached_property
     def tree(self) -> tuple[Part, ...]:
-        """All parts, parents before children, with what actuators, drives and tethers bring along."""
+        """All parts, parents before children, with what actuators and elements bring along."""
         wheels = tuple(Part(body, **place) for actuator in self.actuators for body, place in actuator.parts())
-        motors = tuple(self._motor(item) for item in self.elements if isinstance(item, Drive))
-        brought = [item for element in self.point_elements for item in element.parts()]
-        lines = tuple(Part(body, **place) for body, place in brought)
-        return order_parts(self.parts + wheels + motors + lines, self.environment.root_names)
+        elements = self.joint_elements + self.point_elements
+        brought = tuple(Part(body, **place) for item in elements for body, place in item.brings(self.parts))
+        return order_parts(self.parts + wheels + brought, self.environment.root_names)
+
+    @property
+    def flexible_bodies(self) -> tuple[FlexibleBody, ...]:
+        """The bodies with modal coordinates, in the order of the tree."""
+        return tuple(part.body for part in self.tree if isinstance(part.body, FlexibleBody))
+
+    @property
+    def joint_elements(self) -> tuple[JointElement, ...]:
+        """The elements that act on joint speeds."""
+        return tuple(item for item in self.elements if isinstance(item, JointElement))
 
     @property
     def point_elements(self) -> tuple[PointElement, ...]:
         """The elements that act at points of bodies."""
         return tuple(item for item in self.elements if isinstance(item, PointElement))
 
-    def _motor(self, drive: Drive) -> Part:
-        """The rotor of a drive, about the axis of its joint, on the body that carries the joint."""
-        driven = find_driven(drive, self.parts)
-        rotor, joint = drive.rotor(driven.joint.axis)  # type: ignore[attr-defined]
-        return Part(rotor, on=driven.on, rotation=driven.rotation, joint=joint)
-
     @cached_property
     def is_plain(self) -> bool:
         """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
         moves = any(part.joint.motion is not None for part in self.tree)
-        bends = any(isinstance(part.body, FlexibleBody) for part in self.parts)
+        bends = bool(self.flexible_bodies)
         others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
         return not (self.elements or self.constraints or moves or bends or others)
 
@@ -207,8 +209,8 @@ class System:
                 class_key(type(part.body)),
                 class_key(type(part.joint)),
                 part.joint_name,
-                getattr(part.joint, "normal", ""),
-                getattr(part.body, "order", ""),
+                part.joint.structure,
+                part.body.structure,
                 part.joint.motion,
             )
             for part in self.tree
@@ -217,7 +219,7 @@ class System:
         actuators = [(class_key(type(item)), item.input_name, item.efforts()) for item in self.actuators]
         sensors = [(class_key(type(item)), *item.structure) for item in self.sensors]
         elements = [(class_key(type(e)), e.name, e.ends, e.structure) for e in self.elements]
-        constraints = [structure_of(constraint) for constraint in self.constraints]
+        constraints = [(class_key(type(c)), c.name, c.kind, c.compliance, c.structure) for c in self.constraints]
         environment = [class_key(type(self.environment)), *self.environment.structure]
         return [parts, elements, constraints, frames, actuators, sensors, environment]
 

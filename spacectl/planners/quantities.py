@@ -98,7 +98,7 @@ class Quantities:
 
     @cached_property
     def _terms(self) -> Terms:
-        return Terms(self.eom.system, tuple(self.eom.stats.get("vary", ())))
+        return Terms(self.eom.system, self.eom.handover.vary)
 
     @cached_property
     def _motions(self) -> list[Any]:

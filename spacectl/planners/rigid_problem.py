@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.form import form_equations
-from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.transforms.counterpart import rigid_counterpart
 from spacectl.planners.problem import Problem
 
@@ -16,7 +15,7 @@ __all__ = ["is_flexible", "rigid_problem"]
 
 def is_flexible(problem: Problem) -> bool:
     """Whether a body of the system is flexible."""
-    return any(isinstance(part.body, FlexibleBody) for part in problem.eom.system.parts)
+    return bool(problem.eom.system.flexible_bodies)
 
 
 def rigid_problem(problem: Problem) -> Problem:

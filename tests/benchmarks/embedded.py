@@ -50,11 +50,11 @@ def _compare(section: Section, system: System, effort: Effort) -> None:
     given = {"model": peer.model, "data": peer.data, "q": q[order], "v": v[order], "tau": tau}
     candidates: dict[str, Candidate] = {
         "compiled().run": ("run()", {"run": compiled.run}),
-        "compiled().v_dot": ("c.v_dot(q, v, u)", {"c": compiled, "q": q, "v": v, "u": u}),
+        "compiled().v_dot": ("c.v_dot(0.0, q, v, u)", {"c": compiled, "q": q, "v": v, "u": u}),
         "aba of the tree": ("aba(model, data, q, v, tau)", {**given, "aba": pin.aba}),
     }
     peers = _loop_peers(peer, given)
-    ours = compiled.v_dot(q, v, u)[order]
+    ours = compiled.v_dot(0.0, q, v, u)[order]
     for name, candidate in peers.items():
         statement, names = candidate
         found = np.array(eval(statement, dict(names)))

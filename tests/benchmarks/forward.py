@@ -115,8 +115,8 @@ def _measure(
             "at[:] = x; into[:] = u; run()",
             {"at": compiled.x, "into": compiled.u, "run": compiled.run, "x": single["x"], "u": single["u"]},
         ),
-        "compiled().x_dot": ("c.x_dot(x, u)", single),
-        "compiled().v_dot": ("c.v_dot(q, v, u)", single),
+        "compiled().x_dot": ("c.x_dot(0.0, x, u)", single),
+        "compiled().v_dot": ("c.v_dot(0.0, q, v, u)", single),
         "aba, Python loop": (LOOP, {**peer, "states": states}),
         "aba": ("aba(model, data, q, v, u)", peer),
         "abaInParallel, 1 thread": lambda: pin.abaInParallel(1, pool, *columns, out),
@@ -125,7 +125,7 @@ def _measure(
     truth = np.array([pin.aba(model, peer["data"], *state) for state in states])
     _check(section, system, "Pinocchio", compiled.batch(x, u)[:, n:], truth)
     exec(MUJOCO_CALL, dict(other))
-    _check(section, system, "MuJoCo", compiled.v_dot(q[0], v[0], u[0]), np.array(other["data"].qacc))
+    _check(section, system, "MuJoCo", compiled.v_dot(0.0, q[0], v[0], u[0]), np.array(other["data"].qacc))
     times = interleave(candidates, effort)
     many = ("compiled().batch", "aba, Python loop", "abaInParallel, 1 thread")
     return {name: timing.per(count) if name in many else timing for name, timing in times.items()}

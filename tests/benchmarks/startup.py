@@ -37,7 +37,7 @@ eom = form_equations(library.chain(n))
 rate = eom.x_dot(0.0, np.full(2 * n, 0.1), np.zeros(n))
 called = time.perf_counter()
 compiled = eom.compiled()
-again = compiled.x_dot(np.full(2 * n, 0.1), np.zeros(n))
+again = compiled.x_dot(0.0, np.full(2 * n, 0.1), np.zeros(n))
 end = time.perf_counter()
 print(json.dumps({
     "import": imported - begin, "form_and_call": called - imported, "compiled": end - called, "kind": compiled.kind,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacectl import library
+from spacectl import Part, Prismatic, Revolute, RigidBody, library
 from spacectl.codegen import extension as caller
 from spacectl.codegen import library as compiling
 from spacectl.core.errors import ModelError, ShapeError, SolverError
@@ -57,16 +57,16 @@ def test_all_calls_give_the_right_numbers(eom, road) -> None:
     compiled, kernel = eom.compiled(), linear_kernel(eom)
     q, v, u = arguments(eom)
     x = np.concatenate([q, v])
-    assert (compiled._x_dot.fast(x, u) is None) is (road == "ctypes")
+    assert (compiled._x_dot.fast(0.0, x, u) is None) is (road == "ctypes")
     # rounding of order-one numbers, M of condition 1e3
-    np.testing.assert_allclose(compiled.x_dot(x, u), eom.x_dot(0.0, x, u), atol=1e-12, rtol=1e-12)
-    np.testing.assert_array_equal(compiled.v_dot(q, v, u), compiled.x_dot(x, u)[N:])
+    np.testing.assert_allclose(compiled.x_dot(0.0, x, u), eom.x_dot(0.0, x, u), atol=1e-12, rtol=1e-12)
+    np.testing.assert_array_equal(compiled.v_dot(0.0, q, v, u), compiled.x_dot(0.0, x, u)[N:])
     terms = kernel.linearise(q, v, u)
     assert type(terms) is LinearTerms
     assert [item.shape for item in terms] == [(N,), (N, N), (N, N), (N, N)]
     for ours, buffer in zip(terms, kernel.terms, strict=True):
         np.testing.assert_array_equal(ours, buffer)
-    np.testing.assert_allclose(terms.v_dot, compiled.v_dot(q, v, u), atol=1e-12, rtol=1e-12)
+    np.testing.assert_allclose(terms.v_dot, compiled.v_dot(0.0, q, v, u), atol=1e-12, rtol=1e-12)
 
 
 def unaligned(x: np.ndarray) -> np.ndarray:
@@ -94,27 +94,33 @@ def test_other_arrays_are_converted(eom, road, kind: str) -> None:
     compiled = eom.compiled()
     q, v, u = arguments(eom)
     x, change = np.concatenate([q, v]), VIEWS[kind]
-    np.testing.assert_array_equal(compiled.x_dot(change(x), change(u)), compiled.x_dot(x, u))
-    np.testing.assert_array_equal(compiled.v_dot(change(q), v, change(u)), compiled.v_dot(q, v, u))
+    np.testing.assert_array_equal(compiled.x_dot(0.0, change(x), change(u)), compiled.x_dot(0.0, x, u))
+    np.testing.assert_array_equal(compiled.v_dot(0.0, change(q), v, change(u)), compiled.v_dot(0.0, q, v, u))
 
 
 def test_whole_numbers_are_converted(eom, road) -> None:
     compiled = eom.compiled()
-    np.testing.assert_array_equal(compiled.x_dot([1] * 6, [2] * 3), compiled.x_dot(np.ones(6), np.full(3, 2.0)))
+    np.testing.assert_array_equal(
+        compiled.x_dot(0.0, [1] * 6, [2] * 3), compiled.x_dot(0.0, np.ones(6), np.full(3, 2.0))
+    )
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda c, k: c.x_dot(0.0, np.zeros(N)), r"x_dot: x has shape \(\), expected \(6,\)"),
-        (lambda c, k: c.x_dot(np.zeros(6), 1.0), r"x_dot: u has shape \(\), expected \(3,\)"),
-        (lambda c, k: c.x_dot(np.zeros(5), np.zeros(N)), r"x_dot: x has shape \(5,\)"),
-        (lambda c, k: c.x_dot(np.zeros(7), np.zeros(N)), r"x_dot: x has shape \(7,\)"),
-        (lambda c, k: c.x_dot(np.zeros((6, 1)), np.zeros(N)), r"x_dot: x has shape \(6, 1\)"),
-        (lambda c, k: c.x_dot(np.zeros(6)), r"x_dot: u has shape \(0,\), expected \(3,\)"),
-        (lambda c, k: c.x_dot(np.zeros(6), np.zeros(1)), r"x_dot: u has shape \(1,\), expected \(3,\)"),
-        (lambda c, k: c.v_dot(np.zeros(6), np.zeros(0), np.zeros(N)), r"v_dot: q has shape \(6,\), expected \(3,\)"),
-        (lambda c, k: c.v_dot(np.zeros(3), 0.0, np.zeros(N)), r"v_dot: v has shape \(\), expected \(3,\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros(N)), r"x_dot: x has shape \(3,\), expected \(6,\)"),
+        (lambda c, k: c.x_dot(0.0), r"x_dot: x has shape \(\), expected \(6,\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros(6), 1.0), r"x_dot: u has shape \(\), expected \(3,\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros(5), np.zeros(N)), r"x_dot: x has shape \(5,\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros(7), np.zeros(N)), r"x_dot: x has shape \(7,\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros((6, 1)), np.zeros(N)), r"x_dot: x has shape \(6, 1\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros(6)), r"x_dot: u has shape \(0,\), expected \(3,\)"),
+        (lambda c, k: c.x_dot(0.0, np.zeros(6), np.zeros(1)), r"x_dot: u has shape \(1,\), expected \(3,\)"),
+        (
+            lambda c, k: c.v_dot(0.0, np.zeros(6), np.zeros(0), np.zeros(N)),
+            r"v_dot: q has shape \(6,\), expected \(3,\)",
+        ),
+        (lambda c, k: c.v_dot(0.0, np.zeros(3), 0.0, np.zeros(N)), r"v_dot: v has shape \(\), expected \(3,\)"),
         (lambda c, k: k.linearise(np.zeros(3), np.zeros(2), np.zeros(N)), r"linearise: v has shape \(2,\)"),
     ],
 )
@@ -126,14 +132,14 @@ def test_nothing_is_broadcast(eom, road, make, message: str) -> None:
 def test_texts_are_no_numbers(eom, road) -> None:
     for wrong in (["1"] * 6, "1", [None] * 5 + ["x"]):
         with pytest.raises(ModelError, match="x_dot: x: expected 6 numbers"):
-            eom.compiled().x_dot(wrong, np.zeros(N))
+            eom.compiled().x_dot(0.0, wrong, np.zeros(N))
 
 
 def test_inputs_may_be_left_out_where_there_are_none(road) -> None:
     eom = form_equations(System(name="bare", parts=library.chain(2).parts))
     compiled = eom.compiled()
     x = eom.state()
-    np.testing.assert_array_equal(compiled.x_dot(x), compiled.x_dot(x, np.zeros(0)))
+    np.testing.assert_array_equal(compiled.x_dot(0.0, x), compiled.x_dot(0.0, x, np.zeros(0)))
     assert linear_kernel(eom).linearise(x[: eom.n_q], x[eom.n_q :]).v_u.shape == (eom.n_v, 0)
 
 
@@ -147,7 +153,7 @@ def test_results_are_fresh_and_outlive_their_maker(eom, road) -> None:
     compiled = eom.compiled()
     q, v, u = arguments(eom)
     x = np.concatenate([q, v])
-    first, second = compiled.x_dot(x, u), compiled.x_dot(x, u)
+    first, second = compiled.x_dot(0.0, x, u), compiled.x_dot(0.0, x, u)
     kept = first.copy()
     assert first.flags.owndata and first.flags.writeable and not np.shares_memory(first, second)
     second[:] = 0.0
@@ -163,12 +169,12 @@ def test_the_callable_keeps_what_it_needs(eom, road) -> None:
     compiled, kernel = eom.compiled(), linear_kernel(eom)
     q, v, u = arguments(eom)
     x = np.concatenate([q, v])
-    expected, terms = compiled.x_dot(x, u), kernel.linearise(q, v, u)
+    expected, terms = compiled.x_dot(0.0, x, u), kernel.linearise(q, v, u)
     calls = [compiled._x_dot, kernel._bound]
     del compiled, kernel
     gc.collect()
     trash = [np.full(size, np.nan) for size in range(1, 400)]  # would land on freed buffers
-    np.testing.assert_array_equal(calls[0].checked(x, u), expected)
+    np.testing.assert_array_equal(calls[0].checked(0.0, x, u), expected)
     np.testing.assert_array_equal(calls[1].checked(q, v, u).v_q, terms.v_q)
     assert len(trash) == 399
 
@@ -177,22 +183,22 @@ def test_the_buffers_themselves_can_be_passed(eom, road) -> None:
     compiled = eom.compiled()
     q, v, u = arguments(eom)
     x = np.concatenate([q, v])
-    expected = compiled.x_dot(x, u)
+    expected = compiled.x_dot(0.0, x, u)
     compiled.x[:], compiled.u[:] = x, u
-    np.testing.assert_array_equal(compiled.x_dot(compiled.x, compiled.u), expected)
+    np.testing.assert_array_equal(compiled.x_dot(0.0, compiled.x, compiled.u), expected)
 
 
 def test_threads_do_not_mix_their_states(eom, road) -> None:
     compiled, kernel = eom.compiled(), linear_kernel(eom)
     cases = [arguments(eom, seed) for seed in range(40)]
     states = [(np.concatenate([q, v]), u) for q, v, u in cases]
-    rates = [compiled.x_dot(*state).copy() for state in states]
+    rates = [compiled.x_dot(0.0, *state).copy() for state in states]
     slopes = [kernel.linearise(*case).v_q for case in cases]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
-            for got, expected in zip(pool.map(lambda s: compiled.x_dot(*s), states * 25), rates * 25, strict=True):
+            for got, expected in zip(pool.map(lambda s: compiled.x_dot(0.0, *s), states * 25), rates * 25, strict=True):
                 np.testing.assert_array_equal(got, expected)
             for got, expected in zip(pool.map(lambda c: kernel.linearise(*c).v_q, cases * 5), slopes * 5, strict=True):
                 np.testing.assert_array_equal(got, expected)
@@ -206,15 +212,15 @@ def test_no_references_are_lost(eom, road) -> None:
     x = np.concatenate([q, v])
     wrong = np.zeros(2)
     watched = [x, u, q, wrong, compiled.rate, LinearTerms]
-    compiled.x_dot(x, u)  # the first calls bind the buffers
+    compiled.x_dot(0.0, x, u)  # the first calls bind the buffers
     kernel.linearise(q, v, u)
     gc.collect()
     before = [sys.getrefcount(item) for item in watched]
     for _ in range(500):
-        compiled.x_dot(x, u)
+        compiled.x_dot(0.0, x, u)
         kernel.linearise(q, v, u)
-        compiled._x_dot.fast(x, wrong)
-        compiled._x_dot.fast(x)
+        compiled._x_dot.fast(0.0, x, wrong)
+        compiled._x_dot.fast(0.0, x)
     gc.collect()
     assert [sys.getrefcount(item) for item in watched] == before
 
@@ -288,3 +294,37 @@ def test_extension_comes_from_the_verified_cache(tmp_path, monkeypatch, caplog) 
         assert hasattr(caller._extension.__wrapped__(), "bind")
     assert any("does not match its manifest" in line for line in caplog.messages)
     assert not path.read_bytes().endswith(b"foreign")
+
+
+def test_the_time_comes_first_as_in_the_equations(road) -> None:
+    moved = System(
+        name="moved",
+        parts=(
+            Part(
+                RigidBody(name="cart", mass=1.0, inertia=(1, 1, 1)),
+                joint=Prismatic(axis="x", prescribed=lambda s: s.t**3),
+            ),
+            Part(
+                RigidBody(name="bob", mass=1.0, inertia=(1, 1, 1), com=(0, 0, -1)), on="cart", joint=Revolute(axis="y")
+            ),
+        ),
+    )
+    eom = form_equations(moved)
+    compiled, x = eom.compiled(), np.array([0.3, 0.1])
+    assert (compiled._x_dot.fast(1.5, x, ()) is None) is (road == "ctypes")
+    for t in (0.0, 1.5, 2, np.float64(0.5)):
+        np.testing.assert_allclose(compiled.x_dot(t, x), eom.x_dot(t, x), atol=1e-13)
+        np.testing.assert_allclose(compiled.v_dot(t, x[:1], x[1:]), eom.v_dot(t, x[:1], x[1:]), atol=1e-13)
+
+
+def test_calls_without_time_warn_and_use_that_in_t(eom, road) -> None:
+    compiled = eom.compiled()
+    q, v, u = arguments(eom)
+    x = np.concatenate([q, v])
+    expected = compiled.x_dot(0.0, x, u)
+    with pytest.warns(DeprecationWarning, match=r"x_dot\(t, ...\)"):
+        np.testing.assert_array_equal(compiled.x_dot(x, u), expected)
+    with pytest.warns(DeprecationWarning, match=r"v_dot\(t, ...\)"):
+        np.testing.assert_array_equal(compiled.v_dot(q, v, u), expected[N:])
+    with pytest.warns(DeprecationWarning), pytest.raises(ShapeError, match="u has shape"):
+        compiled.x_dot(x)

@@ -30,7 +30,7 @@ from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import linearize
 from spacectl.linear.models.linear_model import LinearModel
-from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.constraints import AnyConstraint
 
 __all__ = ["ArtificialConstraintTracking"]
 
@@ -77,7 +77,7 @@ class ArtificialConstraintTracking(ControlLaw):
         name: str = "artificial constraints",
     ):
         require_equations(eom, "ArtificialConstraintTracking")
-        given = (constraints,) if isinstance(constraints, AnyConstraint) else tuple(constraints)
+        given = tuple(constraints) if isinstance(constraints, (tuple, list)) else (constraints,)
         kept = _kept(given, others, name)
         system = replace(eom.system, constraints=(*eom.system.constraints, *given))
         constrained = form_equations(system, formulation="artificial")
@@ -204,7 +204,7 @@ def _constraint_inputs(eom: EquationsOfMotion, design: Leverage | None) -> ca.Fu
     q, v = x[: eom.n_q], x[eom.n_q :]
     _, M, f, J, gamma, E = eom.functions["terms"](t, q, v, u, p)
     position, speed, _, _, _ = eom.functions["constraints"](t, q, v, p)
-    artificial = {item.name for item in eom.system.constraints if isinstance(item.kind, Artificial)}
+    artificial = {item.name for item in eom.system.constraints if item.maintained_by}
     kept = [k for k, row in enumerate(eom.constraint_rows) if row.split(".")[0] in artificial]
     for k in kept:
         row = eom.constraint_rows[k]
@@ -224,9 +224,9 @@ def _kept(constraints: tuple[AnyConstraint, ...], others: ControlLaw | None, nam
         raise ModelError(f"law '{name}': no constraints; give Constraint(..., kind=Artificial(by=('wrist',)))")
     kept: list[str] = []
     for item in constraints:
-        if not isinstance(item.kind, Artificial):
+        if not item.maintained_by:
             raise ModelError(f"law '{name}': constraint '{item.name}' is natural; set kind=Artificial(by=(...))")
-        kept += item.kind.by
+        kept += item.maintained_by
     if others is not None:
         both = [item for item in others.inputs.names if item in kept]
         if both:

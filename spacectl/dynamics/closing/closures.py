@@ -55,8 +55,8 @@ def loop_closures(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> It
     """All sets of rows that share joints, at a state."""
     numbers = eom.parameters.of(p)
     state = np.asarray(x, dtype=float)
-    if "aggregates" in eom.numeric:
-        yield from _embedded_closures(eom.numeric["aggregates"](numbers), t, state)
+    if eom.handover.aggregates is not None:
+        yield from _embedded_closures(eom.handover.aggregates(numbers), t, state)
         return
     v, held_rows = state[eom.n_q :], [eom.constraint_rows.index(name) for name in eom.position_rows]
     owners = np.array([name.split(".")[0] for name in eom.constraint_rows])
@@ -163,7 +163,7 @@ def near_of(J: np.ndarray, levers: np.ndarray, *, rank: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def _joints(eom: Any) -> tuple[str, ...]:
+def _joints(eom: EquationsOfMotion) -> tuple[str, ...]:
     """The joint of each speed; its own name where the speeds are not those of the joints."""
     tree = Tree.of(eom.system)
     if tuple(tree.speeds.names) != tuple(eom.speeds):

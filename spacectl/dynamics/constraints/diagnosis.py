@@ -7,7 +7,7 @@ on its row (001). Contradictory rows have a least-squares answer that looks harm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
 from spacectl.dynamics.constraints.solvers import NOTHING, RANK, SOLVERS
 from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
-from spacectl.model.constraints import FrameConstraint
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_sides", "solve_finite"]
 
@@ -65,7 +67,7 @@ class ConstraintReport:
     undetermined: tuple[str, ...]
 
 
-def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = None) -> ConstraintReport:
+def diagnose_constraints(eom: EquationsOfMotion, t: float, x: Any, *, u: Any = None, p: Any = None) -> ConstraintReport:
     """Examine the constraints of equations of motion at a state.
 
     Parameters
@@ -111,7 +113,7 @@ def diagnose_constraints(eom: Any, t: float, x: Any, *, u: Any = None, p: Any = 
     return ConstraintReport(*report, message, motion.rank, motion.in_words(eom.speeds))
 
 
-def solve_finite(eom: Any, what: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
+def solve_finite(eom: EquationsOfMotion, what: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
     """Call a function that solves for accelerations; raise an error that says why there are none.
 
     Parameters
@@ -151,11 +153,11 @@ def solve_finite(eom: Any, what: str, arguments: tuple[Any, ...], p: Any) -> np.
     if cause is not None and not loose:
         raise cause
     told = loose or diagnose_constraints(eom, t, x, u=u, p=p).message
-    cure = DEPENDENT_CURE if eom.formulation == "multipliers" and not loose else ""
+    cure = DEPENDENT_CURE if eom.handover.needs_independent_equations and not loose else ""
     raise SolverError(f"{head}; {told}{cure}") from cause
 
 
-def _require_finite_arguments(eom: Any, t: float, x: np.ndarray, u: Any) -> None:
+def _require_finite_arguments(eom: EquationsOfMotion, t: float, x: np.ndarray, u: Any) -> None:
     for names, values in ((eom.states, x), (eom.inputs, np.ravel(u))):
         bad = np.flatnonzero(~np.isfinite(np.asarray(values, dtype=float)))
         if bad.size:
@@ -164,11 +166,11 @@ def _require_finite_arguments(eom: Any, t: float, x: np.ndarray, u: Any) -> None
             )
 
 
-def require_sides(eom: Any, t: float, x: np.ndarray, p: Any) -> None:
+def require_sides(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> None:
     """Raise if some loop is closed the wrong way round: its rows cannot tell a turn of 180 degrees."""
     sides = eom.call("sides", t, x[: eom.n_q], p=p)[0].reshape(-1)
     active = {name.split(".")[0] for name in eom.constraint_rows}
-    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.name in active]
+    names = [item.name for item in eom.system.constraints if item.has_side and item.name in active]
     turned = [name for name, side in zip(names, sides, strict=True) if not side > 0.0]
     if turned:
         raise SolverError(
@@ -197,7 +199,7 @@ def _unit_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _message(
-    eom: Any,
+    eom: EquationsOfMotion,
     names: tuple[str, ...],
     rank: int,
     dependent: tuple[str, ...],
@@ -221,11 +223,11 @@ def _message(
     return "; ".join(pieces)
 
 
-def _between(eom: Any, rows: tuple[str, ...]) -> str:
+def _between(eom: EquationsOfMotion, rows: tuple[str, ...]) -> str:
     """The bodies that the constraints of some rows tie together."""
     owners = {row.split(".")[0] for row in rows}
     found = [item for item in eom.system.constraints if item.name in owners]
-    bodies = sorted({getattr(item, end).split(".")[0] for item in found for end in ("a", "b") if hasattr(item, end)})
+    bodies = sorted({end.split(".")[0] for item in found for end in item.ends or ()})
     return f" (between {', '.join(bodies)})" if bodies else ""
 
 

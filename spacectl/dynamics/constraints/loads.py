@@ -1,24 +1,27 @@
 """Constraint forces as loads on bodies, for the reactions in the joints of a tree.
 
-A constraint between frames loads both; a rule of positions, rotations or velocities of frames loads each of them along
-its own slope; a rule of coordinates acts within their joints.
+A constraint between frames loads both; equations of positions, rotations or velocities of frames load each of them along
+their own gradient; equations of coordinates act within their joints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from spacectl.dynamics.constraints.terms import ConstraintTerms
+from spacectl.dynamics.constraints.terms import ConstraintRows, ConstraintTerms
 from spacectl.dynamics.tree.actuation import loop_effort, loop_motor
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.actuators import JointEffort
-from spacectl.model.constraints import Artificial, Constraint, FrameConstraint, Loop
-from spacectl.spatial.backend import cross, stack, zeros
+from spacectl.model.constraints import AnyConstraint
+from spacectl.spatial.backend import cross, stack
 from spacectl.spatial.motion import Placement, pull_wrench
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = [
     "all_efforts",
@@ -29,10 +32,10 @@ __all__ = [
 ]
 
 
-def natural_frames(eom: Any) -> list[str]:
+def natural_frames(eom: EquationsOfMotion) -> list[str]:
     """Names of the natural constraints between frames that have equations, in order."""
     active = {name.split(".")[0] for name in eom.constraint_rows}
-    names = [item.name for item in eom.system.constraints if isinstance(item, FrameConstraint) and item.is_natural]
+    names = [item.name for item in eom.system.constraints if item.ends and item.is_natural]
     return [name for name in names if name in active]
 
 
@@ -41,8 +44,7 @@ def all_efforts(constraints: ConstraintTerms, free: tuple[str, ...], u: Any, lam
     known = dict(zip(free, ca.vertsplit(u), strict=True)) if free else {}
     at = 0
     for item in constraints.rows:
-        if isinstance(item.constraint.kind, Artificial):
-            known.update({name: lam[at + k] for k, name in enumerate(item.constraint.kind.by)})
+        known.update({name: lam[at + k] for k, name in enumerate(item.constraint.maintained_by)})
         at += item.constraint.n_rows
     efforts = [known[actuator.input_name] for actuator in constraints.terms.system.actuators]
     return ca.vertcat(*efforts) if efforts else ca.SX(0, 1)
@@ -54,13 +56,13 @@ def named_wrenches(constraints: ConstraintTerms, efforts: Any, lam: Any) -> Any:
     for item in constraints.rows:
         own = lam[at : at + item.constraint.n_rows]
         at += item.constraint.n_rows
-        if isinstance(item.constraint, FrameConstraint) and item.constraint.is_natural:
+        if item.constraint.ends and item.constraint.is_natural:
             wrench = constraint_wrenches(constraints, item.constraint, own)
             rows.append((wrench + _motor_wrench(constraints, item.constraint, efforts)).T)
     return ca.densify(ca.vertcat(*rows)) if rows else ca.SX(0, 6)
 
 
-def _motor_wrench(constraints: ConstraintTerms, constraint: FrameConstraint, efforts: Any) -> Any:
+def _motor_wrench(constraints: ConstraintTerms, constraint: AnyConstraint, efforts: Any) -> Any:
     terms = constraints.terms
     total = ca.SX.zeros(6)
     for k, name, effort, loop in _loop_efforts(terms):
@@ -69,7 +71,7 @@ def _motor_wrench(constraints: ConstraintTerms, constraint: FrameConstraint, eff
     return total
 
 
-def _loop_efforts(terms: Any) -> Iterator[tuple[int, str, JointEffort, Loop]]:
+def _loop_efforts(terms: Any) -> Iterator[tuple[int, str, JointEffort, AnyConstraint]]:
     """Place and name of each actuator that works in the joint of a loop, its effort there and the loop."""
     for k, actuator in enumerate(terms.system.actuators):
         for effort in actuator.joint_efforts:
@@ -91,51 +93,42 @@ def constraint_loads(constraints: ConstraintTerms, efforts: Any, lam: Any) -> li
         at += size
         if not item.constraint.is_natural:
             continue
-        if isinstance(item.constraint, FrameConstraint):
-            loads += _frame_loads(constraints, item.constraint, own)
-        elif isinstance(item.constraint, Constraint):
-            loads += _rule_loads(constraints, item.constraint, own)
+        if item.constraint.ends:
+            loads += _pair(constraints, item.constraint, constraint_wrenches(constraints, item.constraint, own))
+        else:
+            loads += _gradient_loads(constraints, item, own)
     return [(body, wrench) for body, wrench in loads if body != ROOT]
 
 
-def constraint_wrenches(constraints: ConstraintTerms, constraint: FrameConstraint, lam: Any) -> Any:
-    """Wrench (moment, force) that a frame constraint applies to `b`, about F's origin in F axes."""
-    if constraint.has_position_level:
-        return constraints.gradient(constraint).T @ lam
-    n = constraints.terms.numbers.group(constraint.name)
-    moment = constraints.relative(constraint).R.T @ n["axis"] * lam
-    return stack(moment, zeros(3, moment))
+def constraint_wrenches(constraints: ConstraintTerms, constraint: AnyConstraint, lam: Any) -> Any:
+    """Wrench (moment, force) that a constraint between frames applies to `b`, about F's origin in F axes."""
+    return constraints.gradient(constraint).T @ lam
 
 
-def _frame_loads(constraints: ConstraintTerms, constraint: FrameConstraint, lam: Any) -> list[tuple[int, Any]]:
-    return _pair(constraints, constraint, constraint_wrenches(constraints, constraint, lam))
-
-
-def _pair(constraints: ConstraintTerms, constraint: FrameConstraint, at_F: Any) -> list[tuple[int, Any]]:
+def _pair(constraints: ConstraintTerms, constraint: AnyConstraint, at_F: Any) -> list[tuple[int, Any]]:
     """A wrench on `b` about F in F axes, and the opposite one on `a`, as loads on their bodies."""
     terms, n = constraints.terms, constraints.terms.numbers.group(constraint.name)
     at_J = -pull_wrench(constraints.relative(constraint), at_F)
     loads = []
-    for end, wrench in (("a", at_J), ("b", at_F)):
-        body, X_BA, _ = frame_in_body(terms.tree, getattr(constraint, end), terms.q, terms.v, terms.numbers)
+    for end, on, wrench in zip("ab", constraint.ends or (), (at_J, at_F), strict=True):
+        body, X_BA, _ = frame_in_body(terms.tree, on, terms.q, terms.v, terms.numbers)
         loads.append((body, pull_wrench(X_BA @ Placement(n[f"rotation_{end}"], n[f"at_{end}"]), wrench)))
     return loads
 
 
-def _rule_loads(constraints: ConstraintTerms, constraint: Constraint, lam: Any) -> list[tuple[int, Any]]:
-    """Forces and moments on the frames that a rule names, along the slope of the rule."""
-    terms = constraints.terms
-    # a rule of speeds pushes along its slope by velocities; places in it only say where they point
-    is_of_speeds = ca.depends_on(constraints.value(constraint), terms.v)
-    sizes = {"velocity": 3, "angular_velocity": 3} if is_of_speeds else {"position": 3, "rotation": 9}
-    symbols = {need: ca.SX.sym("s", sizes[need[0]]) for need in constraint.rule.needs if need[0] in sizes}
+def _gradient_loads(constraints: ConstraintTerms, item: ConstraintRows, lam: Any) -> list[tuple[int, Any]]:
+    """Forces and moments on the frames that some equations name, along the gradients of the equations."""
+    terms, constraint = constraints.terms, item.constraint
+    # equations of speeds push along their gradient by velocities; places in them only say where they point
+    sizes = {"velocity": 3, "angular_velocity": 3} if item.position is None else {"position": 3, "rotation": 9}
+    symbols = {need: ca.SX.sym("s", sizes[need[0]]) for need in constraint.needs if need[0] in sizes}
     if not symbols:
         return []
 
     def quantity(kind: str, name: str) -> Any:
         return symbols[kind, name] if (kind, name) in symbols else constraints.quantity(constraint, kind, name)
 
-    value = constraint.rule(quantity)
+    value = constraints.equations(constraint, quantity=quantity)
     actual = [constraints.quantity(constraint, *need) for need in symbols]
     loads = []
     for (kind, name), symbol in symbols.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -22,6 +22,9 @@ from spacectl.dynamics.constraints.layout import lay_out_rows
 from spacectl.dynamics.constraints.row_scales import Around, Samples, levers_source, row_levers
 from spacectl.dynamics.constraints.solvers import RANK, row_units
 
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
+
 __all__ = ["compile_projection", "project_near", "project_state", "rank_jumps", "row_nearness"]
 
 STEPS = 4  #: Newton steps at position level; after an integration step one or two suffice
@@ -32,7 +35,9 @@ OPEN = 1e-12  #: residual, relative as above, of rows left out for which a caref
 NUDGE = 1e-4  #: [rad or m] off the constraints, to see whether the rank jumps there
 
 
-def compile_projection(eom: Any, p: Any, *, careful: bool = False, around: Around | None = None) -> NativeFunction:
+def compile_projection(
+    eom: EquationsOfMotion, p: Any, *, careful: bool = False, around: Around | None = None
+) -> NativeFunction:
     """(t, x, p) -> (x, near) from the function "projection" of constrained equations, prepared for the numbers p.
 
     The least change of the state; equations with a plan of dependent coordinates change these only. `near` tells how far from a
@@ -107,13 +112,13 @@ void evaluate_prepare(const double *p, double *w) {{
     return load_tuned(files, name="projection"), emitted.n_prepared + m + 1
 
 
-def project_state(eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
+def project_state(eom: EquationsOfMotion, t: float, x: Any, p: Any = None, *, careful: bool = False) -> np.ndarray:
     """The reference implementation: least changes of coordinates, then of speeds, that meet the constraints."""
     return project_near(eom, t, x, p, careful=careful, around=(t, x))[0]
 
 
 def project_near(
-    eom: Any, t: float, x: Any, p: Any = None, *, careful: bool = False, around: Around | None = None
+    eom: EquationsOfMotion, t: float, x: Any, p: Any = None, *, careful: bool = False, around: Around | None = None
 ) -> tuple[np.ndarray, float]:
     """The projected state, and how far it is from a singular position (0 there, about 1 far away; see sc_least)."""
     if eom.reduction is not None:
@@ -140,7 +145,7 @@ def project_near(
     return state, row_nearness(J, row_levers(Samples(eom, p, around), row_nearness))
 
 
-def rank_jumps(eom: Any, t: float, x: Any, p: Any = None) -> bool:
+def rank_jumps(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> bool:
     """Whether rows that depend on each other where the constraints are met become independent beside it."""
     if not eom.position_rows:
         return False

@@ -8,13 +8,16 @@ has no inertia, and no constraint acts along it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import qr
 
 from spacectl.dynamics.constraints.solvers import RANK, row_units, speed_scales
 from spacectl.dynamics.tree.nodes import Tree
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["RankCondition", "explain_rank", "find_rank"]
 
@@ -57,7 +60,7 @@ def find_rank(M: np.ndarray, J: np.ndarray) -> RankCondition:
     return RankCondition(rank, _sparse_basis(V[rank:]) * scale)
 
 
-def explain_rank(eom: Any, t: float, q: Any, v: Any, p: Any = None) -> str:
+def explain_rank(eom: EquationsOfMotion, t: float, q: Any, v: Any, p: Any = None) -> str:
     """Why the accelerations are not determined at a state, with the cure; empty if they are.
 
     Parameters
@@ -92,7 +95,7 @@ def explain_rank(eom: Any, t: float, q: Any, v: Any, p: Any = None) -> str:
     return f"{claim}; {'; '.join(_cures(eom, t, q, found.null, p))}"
 
 
-def _cures(eom: Any, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[str]:
+def _cures(eom: EquationsOfMotion, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[str]:
     """What is missing: the constraint equations of redundant coordinates, inertia for the rest."""
     tree, cures, rest = Tree.of(eom.system), [], null
     if tuple(tree.speeds.names) != tuple(eom.speeds):  # speeds of the user's choice
@@ -112,7 +115,7 @@ def _cures(eom: Any, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[
     return cures
 
 
-def _moved_bodies(eom: Any, tree: Tree, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[str]:
+def _moved_bodies(eom: EquationsOfMotion, tree: Tree, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[str]:
     """Bodies that turn, move or deform along some direction of speeds."""
     moved, still = np.zeros(len(tree.nodes)), eom.call("q_dot", t, q, np.zeros(eom.n_v), p=p)[0]
     for direction in null / np.max(np.abs(null), axis=1, keepdims=True):

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = [
     "Around",
@@ -70,7 +73,7 @@ class Samples:
         Where rows are measured instead if some row is not finite around the reference.
     """
 
-    def __init__(self, eom: Any, p: Any = None, around: Around | None = None):
+    def __init__(self, eom: EquationsOfMotion, p: Any = None, around: Around | None = None):
         self.eom, self.p = eom, np.asarray(eom.parameters.of(p))
         t, x = (0.0, eom.state()) if around is None or _defined(eom, self.p.tobytes()) else around
         self.t, self.x = float(t), np.array(x, dtype=float)
@@ -96,13 +99,15 @@ class Samples:
         return np.concatenate([[self.t], self._place[2], places.reshape(-1)])
 
 
-def _rows(eom: Any, p: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rows(
+    eom: EquationsOfMotion, p: np.ndarray, t: float, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     _, _, J, _, W = eom.call("projection", t, q, v, p=p)
     return J, W
 
 
 @lru_cache(maxsize=64)
-def _defined(eom: Any, numbers: bytes) -> bool:
+def _defined(eom: EquationsOfMotion, numbers: bytes) -> bool:
     q, v = np.split(np.asarray(eom.state()), [eom.n_q])
     return are_defined(partial(_rows, eom, np.frombuffer(numbers)), (0.0, q, v))
 

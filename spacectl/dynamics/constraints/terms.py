@@ -6,8 +6,9 @@ case (001 Eqs 17, 18).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -17,9 +18,9 @@ from spacectl.dynamics.tree.energy import momentum
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
 from spacectl.dynamics.tree.sensing import frame_state
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, FrameConstraint, JointLoop
+from spacectl.model.constraints import AnyConstraint, Quantities
 from spacectl.model.system import System
-from spacectl.spatial.backend import dot, skew
+from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.motion import Placement
 
 __all__ = ["ConstraintRows", "ConstraintTerms", "active_constraints"]
@@ -27,7 +28,7 @@ __all__ = ["ConstraintRows", "ConstraintTerms", "active_constraints"]
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """One constraint's rows: `position` (None for rules of speeds), `speed`, and the names of both."""
+    """One constraint's equations: `position` (None for equations of speeds) and `speed`."""
 
     constraint: AnyConstraint
     position: Any | None
@@ -35,10 +36,8 @@ class ConstraintRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Name of each row: the constraint's, with a suffix where there are several."""
-        return tuple(
-            f"{self.constraint.name}.{name}" if name else self.constraint.name for name in self.constraint.row_names
-        )
+        """Name of each equation."""
+        return self.constraint.equation_names
 
 
 def active_constraints(system: System, active: tuple[str, ...] | None) -> tuple[AnyConstraint, ...]:
@@ -47,9 +46,7 @@ def active_constraints(system: System, active: tuple[str, ...] | None) -> tuple[
     for name in active or ():
         if name not in names:
             raise ModelError(f"form_equations: active names an {unknown_name('constraint', name, names)}")
-    return tuple(
-        item for item in system.constraints if active is None or item.name in active or isinstance(item, JointLoop)
-    )
+    return tuple(item for item in system.constraints if active is None or item.name in active or item.is_permanent)
 
 
 class ConstraintTerms:
@@ -118,11 +115,9 @@ class ConstraintTerms:
         J = self.J
         blocks, at = [], 0
         for item in self.rows:
-            size, kind = item.constraint.n_rows, item.constraint.kind
-            if isinstance(kind, Artificial):
-                blocks.append(ca.horzcat(*[self.input_column(name) for name in kind.by]))
-            else:
-                blocks.append(J[at : at + size, :].T)
+            size, inputs = item.constraint.n_rows, item.constraint.maintained_by
+            columns = ca.horzcat(*[self.input_column(name) for name in inputs])
+            blocks.append(columns if inputs else J[at : at + size, :].T)
             at += size
         return ca.densify(ca.horzcat(*blocks)) if blocks else ca.SX(self.terms.v.shape[0], 0)
 
@@ -141,42 +136,67 @@ class ConstraintTerms:
 
     @property
     def sides(self) -> Any:
-        """One number for each constraint that holds directions: positive as meant, negative if turned by half a turn."""
-        held = [item.constraint for item in self.rows if isinstance(item.constraint, FrameConstraint)]
-        found = [item.side(self.relative(item).R, self.terms.numbers.group(item.name)) for item in held]
+        """One number for each constraint that has a side: positive as meant, negative if turned by half a turn."""
+        held = [item.constraint for item in self.rows if item.constraint.has_side]
+        found = [item.side_of(self.quantities(item)) for item in held]
         return ca.vertcat(*found) if found else ca.SX(0, 1)
 
-    def gradient(self, constraint: FrameConstraint) -> Any:
-        """Derivative of its position rows by a displacement twist of F in F axes, (rows, 6): reaction wrench = G' lam."""
-        d = ca.SX.sym("d", 6)
-        X = self.relative(constraint)
-        moved = X @ Placement(ca.SX(ca.DM.eye(3)) + skew(d[:3]), d[3:])
-        rows = constraint.rows(moved, self.terms.numbers.group(constraint.name))
-        (slope,) = ca.substitute([ca.jacobian(rows, d)], [d], [ca.SX.zeros(6)])
+    def gradient(self, constraint: AnyConstraint) -> Any:
+        """Derivative of the equations between two frames by a twist of F about F in F axes, (m, 6): wrench = G' lam."""
+        d, X = ca.SX.sym("d", 6), self.relative(constraint)
+        if constraint.has_position_level:
+            moved = X @ Placement(ca.SX(ca.DM.eye(3)) + skew(d[:3]), d[3:])
+            value = self.equations(constraint, relative=lambda: moved)
+        else:
+            value = self.equations(constraint, relative_twist=lambda: ca.vertcat(X.R @ d[:3], X.R @ d[3:]))
+        (slope,) = ca.substitute([ca.jacobian(value, d)], [d], [ca.SX.zeros(6)])
         return slope
 
-    def relative(self, constraint: FrameConstraint) -> Placement:
+    def relative(self, constraint: AnyConstraint) -> Placement:
         """Placement of F seen from J."""
-        X_NJ, X_NF = (self._frame(constraint, end)[0] for end in ("a", "b"))
+        X_NJ, X_NF = (self._end(constraint, end)[0] for end in ("a", "b"))
         return X_NJ.inverse() @ X_NF
 
-    def _frame(self, constraint: FrameConstraint, end: str) -> tuple[Placement, Any]:
+    def relative_twist(self, constraint: AnyConstraint) -> Any:
+        """Twist of F relative to J about F's origin, in J axes."""
+        (X_NJ, V_J), (X_NF, V_F) = (self._end(constraint, end) for end in ("a", "b"))
+        passing = V_F[3:] - V_J[3:] - cross(V_J[:3], X_NF.p - X_NJ.p)
+        return ca.vertcat(X_NJ.R.T @ (V_F[:3] - V_J[:3]), X_NJ.R.T @ passing)
+
+    def _end(self, constraint: AnyConstraint, end: str) -> tuple[Placement, Any]:
+        """Placement of J or F, and its twist about its own origin, in root axes."""
         n = self.terms.numbers.group(constraint.name)
-        X, twist = self.frame(getattr(constraint, end))
-        return X @ Placement(n[f"rotation_{end}"], n[f"at_{end}"]), twist
+        X, twist = self.frame(constraint.ends["ab".index(end)])  # type: ignore[index]
+        place = X @ Placement(n[f"rotation_{end}"], n[f"at_{end}"])
+        return place, ca.vertcat(twist[:3], twist[3:] + cross(twist[:3], place.p - X.p))
+
+    def quantities(self, constraint: AnyConstraint, **given: Callable[..., Any]) -> Quantities:
+        """What the equations of a constraint are written in; `given` are other ways to its arguments."""
+        choices: dict[str, Callable[..., Any]] = {
+            "quantity": partial(self.quantity, constraint),
+            "relative": partial(self.relative, constraint),
+            "relative_twist": partial(self.relative_twist, constraint),
+        }
+        return Quantities(numbers=self.terms.numbers.group(constraint.name), **{**choices, **given})
+
+    def equations(self, constraint: AnyConstraint, **given: Callable[..., Any]) -> Any:
+        """The values of its equations, (n_rows,)."""
+        return constraint.column(constraint.equations(self.quantities(constraint, **given)))
 
     def _rows(self, constraint: AnyConstraint) -> ConstraintRows:
+        value = self.equations(constraint)
+        holds_positions = constraint.has_position_level
+        if holds_positions is None:
+            holds_positions = not self._is_of_speeds(constraint, value)
+        return (
+            ConstraintRows(constraint, value, self._rate(value))
+            if holds_positions
+            else ConstraintRows(constraint, None, value)
+        )
+
+    def _is_of_speeds(self, constraint: AnyConstraint, value: Any) -> bool:
+        """Whether equations depend on speeds; all of them must, or none."""
         terms = self.terms
-        if isinstance(constraint, FrameConstraint):
-            n = terms.numbers.group(constraint.name)
-            if constraint.has_position_level:
-                held = constraint.rows(self.relative(constraint), n)
-                return ConstraintRows(constraint, held, self._rate(held))
-            (X_NJ, twist_J), (_, twist_F) = (self._frame(constraint, end) for end in ("a", "b"))
-            return ConstraintRows(constraint, None, dot(n["axis"], X_NJ.R.T @ (twist_F[:3] - twist_J[:3])))
-        if not isinstance(constraint, Constraint):
-            raise ModelError(f"constraint '{constraint.name}': no rule for {type(constraint).__name__}")
-        value = self.value(constraint)
         moving = [ca.depends_on(value[k], terms.v) for k in range(value.shape[0])]
         held = [ca.depends_on(value[k], terms.q) for k in range(value.shape[0])]
         if any(not (a or b) for a, b in zip(moving, held, strict=True)):
@@ -188,11 +208,7 @@ class ConstraintTerms:
             raise ModelError(
                 f"constraint '{constraint.name}': some entries of its rule hold positions, others speeds; make two constraints"
             )
-        return (
-            ConstraintRows(constraint, None, value)
-            if any(moving)
-            else ConstraintRows(constraint, value, self._rate(value))
-        )
+        return any(moving)
 
     def _rate(self, value: Any) -> Any:
         """Rate of an expression of (t, q, v) for constant speeds."""
@@ -204,11 +220,7 @@ class ConstraintTerms:
         terms = self.terms
         return body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
 
-    def value(self, constraint: Constraint) -> Any:
-        """The values of a rule."""
-        return constraint.rule(lambda kind, name: self.quantity(constraint, kind, name))
-
-    def quantity(self, constraint: Constraint, kind: str, name: str) -> Any:
+    def quantity(self, constraint: AnyConstraint, kind: str, name: str) -> Any:
         """A named quantity that a rule asks for, as an expression."""
         terms = self.terms
         if kind == "time":

@@ -15,8 +15,8 @@ from itertools import pairwise
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.recursion.links import Link, Links
 from spacectl.dynamics.tree.nodes import ROOT, Tree
-from spacectl.model.constraints import AnyConstraint, Artificial, Constraint, FrameConstraint
-from spacectl.model.elements import JointElement, PointElement
+from spacectl.model.constraints import AnyConstraint
+from spacectl.model.elements import PointElement
 from spacectl.model.system import System
 
 __all__ = ["Aggregate", "Port", "find_aggregates"]
@@ -104,11 +104,10 @@ class _Finder:
 
     def support(self, constraint: AnyConstraint) -> set[int]:
         """Links whose speeds a constraint, or what keeps it, involves."""
-        found = self._way(constraint.a, constraint.b) if isinstance(constraint, FrameConstraint) else set()
-        if isinstance(constraint, Constraint):
-            for kind, name in constraint.rule.needs:
-                found |= self._quantity(kind, name)
-        for name in constraint.kind.by if isinstance(constraint.kind, Artificial) else ():
+        found = self._way(*constraint.ends) if constraint.ends else set()
+        for kind, name in constraint.needs:
+            found |= self._quantity(kind, name)
+        for name in constraint.maintained_by:
             found |= {self.joints[effort.joint] for effort in self.actuators[name].joint_efforts}
             for wrench in self.actuators[name].wrenches:
                 found |= self._to_root(wrench.on)
@@ -116,7 +115,7 @@ class _Finder:
 
     def element_supports(self) -> list[set[int]]:
         """Links that springs and drives in the joints tie: their efforts depend on the states of all of them."""
-        elements = [item for item in self.system.elements if isinstance(item, JointElement)]
+        elements = self.system.joint_elements
         return [{self.joints[joint] for joint, _ in element.ends if joint in self.joints} for element in elements]
 
     def point_support(self, element: PointElement) -> set[int]:

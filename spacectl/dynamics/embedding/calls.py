@@ -24,6 +24,7 @@ from spacectl.dynamics.embedding.reference import EmbeddedTwin
 from spacectl.dynamics.recursion.large import LargeTree
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
+from spacectl.dynamics.waist.handover import Handover
 from spacectl.dynamics.waist.options import Baumgarte
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
@@ -185,10 +186,6 @@ class EmbeddedCalls:
         ordered = np.array([sides[item.name] for item in self.active if item.name in sides])
         return [position[holds], speed, J, held[holds], W, gamma, ordered[:, None]]
 
-    def aggregates(self, p: np.ndarray) -> EmbeddedTwin:
-        """The sweeps in numpy, for operators and for closing loops."""
-        return self.twin(p)
-
     def plant(self, p: np.ndarray) -> NativeFunction:
         """(t, x, u, p) -> x_dot as native code."""
         return EmbeddedKernel(self.twin(p).model).plant
@@ -197,13 +194,13 @@ class EmbeddedCalls:
         """(t, x, p) -> x on the constraints as native code; `around` as for `compile_projection`."""
         return EmbeddedKernel(self.twin(p).model, around).projection
 
-    def calls(self) -> dict[str, Any]:
-        """The calls by function name."""
-        names = ["x_dot", "v_dot", "multipliers", "plant", "project", "aggregates"]
+    def handover(self, vary: tuple[str, ...]) -> Handover:
+        """What the formulation hands down: the calls by function name, native code, the aggregates."""
+        names = ["x_dot", "v_dot", "multipliers"]
         if self.is_large and self.active:
             names += ["constraints", "projection", "residual", "sides"]
-        found = {name: getattr(self, name) for name in names}
-        return {**found, **self._tree_calls()} if self.is_large else found
+        calls = {name: getattr(self, name) for name in names} | (self._tree_calls() if self.is_large else {})
+        return Handover(vary=vary, calls=calls, plant=self.plant, projection=self.project, aggregates=self.twin)
 
     def _tree_calls(self) -> dict[str, Any]:
         """Mass matrix, bias and input map of a large rigid tree by its own sweep; others, and springs for h, need expressions."""

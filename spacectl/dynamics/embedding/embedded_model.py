@@ -21,7 +21,7 @@ from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, loop_mot
 from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.options import Baumgarte
-from spacectl.model.constraints import AnyConstraint, Artificial, FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 
 __all__ = ["EmbeddedModel", "Member"]
@@ -59,8 +59,8 @@ class Member:
 
     @property
     def sided(self) -> list[str]:
-        """Its constraints between frames, which can be closed the wrong way round."""
-        return [item.name for item in self.aggregate.constraints if isinstance(item, FrameConstraint)]
+        """Its constraints that can be closed the wrong way round."""
+        return [item.name for item in self.aggregate.constraints if item.has_side]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class EmbeddedModel:
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Inputs that are left to the user: those that keep a constraint are found by the equations."""
-        kept = {name for item in self.active if isinstance(item.kind, Artificial) for name in item.kind.by}
+        kept = {name for item in self.active for name in item.maintained_by}
         return tuple(a.input_name for a in self.system.actuators if a.input_name not in kept)
 
     @cached_property

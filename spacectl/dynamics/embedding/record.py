@@ -23,9 +23,7 @@ from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.actuators import Actuator, Effort, Wrench
-from spacectl.model.constraints import Artificial, Constraint, FrameConstraint, structure_of
 from spacectl.model.elements import JointElement
-from spacectl.model.joints import Planar
 from spacectl.model.system import System
 from spacectl.spatial.motion import Placement
 
@@ -125,15 +123,14 @@ class Frames:
         return found
 
     def keepers(self, aggregate: Aggregate) -> list[Actuator]:
-        """Actuators that keep constraints of an aggregate."""
-        kinds = [item.kind for item in aggregate.constraints if isinstance(item.kind, Artificial)]
-        names = {name for kind in kinds for name in kind.by}
+        """Actuators that maintain constraints of an aggregate."""
+        names = {name for item in aggregate.constraints for name in item.maintained_by}
         return [actuator for actuator in self.system.actuators if actuator.input_name in names]
 
     def elements(self, members: tuple[int, ...]) -> list[JointElement]:
         """Springs and drives in the joints of some links."""
         joints = {self.links.items[i].node.part.joint_name for i in members}
-        return [e for e in self.system.elements if isinstance(e, JointElement) and {j for j, _ in e.ends} & joints]
+        return [element for element in self.system.joint_elements if {joint for joint, _ in element.ends} & joints]
 
 
 @dataclass(frozen=True)
@@ -211,9 +208,8 @@ def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
     """Whether a number says where something is: of constraints between frames, and where springs end."""
     if role.startswith("#point"):
         return value.ndim > 0
-    return role.startswith("#constraint") and isinstance(
-        aggregate.constraints[int(role.removeprefix("#constraint"))], FrameConstraint
-    )
+    is_constraint = role.startswith("#constraint")
+    return is_constraint and aggregate.constraints[int(role.removeprefix("#constraint"))].ends is not None
 
 
 def _structural(name: str, value: np.ndarray) -> np.ndarray:
@@ -243,11 +239,7 @@ def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
     """Frames that constraints, springs and body actuators of an aggregate name."""
     found: list[str] = []
     for item in aggregate.constraints:
-        if isinstance(item, FrameConstraint):
-            found += [item.a, item.b]
-        if isinstance(item, Constraint):
-            kinds = ("position", "velocity", "angular_velocity", "rotation")
-            found += [name for kind, name in item.rule.needs if kind in kinds]
+        found += item.frames
     found += [on for element in aggregate.elements for on, _ in element.points]
     found += [effort.on for _, effort in frames.efforts(aggregate) if isinstance(effort, Wrench)]
     return list(dict.fromkeys(found))
@@ -261,11 +253,12 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
         link = items[i]
         joint, body = link.node.part.joint, link.node.part.body
         own = (place.get(link.parent, ROOT), link.frame if link.parent in place else "", link.kind, len(link.members))
-        kind = (class_key(type(joint)), joint.normal if isinstance(joint, Planar) else "", str(joint.motion))
-        links.append(
-            [own, kind, class_key(type(body)) if link.kind == "modal" else "", str(getattr(body, "order", ""))]
-        )
-    constraints = [(structure_of(item), _owners(frames, item)) for item in aggregate.constraints]
+        kind = (class_key(type(joint)), repr(joint.structure), str(joint.motion))
+        links.append([own, kind, class_key(type(body)) if link.kind == "modal" else "", repr(body.structure)])
+    constraints = [
+        (class_key(type(item)), item.name, item.kind, item.compliance, item.structure, _owners(frames, item))
+        for item in aggregate.constraints
+    ]
     elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
     efforts = [effort for _, effort in frames.efforts(aggregate)]
     points = key_of_points(frames, aggregate)
@@ -280,9 +273,9 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
 
 def _owners(frames: Frames, item: Any) -> list[Any]:
     """Actuators that keep a constraint, by joint."""
-    names = item.kind.by if isinstance(item.kind, Artificial) else ()
     return [
-        [actuator.efforts() for actuator in frames.system.actuators if actuator.input_name == name] for name in names
+        [actuator.efforts() for actuator in frames.system.actuators if actuator.input_name == name]
+        for name in item.maintained_by
     ]
 
 

@@ -68,12 +68,13 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
     builders = {name: (lambda name=name: shared.functions[name]) for name in shared.functions}
     implicit = {f"{name}_implicit": builders[name] for name in ("x_dot", "v_dot")}
     is_large = shared.n_v > UNROLL_LIMIT and serves_tree(system)
+    calls = LargeTree(system, shared.parameters).calls() if is_large else {}
     return replace(
         shared,
         formulation="articulated",
         structure_hash=content_hash(["articulated", shared.structure_hash]),
         functions=LazyFunctions({**builders, **implicit, **own}),
-        numeric=LargeTree(system, shared.parameters).calls() if is_large else {},
+        handover=replace(shared.handover, calls=calls, recurses_over_tree=True),
     )
 
 

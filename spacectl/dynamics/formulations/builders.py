@@ -17,6 +17,7 @@ from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.truncation.orders import TruncatedTerms, is_truncated
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import EquationLabels, LazyFunctions
+from spacectl.dynamics.waist.handover import Handover
 from spacectl.dynamics.waist.options import Options
 from spacectl.model.system import System
 
@@ -123,6 +124,7 @@ def form_shared(
     rebuild: tuple[Any, ...],
     inputs: tuple[str, ...] | None = None,
     speeds: ChosenSpeeds | None = None,
+    handover: Handover | None = None,
     **more: Any,
 ) -> EquationsOfMotion:
     """Equations of motion around given functions, with the labels and numbers of the system."""
@@ -143,5 +145,6 @@ def form_shared(
         structure_hash=content_hash(structure),
         rebuild=rebuild,
         stats={"n_bodies": len(tree.nodes), "vary": options.vary},
+        handover=Handover(vary=options.vary) if handover is None else handover,
         **more,
     )

@@ -7,7 +7,6 @@ reactions are the same for all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 import casadi as ca
@@ -22,9 +21,10 @@ from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
+from spacectl.dynamics.waist.handover import Handover
 from spacectl.dynamics.waist.options import Options
 from spacectl.dynamics.waist.reduction import Reduction
-from spacectl.model.constraints import AnyConstraint, Artificial, Loop
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 
 __all__ = ["RoadMaker", "form_constrained"]
@@ -59,7 +59,7 @@ def form_constrained(
         The road to the accelerations: a name, or what makes one.
     """
     active = active_constraints(system, options.active)
-    kept = [name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by]
+    kept = [name for item in active for name in item.maintained_by]
     if kept and road != "directions":
         artificial = next(item.name for item in active if not item.is_natural)
         raise ModelError(
@@ -83,19 +83,24 @@ def form_constrained(
         constraint_rows=constraints.names,
         position_rows=constraints.position_names,
         constraint_inputs=tuple(kept),
+        handover=Handover(
+            vary=options.vary,
+            reduction=None if isinstance(taken, str) else cast(Reduction, taken),
+            needs_independent_equations=road == "kkt",
+        ),
     )
     if options.switchable:
         if road not in ("partition", "directions", "pseudoinverse"):
             raise ModelError(f"form_equations: {formulation} needs independent rows and cannot switch them; use 'kane'")
         return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted, compliance))
-    return eom if isinstance(road, str) else replace(eom, reduction=cast(Reduction, taken))
+    return eom
 
 
 def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None:
     """No actuator keeps two things, and no name means both a joint and a loop."""
     owners: dict[str, str] = {}
     for item in active:
-        for name in item.kind.by if isinstance(item.kind, Artificial) else ():
+        for name in item.maintained_by:
             if name in owners:
                 raise ModelError(
                     f"system '{system.name}': input '{name}' cannot keep both '{owners[name]}' and '{item.name}' "
@@ -104,7 +109,7 @@ def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None
             owners[name] = item.name
     joints = {part.joint_name for part in system.tree}
     for item in system.constraints:
-        if isinstance(item, Loop) and item.name in joints:
+        if item.closing_joint is not None and item.name in joints:
             raise ModelError(f"system '{system.name}': a joint and a loop are both called '{item.name}'; rename one")
 
 

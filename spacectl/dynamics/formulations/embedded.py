@@ -35,7 +35,7 @@ from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.options import Options
-from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 
 __all__ = ["form_embedded", "has_local_loops", "why_not_embedded"]
@@ -70,10 +70,10 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
             "form_equations: embedded decides its aggregates once and cannot switch constraints; use 'kane'"
         )
     terms = Terms(system, options.vary)
-    kept = tuple(name for item in active if isinstance(item.kind, Artificial) for name in item.kind.by)
+    kept = tuple(name for item in active for name in item.maintained_by)
     calls = EmbeddedCalls(system, system.parameters(vary=options.vary), active, options.stabilization)
     free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
-    rows = tuple(name for item in active for name in _row_names(item))
+    rows = tuple(name for item in active for name in item.equation_names)
     eom = form_shared(
         terms,
         _functions(system, options, rebuild, bool(active), bool(kept)),
@@ -84,7 +84,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
         constraint_rows=rows,
         position_rows=tuple(name for name, holds in zip(rows, calls.position_rows, strict=True) if holds),
         constraint_inputs=kept,
-        numeric=calls.calls(),
+        handover=calls.handover(options.vary),
     )
     return replace(eom, stats={**eom.stats, **calls.stats()})
 
@@ -130,7 +130,3 @@ def _functions(
 
     names = CONSTRAINED_FUNCTIONS if is_constrained else TREE_FUNCTIONS
     return {name: partial(lambda key: shared()[key], name) for name in names}
-
-
-def _row_names(item: AnyConstraint) -> tuple[str, ...]:
-    return tuple(f"{item.name}.{name}" if name else item.name for name in item.row_names)

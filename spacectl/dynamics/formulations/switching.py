@@ -19,7 +19,7 @@ from spacectl.dynamics.constraints.sharing import rigid_compliances
 from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
-from spacectl.model.constraints import AnyConstraint, FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 
 __all__ = [
     "active_numbers",
@@ -60,7 +60,7 @@ def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solve
     )
     rows = [k for k, item in enumerate(items) for _ in range(item.n_rows)]
     held = [k for k, item in enumerate(constraints.rows) if item.position is not None for _ in item.names]
-    frames = [k for k, item in enumerate(items) if isinstance(item, FrameConstraint)]
+    frames = [k for k, item in enumerate(items) if item.has_side]
     build = _Switched(eom.functions, len(old), len(names), rows, held, frames)
     return replace(eom, parameters=parameters, functions=LazyFunctions(build.all(solved)))
 

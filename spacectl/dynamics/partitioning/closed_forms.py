@@ -20,7 +20,7 @@ from spacectl.dynamics.partitioning.legs.geometry import joint_frame
 from spacectl.dynamics.partitioning.legs.names import leg_kind
 from spacectl.dynamics.partitioning.plan import PartitionPlan
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.motion import Placement
 
 __all__ = ["advance", "closed_form", "find_legs", "name_legs"]
@@ -61,12 +61,8 @@ def name_legs(terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, l
     return replace(plan, loops=tuple(loops))
 
 
-def _members(constraints: ConstraintTerms, names: tuple[str, ...]) -> list[FrameConstraint]:
-    return [
-        item.constraint
-        for item in constraints.rows
-        if isinstance(item.constraint, FrameConstraint) and item.constraint.name in names
-    ]
+def _members(constraints: ConstraintTerms, names: tuple[str, ...]) -> list[AnyConstraint]:
+    return [item.constraint for item in constraints.rows if item.constraint.ends and item.constraint.name in names]
 
 
 def _tried(

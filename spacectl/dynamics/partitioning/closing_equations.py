@@ -11,7 +11,7 @@ from spacectl.dynamics.partitioning.blocks import ClosingBlock
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint, Quantities
 from spacectl.spatial.motion import Placement
 
 __all__ = ["block_rows", "checked_rows", "end_frame", "seen_from", "way_to"]
@@ -30,9 +30,8 @@ def checked_rows(terms: Terms, constraints: ConstraintTerms, rows: tuple[int, ..
     g = ca.densify(ca.vertcat(*_rows(terms, constraints, wanted))) if wanted else ca.SX(0, 1)
     sides = []
     for item in constraints.rows:
-        if isinstance(item.constraint, FrameConstraint):
-            X_JF = _frame(terms, item.constraint)
-            side = ca.SX(item.constraint.side(X_JF.R, terms.numbers.group(item.constraint.name)))
+        if item.constraint.has_side:
+            side = ca.SX(item.constraint.side_of(_quantities(terms, constraints, item.constraint)))
             sides += [] if side.is_constant() else [ca.densify(side)]
     found = ca.vertcat(*sides) if sides else ca.SX(0, 1)
     return ca.Function("checked", [terms.t, terms.q, terms.p], [g, found], ["t", "q", "p"], ["g", "sides"])
@@ -49,21 +48,24 @@ def _rows(terms: Terms, constraints: ConstraintTerms, wanted: tuple[int, ...]) -
         own = [i - at for i in wanted if at <= i < at + size]
         at += size
         if own:
-            is_frame = isinstance(member, FrameConstraint)
-            g = member.rows(_frame(terms, member), terms.numbers.group(member.name)) if is_frame else item.position  # type: ignore[attr-defined, arg-type]
-            found += [ca.SX(g)[i] for i in own]
+            g = member.column(member.equations(_quantities(terms, constraints, member)))
+            found += [g[i] for i in own]
     return found
 
 
-def _frame(terms: Terms, constraint: FrameConstraint) -> Placement:
-    """The frame on b seen from that on a."""
-    return seen_from(terms, *end_frame(terms, constraint, "a"), *end_frame(terms, constraint, "b"))
+def _quantities(terms: Terms, constraints: ConstraintTerms, constraint: AnyConstraint) -> Quantities:
+    """What its equations are written in, with the frame on b seen from that on a by the shortest way."""
+
+    def relative() -> Placement:
+        return seen_from(terms, *end_frame(terms, constraint, "a"), *end_frame(terms, constraint, "b"))
+
+    return constraints.quantities(constraint, relative=relative)
 
 
-def end_frame(terms: Terms, constraint: FrameConstraint, end: str) -> tuple[int, Placement]:
+def end_frame(terms: Terms, constraint: AnyConstraint, end: str) -> tuple[int, Placement]:
     """Body and place there of a constraint's frame."""
     n = terms.numbers.group(constraint.name)
-    body, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), terms.q, terms.v, terms.numbers)
+    body, X_BE, _ = frame_in_body(terms.tree, constraint.ends["ab".index(end)], terms.q, terms.v, terms.numbers)  # type: ignore[index]
     return body, X_BE @ Placement(n[f"rotation_{end}"], n[f"at_{end}"])
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -19,6 +19,9 @@ from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.row_scales import Around, Nearness, Samples, levers_source, row_levers
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.partitioning.elimination import LoopRows, eliminate, expand
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["close_state", "compile_closing", "compile_reduced"]
 
@@ -180,7 +183,7 @@ def _table(name: str, n: int, m: int, loops: tuple[LoopRows, ...]) -> str:
 
 
 def close_state(
-    plan: Any, eom: Any, t: float, x: Any, p: Any = None, around: Around | None = None
+    plan: Any, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Around | None = None
 ) -> tuple[np.ndarray, float]:
     """The reference implementation of `compile_closing`."""
     n_q = eom.n_q

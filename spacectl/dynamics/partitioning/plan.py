@@ -8,7 +8,7 @@ branches after them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -24,7 +24,10 @@ from spacectl.dynamics.partitioning.dependent_speeds import KEPT, choose_depende
 from spacectl.dynamics.partitioning.elimination import LoopRows, solve_sequential
 from spacectl.dynamics.partitioning.native_reduction import close_state, compile_closing, compile_reduced
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import AnyConstraint, FrameConstraint
+from spacectl.model.constraints import AnyConstraint
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["LoopPlan", "PartitionPlan", "frames_of", "plan_partition"]
 
@@ -95,13 +98,13 @@ class PartitionPlan:
         """(t, x, u, p) -> x_dot by sequential reduction, as native code for the numbers p."""
         return compile_reduced(terms, self, p)
 
-    def compile_projection(self, eom: Any, p: np.ndarray, around: Around | None = None) -> NativeFunction:
+    def compile_projection(self, eom: EquationsOfMotion, p: np.ndarray, around: Around | None = None) -> NativeFunction:
         """(t, x, p) -> (x, near): the state with its loops closed, and how far it is from a singular position."""
         terms, form = eom.functions["projection"], eom.functions.get("closed_form")
         return compile_closing(terms, form, self, p, Samples(eom, p, around).data())
 
     def project(
-        self, eom: Any, t: float, x: Any, p: Any = None, around: Around | None = None
+        self, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Around | None = None
     ) -> tuple[np.ndarray, float]:
         """The reference implementation of `compile_projection`."""
         return close_state(self, eom, t, x, p, around)
@@ -198,9 +201,10 @@ def _groups(constraints: ConstraintTerms) -> list[Group]:
 
 def frames_of(constraint: AnyConstraint) -> Any:
     """What tells loops apart: the frames of a constraint, or its name if it is a rule."""
-    if not isinstance(constraint, FrameConstraint):
+    if constraint.ends is None:
         return constraint.name
-    return constraint.a, constraint.b, tuple(constraint.at_a), tuple(constraint.at_b)
+    places = {key: tuple(number.value) for key, number in constraint.numbers().items() if key in ("at_a", "at_b")}
+    return *constraint.ends, places.get("at_a"), places.get("at_b")
 
 
 def _order(groups: list[Group], jacobians: list[np.ndarray], scale: np.ndarray) -> list[Group]:

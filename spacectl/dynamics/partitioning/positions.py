@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -18,6 +18,9 @@ from spacectl.codegen.library import load_tuned
 from spacectl.codegen.native_function import NativeFunction, prepare_native
 from spacectl.codegen.sources import c_source
 
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
+
 __all__ = ["compile_positions"]
 
 STEPS = 20  #: plain Newton steps of one block
@@ -26,7 +29,7 @@ CLOSED = 1e-14  #: last step [rad or m] at which a block counts as closed
 OPEN = 1e-11  #: what a row may leave open, relative to the size of the coordinates (at least 1): as forms where they are tried
 
 
-def compile_positions(eom: Any, method: str, p: Any, *, is_own: bool = True) -> NativeFunction:
+def compile_positions(eom: EquationsOfMotion, method: str, p: Any, *, is_own: bool = True) -> NativeFunction:
     """(t, q, u, p) -> q with closed loops (the third argument is not used); not a number where a loop stays open.
 
     Parameters
@@ -46,7 +49,11 @@ def compile_positions(eom: Any, method: str, p: Any, *, is_own: bool = True) -> 
             eom.functions["closed_form"], eom.functions["unsolved" if is_own else "closure"]
         )
     else:
-        moved = [(eom.functions[f"block{k}"], block.speeds) for k, block in enumerate(plan.blocks) if block.speeds]
+        moved = [
+            (eom.functions[f"block{k}"], block.speeds)
+            for k, block in enumerate(plan.blocks if plan else ())
+            if block.speeds
+        ]
         library, n_prepared = _newton_library(
             eom.functions["advance"], tuple(moved), tuple(eom.quaternions), eom.functions["unsolved"]
         )

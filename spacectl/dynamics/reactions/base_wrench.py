@@ -20,7 +20,7 @@ from spacectl.core.errors import ModelError, unknown_name, warn
 from spacectl.dynamics.formulations.switching import constraints_of
 from spacectl.dynamics.reactions.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.model.constraints import Artificial, Constraint, FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.motion import Placement, pull_wrench
 
 __all__ = ["find_base_wrench"]
@@ -124,7 +124,7 @@ def _tree_wrenches(
 
     owners = np.array([name.split(".")[0] for name in eom.constraint_rows])
     for item in eom.system.constraints:
-        if item.is_natural and isinstance(item, Constraint) and base in _loaded(item) and _loaded(item) & bodies:
+        if item.is_natural and item.ends is None and base in _loaded(item) and _loaded(item) & bodies:
             if _loaded(item) - bodies - {base} or not _is_balanced(eom, t, q, p, change(owners == item.name)):
                 raise ModelError(
                     f"find_base_wrench: rule '{item.name}' loads '{base}', what it carries, and others (or the root) together, "
@@ -164,24 +164,23 @@ def _inner_rows(eom: EquationsOfMotion, inner: set[str], is_inner: dict[str, boo
     for name in eom.constraint_rows:
         owner = name.split(".")[0]
         k = seen[owner] = seen.get(owner, -1) + 1
-        kind = known[owner].kind
-        found.append(is_inner[kind.by[k]] if isinstance(kind, Artificial) else owner in inner)
+        inputs = known[owner].maintained_by
+        found.append(is_inner[inputs[k]] if inputs else owner in inner)
     return found
 
 
-def _is_inner(item: Any, bodies: set[str], base: str, eom: EquationsOfMotion) -> bool:
+def _is_inner(item: AnyConstraint, bodies: set[str], base: str, eom: EquationsOfMotion) -> bool:
     roots = eom.system.environment.root_names
     if base in roots:
         return True
-    if not isinstance(item, FrameConstraint):
-        return False
-    return all(end in bodies or end == base for end in (item.a.split(".")[0], item.b.split(".")[0]))
+    ends = [end.split(".")[0] for end in item.ends or ()]
+    return bool(ends) and all(end in bodies or end == base for end in ends)
 
 
-def _loaded(item: Constraint) -> set[str]:
+def _loaded(item: AnyConstraint) -> set[str]:
     """Bodies on which a rule pushes: those whose frames it names, for a rule of velocities those whose velocities."""
-    kinds = {kind for kind, _ in item.rule.needs} & {"velocity", "angular_velocity"} or {"position", "rotation"}
-    return {name.split(".")[0] for kind, name in item.rule.needs if kind in kinds}
+    kinds = {kind for kind, _ in item.needs} & {"velocity", "angular_velocity"} or {"position", "rotation"}
+    return {name.split(".")[0] for kind, name in item.needs if kind in kinds}
 
 
 def _is_balanced(eom: EquationsOfMotion, t: float, q: np.ndarray, p: Any, change: np.ndarray) -> bool:

@@ -12,7 +12,6 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.model.elements import PointElement
-from spacectl.model.tethers import Tether
 
 __all__ = ["find_tension", "watch_stretch"]
 
@@ -38,9 +37,9 @@ def find_tension(eom: EquationsOfMotion, name: str, t: Any, x: Any, *, u: Any = 
     times, states = np.atleast_1d(np.asarray(t, dtype=float)), np.atleast_2d(np.asarray(x, dtype=float))
     inputs = np.zeros((len(times), eom.n_u)) if u is None else np.asarray(u, dtype=float).reshape(len(times), eom.n_u)
     n_q = eom.n_q
-    if isinstance(element, Tether):
+    if element.tension_axis is not None:
         row = [part.name for part in eom.system.tree].index(name)
-        axis = np.asarray(element.axis)
+        axis = np.asarray(element.tension_axis)
         wrenches = [
             eom.reactions(time, state[:n_q], state[n_q:], command, p)[row]
             for time, state, command in zip(times, states, inputs, strict=True)
@@ -64,7 +63,7 @@ def watch_stretch(eom: EquationsOfMotion, name: str) -> Callable[[Any], Any]:
         Of the tether or spring.
     """
     element = _element(eom, name, "watch_stretch")
-    if isinstance(element, Tether):
+    if element.tension_axis is not None:
         raise ModelError(
             f"watch_stretch: tether '{name}' is straight and does not stretch; watch find_tension of its motion"
         )
@@ -84,6 +83,6 @@ def _element(eom: EquationsOfMotion, name: str, caller: str) -> PointElement:
 
 def _function(eom: EquationsOfMotion, element: PointElement, law: Callable[..., list[Any]]) -> ca.Function:
     """(t, x, p) -> what a law makes of the element's points."""
-    terms = Terms(eom.system, tuple(eom.stats.get("vary", ())))
+    terms = Terms(eom.system, eom.handover.vary)
     values = law(terms.points.states(element), terms, terms.numbers.group(element.name))
     return ca.Function("tether", [terms.t, ca.vertcat(terms.q, terms.v), terms.p], [ca.vertcat(*values)])

@@ -1,26 +1,25 @@
-"""Elementary joints: every joint kind as a sequence of turns about z, slides along z and free turns.
+"""Links as elementary joints: turns about z, slides along z and free turns, each with the link behind it.
 
-For these three the subspace S is constant in the child's frame, which is what the derivative recursion needs. Links
-between the elements of one joint have no mass.
+Joints say of which they are made (`Joint.elements`). Links between the elements of one joint have no mass.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
 from spacectl.dynamics.recursion.links import Link, Links
+from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.model.joints import Cartesian, Cylindrical, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import Joint
+from spacectl.model.joints.elementary import BALL, SLIDE, TURN, Sequence
+from spacectl.model.system import System
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
-from spacectl.spatial.rotation import AXES, frame_along
 
-__all__ = ["BALL", "SLIDE", "TURN", "Element", "Elements", "form_elements"]
-
-TURN, SLIDE, BALL = range(3)  #: kinds, as in derivatives.c
+__all__ = ["BALL", "SLIDE", "TURN", "Element", "Elements", "form_elements", "serves_derivatives"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,8 @@ def form_elements(links: Links) -> Elements:
     for link in links.items:
         parent, X_EF = (ROOT, Placement.identity(np.zeros(1))) if link.parent == ROOT else ends[link.parent]
         X = X_EF @ link.X_PJ
-        sequence, X_last = _sequence(link)
+        sequence, R_last = _sequence(link)
+        X_last = Placement(R_last, np.zeros(3))
         for k, (kind, turn, q, v) in enumerate(sequence):
             is_last = k == len(sequence) - 1
             inertia = link.inertia.seen_from(X_last) if is_last else _NONE
@@ -78,32 +78,18 @@ def form_elements(links: Links) -> Elements:
     return Elements(items, ends)
 
 
-def _sequence(link: Link) -> tuple[list[tuple[int, np.ndarray, int, int]], Placement]:
-    """(kind, turn before it, coordinate, speed) of each element, and F in the last element's frame."""
-    joint: Any = link.node.part.joint
-    unit = np.eye(3)
-    if isinstance(joint, Revolute):
-        return [(TURN, unit, 0, 0)], Placement(unit, np.zeros(3))
-    if isinstance(joint, Prismatic):
-        return [(SLIDE, unit, 0, 0)], Placement(unit, np.zeros(3))
-    if isinstance(joint, Cylindrical):
-        return [(TURN, unit, 0, 0), (SLIDE, unit, 1, 1)], Placement(unit, np.zeros(3))
-    if isinstance(joint, Spherical):
-        return [(BALL, unit, 0, 0)], Placement(unit, np.zeros(3))
-    if isinstance(joint, Universal):
-        first, second = (frame_along(np.asarray(link.n[key])) for key in ("first", "second"))
-        return [(TURN, first, 0, 0), (TURN, first.T @ second, 1, 1)], Placement(second.T, np.zeros(3))
-    if isinstance(joint, Planar):
-        k = "xyz".index(joint.normal)
-        e1, e2, normal = (frame_along(np.array(AXES["xyz"[(k + 1 + i) % 3]])) for i in range(3))
-        return [(SLIDE, e1, 1, 1), (SLIDE, e1.T @ e2, 2, 2), (TURN, e2.T @ normal, 0, 0)], Placement(
-            normal.T, np.zeros(3)
-        )
-    if isinstance(joint, (Cartesian, Free)):
-        x, y, z = (frame_along(np.array(AXES[axis])) for axis in "xyz")
-        q, v = (0, 0) if isinstance(joint, Cartesian) else (4, 3)
-        slides = [(SLIDE, x, q, v), (SLIDE, x.T @ y, q + 1, v + 1), (SLIDE, y.T @ z, q + 2, v + 2)]
-        if isinstance(joint, Cartesian):
-            return slides, Placement(z.T, np.zeros(3))
-        return [*slides, (BALL, z.T, 0, 0)], Placement(unit, np.zeros(3))
-    raise TypeError(f"no elements for {type(joint).__name__}")
+def serves_derivatives(system: System) -> bool:
+    """Whether the derivative recursion serves a system: a plain tree, all of whose joints are made of elementary ones."""
+    return serves_tree(system) and all(_has_elements(part.joint) for part in system.tree if part.joint.speeds)
+
+
+def _has_elements(joint: Joint) -> bool:
+    return type(joint).elements is not Joint.elements and joint.owns("elements")
+
+
+def _sequence(link: Link) -> Sequence:
+    joint = link.node.part.joint
+    if not _has_elements(joint):
+        kind = type(joint).__name__
+        raise ModelError(f"the derivative recursion does not know {kind} joints; define {kind}.elements")
+    return joint.elements(link.n)

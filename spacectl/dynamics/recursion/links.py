@@ -13,7 +13,6 @@ from typing import Any
 
 from spacectl.dynamics.tree.nodes import ROOT, Node, Numbers, Tree
 from spacectl.dynamics.tree.tether_lengths import mass_numbers
-from spacectl.model.joints import Fixed
 from spacectl.spatial.backend import constant, zeros
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement
@@ -83,11 +82,11 @@ def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, An
         X_PA = Placement.identity(like) if frame else X_holder @ _attachment(node, numbers, like)
         X_PJ = X_PA @ Placement(n["rotation"], n["at"])
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
-        if "axis" in n:  # turn J and F so that the joint's axis is their third: S becomes a constant unit vector
+        joint = node.part.joint
+        if joint.is_axial:  # turn J and F so that the joint's axis is their third: S becomes a constant unit vector
             Q = Placement(frame_along(n["axis"]), zeros(3, like))
             X_PJ, X_FB = X_PJ @ Q, Q.inverse() @ X_FB
             n = {**n, "axis": constant((0.0, 0.0, 1.0), like)}
-        joint = node.part.joint
         kind = "prescribed" if joint.motion is not None else "joint" if joint.speeds else "fixed"
         if node.is_flexible:
             if kind != "fixed":
@@ -102,7 +101,7 @@ def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, An
             body.append((len(items), X_FB))
             items.append(Link(node, holder, X_PJ, n, own.seen_from(X_FB), [(X_FB, properties)], kind, frame))
             continue
-        X = X_PJ @ X_FB if isinstance(joint, Fixed) else X_PJ @ joint.placement(like, n) @ X_FB
+        X = X_PJ @ joint.placement(like, n) @ X_FB
         if holder != ROOT and items[holder].kind == "modal":
             body.append((len(items), Placement.identity(like)))
             items.append(Link(node, holder, X, n, own, [(Placement.identity(like), properties)], "fixed", frame))

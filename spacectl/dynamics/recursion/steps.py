@@ -7,42 +7,32 @@ one small library serves every tree.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.codegen.emit_c import emit_step
 from spacectl.dynamics.recursion.sweeps import Elimination, LinkMotion, accelerate, eliminate, move
 from spacectl.model.environment import ENVIRONMENTS, Environment, has_field_of
-from spacectl.model.joints import Cartesian, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.joints import JOINTS, Joint
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, move_twist, pull_wrench
 
-__all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "kind_name", "step_kinds", "steps_source"]
+__all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "joint_record", "kind_name", "step_kinds", "steps_source"]
 
-#: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint numbers (6)
-RECORD = 9 + 3 + 1 + 3 + 6 + 6
+_EXTRA = 6  # entries for the joint's numbers
+#: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint numbers
+RECORD = 9 + 3 + 1 + 3 + 6 + _EXTRA
 
 _UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
 
-#: One joint for each kind of step. The axis of Revolute, Prismatic and Cylindrical is the third (see `links`).
-_JOINTS: tuple[Joint, ...] = (
-    Revolute(axis="z"),
-    Prismatic(axis="z"),
-    Cylindrical(axis="z"),
-    Universal(),
-    Cartesian(),
-    Spherical(),
-    Planar(normal="x"),
-    Planar(normal="y"),
-    Planar(normal="z"),
-    Free(),
-)
 
 
 @dataclass(frozen=True)
@@ -57,12 +47,33 @@ class StepKind:
 
 def kind_name(joint: Joint) -> str:
     """The kind of step that serves a joint."""
-    return type(joint).__name__ + (joint.normal if isinstance(joint, Planar) else "")
+    return "".join([type(joint).__name__, *map(str, joint.structure)])
 
 
 def has_step(joint: Joint) -> bool:
     """Whether there is a generated step for a joint: a subclass of a known kind may move otherwise."""
-    return any(type(joint) is type(known) for known in _JOINTS)
+    return type(_examples().get(kind_name(joint))) is type(joint)
+
+
+def joint_record(joint: Joint, n: Mapping[str, Any]) -> list[Any]:
+    """The numbers of a joint that its record holds, one below the other: all but an axis, which is the third of its frame."""
+    return [np.ravel(n[key]) for key in _recorded(joint)]
+
+
+def _recorded(joint: Joint) -> list[str]:
+    return [key for key in joint.numbers() if not (joint.is_axial and key == "axis")]
+
+
+@cache
+def _examples() -> dict[str, Joint]:
+    """One joint for each kind of step."""
+    joints = (joint for kind in JOINTS.values() for joint in kind.examples() if joint.speeds)
+    fitting = (joint for joint in joints if sum(part.size for part in joint_record(joint, _values(joint))) <= _EXTRA)
+    return {kind_name(joint): joint for joint in fitting}
+
+
+def _values(joint: Joint) -> dict[str, np.ndarray]:
+    return {key: np.asarray(number.value) for key, number in joint.numbers().items()}
 
 
 @cache
@@ -90,16 +101,14 @@ def gravity_index(environment: Environment) -> int | None:
 def step_kinds() -> tuple[StepKind, ...]:
     """All kinds, in the order of the C tables."""
     return tuple(
-        StepKind(
-            kind_name(joint), len(joint.coordinates), len(joint.speeds), _functions()[kind_name(joint)][0].nnz_out(1)
-        )
-        for joint in _JOINTS
+        StepKind(name, len(joint.coordinates), len(joint.speeds), _functions()[name][0].nnz_out(1))
+        for name, joint in _examples().items()
     )
 
 
 @cache
 def _functions() -> dict[str, list[ca.Function]]:
-    return {kind_name(joint): _joint_steps(joint) for joint in _JOINTS}
+    return {name: _joint_steps(joint) for name, joint in _examples().items()}
 
 
 @cache
@@ -205,9 +214,10 @@ def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
 def _link(joint: Joint, record: Any) -> Any:
     """A link (as far as `move` needs it) whose numbers are the entries of a record."""
     mass, first, inertia, extra = record[12], record[13:16], record[16:22], record[22:28]
-    n: dict[str, Any] = {}
-    for k, (key, number) in enumerate(joint.numbers().items()):
-        n[key] = ca.SX(ca.DM(number.value[...])) if key == "axis" else extra[3 * k : 3 * k + 3]
+    n: dict[str, Any] = {"axis": ca.SX(ca.DM([0.0, 0.0, 1.0]))} if joint.is_axial else {}
+    at, sizes = 0, {key: value.size for key, value in _values(joint).items()}
+    for key in _recorded(joint):
+        n[key], at = extra[at : at + sizes[key]], at + sizes[key]
     body = Inertia(mass, first, _symmetric_matrix(inertia))
     return SimpleNamespace(
         node=SimpleNamespace(part=SimpleNamespace(joint=joint)), X_PJ=_placement(record), n=n, inertia=body

@@ -13,7 +13,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.links import Link, Links, form_links
-from spacectl.dynamics.recursion.steps import RECORD, gravity_index, has_step, kind_name, step_kinds
+from spacectl.dynamics.recursion.steps import RECORD, gravity_index, has_step, joint_record, kind_name, step_kinds
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
 from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, numeric_numbers
@@ -120,13 +120,11 @@ class TreeData:
 
 def _record(link: Link) -> np.ndarray:
     """Placement, inertia and joint numbers of a link, in the order of `steps.RECORD`."""
-    extra = [np.ravel(value) for key, value in link.n.items() if key in ("first", "second")]
-    extra += [np.zeros(6 - 3 * len(extra))]
     I = np.asarray(link.inertia.I_O)
     upper = [I[i, j] for i, j in _UPPER]
-    return np.concatenate(
-        [np.ravel(link.X_PJ.R), link.X_PJ.p, [float(link.inertia.mass)], link.inertia.first, upper, *extra]
-    )
+    own = [np.ravel(link.X_PJ.R), link.X_PJ.p, [float(link.inertia.mass)], link.inertia.first, upper]
+    entries = np.concatenate([*own, *joint_record(link.node.part.joint, link.n)])
+    return np.concatenate([entries, np.zeros(RECORD - entries.size)])
 
 
 def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, int]:

@@ -10,7 +10,7 @@ import casadi as ca
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT, Node
 from spacectl.model.actuators import Actuator, Effort, JointEffort, Wrench
-from spacectl.model.constraints import Loop
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, stack, zeros
@@ -106,21 +106,21 @@ def effort_column(terms: Terms, name: str, effort: Effort, along_N: Any | None =
     return terms.project(loads, modal)
 
 
-def loop_effort(terms: Terms, loop: Loop, name: str, effort: JointEffort, R_JF: Any) -> Any:
+def loop_effort(terms: Terms, loop: Any, name: str, effort: JointEffort, R_JF: Any) -> Any:
     """Wrench of an effort of the actuator `name` in the joint that closes a loop, on `b` about F's origin in F axes."""
     k = find_component(f"actuator '{name}'", effort.component, loop)[1]
     wrenches = loop.joint.effort_wrenches(R_JF, terms.numbers.group(loop.name))
     return wrenches[:, k] * effort_gain(effort, terms.numbers.group(name))
 
 
-def loop_motor(system: System, effort: Effort) -> Loop | None:
+def loop_motor(system: System, effort: Effort) -> AnyConstraint | None:
     """The loop in whose joint an effort works, if it does."""
     joint = effort.joint if isinstance(effort, JointEffort) else None
     found = next((item for item in system.constraints if item.name == joint), None)
-    return found if isinstance(found, Loop) else None
+    return found if found is not None and found.closing_joint is not None else None
 
 
-def _loop_column(terms: Terms, loop: Loop, name: str, effort: JointEffort) -> Any:
+def _loop_column(terms: Terms, loop: Any, name: str, effort: JointEffort) -> Any:
     """Generalised forces of an effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
     n = terms.numbers.group(loop.name)
     found = {}

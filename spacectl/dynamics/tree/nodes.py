@@ -47,10 +47,7 @@ class Node:
     @property
     def flexible_body(self) -> FlexibleBody:
         """The body, which must be a flexible one."""
-        body = self.part.body
-        if not isinstance(body, FlexibleBody):
-            raise ModelError(f"body '{self.part.name}' is not flexible")
-        return body
+        return self.part.body.flexible
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ class Tree:
             if joint.quaternion_at is not None:
                 quaternions.append(n_q + joint.quaternion_at)
             joint_q, joint_v = slice(n_q, len(names["q"])), slice(n_v, len(names["v"]))
-            modal = [(f"{part.name}.{name}", unit) for name, unit in getattr(part.body, "modal_labels", ())]
+            modal = [(f"{part.name}.{name}", unit) for name, unit in part.body.modal_labels]
             names["q"] += modal
             names["v"] += [(f"{name}_dot", f"{unit}/s") for name, unit in modal]
             parent = index.get(part.on.split(".")[0], ROOT)

@@ -36,9 +36,7 @@ def joint_potential(system: System, tree: Tree, q: Any, numbers: Numbers) -> Any
 def joint_element_places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[int | None, int]]]]:
     """Each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
     found = []
-    for element in system.elements:
-        if not isinstance(element, JointElement):
-            continue
+    for element in system.joint_elements:
         places: list[tuple[int | None, int]] = []
         for joint, component in element.ends:
             node = next(node for node in tree.nodes if node.part.joint_name == joint)

@@ -8,7 +8,6 @@ from typing import Any
 from spacectl.dynamics.tree.nodes import Numbers, Tree
 from spacectl.model.part import Part
 from spacectl.model.system import System
-from spacectl.model.tethers import LineElement
 
 __all__ = ["line_lengths", "mass_numbers"]
 
@@ -18,13 +17,14 @@ def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -
     places = {node.part.joint_name: node.q.start for node in tree.nodes}
     lengths = {}
     for line in system.point_elements:
-        if isinstance(line, LineElement):
-            coordinate = q[places[line.length_joint]] if line.length_joint else None
-            lengths[line.name] = line.deployed(t, coordinate, numbers.group(line.name))
+        coordinate = q[places[line.length_joint]] if line.length_joint else None
+        length = line.deployed(t, coordinate, numbers.group(line.name))
+        if length is not None:
+            lengths[line.name] = length
     return lengths
 
 
 def mass_numbers(part: Part, numbers: Numbers, lengths: Mapping[str, Any]) -> Mapping[str, Any]:
     """Numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
-    line = getattr(part.body, "line", "")
+    line = part.body.line
     return {**numbers.group(line), "length": lengths[line]} if line else numbers.group(part.name)

@@ -7,7 +7,7 @@ accelerations in any formulation; beside it there is nothing wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -15,6 +15,9 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.passive import joint_element_places
 from spacectl.dynamics.tree.terms import Terms
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["explain_undefined", "require_defined"]
 
@@ -25,7 +28,7 @@ _CURE = (
 _SHOWN = 6
 
 
-def require_defined(eom: Any, t: float, x: Any, p: Any = None) -> None:
+def require_defined(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> None:
     """Raise `ModelError` if a constraint equation, its rate or its Jacobian is not finite at a state.
 
     Parameters
@@ -52,7 +55,7 @@ def require_defined(eom: Any, t: float, x: Any, p: Any = None) -> None:
 
 
 def _undefined_rows(
-    eom: Any, t: float, q: np.ndarray, v: np.ndarray, rows: list[str], used: np.ndarray, W: np.ndarray
+    eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, rows: list[str], used: np.ndarray, W: np.ndarray
 ) -> str:
     """Which constraints are not defined, and where: values of the coordinates (for rules of speeds, speeds too) in them."""
     names = ", ".join(f"'{name}'" for name in dict.fromkeys(name.split(".")[0] for name in rows))
@@ -63,7 +66,7 @@ def _undefined_rows(
     return f"constraint {names} is not defined at t = {float(t):g}, {shown}: its value or a derivative is not finite {_CURE}"
 
 
-def explain_undefined(eom: Any, t: float, x: Any, p: Any = None) -> str:
+def explain_undefined(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> str:
     """Which constraints have rates, and which elements forces, that are not finite at a state; empty if all is finite.
 
     Parameters
@@ -84,7 +87,7 @@ def explain_undefined(eom: Any, t: float, x: Any, p: Any = None) -> str:
     if all(np.all(np.isfinite(item)) for item in (eom.mass_matrix(t, q, p), eom.bias(t, q, v, p))):
         return ""
     moving = eom.call("joint_speeds", t, q, v, p=p)[0] if "joint_speeds" in eom.functions else v
-    terms = Terms(eom.system, tuple(eom.stats.get("vary", ())))
+    terms = Terms(eom.system, eom.handover.vary)
     numbers = eom.system.parameters(vary=terms.vary).taken_from(eom.parameters, p)
     found = []
     for name, where, forces in _forces(terms):

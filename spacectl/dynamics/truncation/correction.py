@@ -18,8 +18,6 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.tree.nodes import Tree
 from spacectl.dynamics.truncation.particles import body_placements, frame_placement, particle_position, particles
-from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.elements import JointElement
 from spacectl.model.system import System
 
 __all__ = ["Correction", "correction_terms"]
@@ -62,7 +60,7 @@ def correction_terms(system: System) -> Correction:
     """
     if not isinstance(system, System):
         raise ModelError(f"correction_terms: expected a System, got {type(system).__name__}")
-    if not any(isinstance(part.body, FlexibleBody) for part in system.parts):
+    if not system.flexible_bodies:
         raise ModelError(f"system '{system.name}': no flexible body, so nothing is linearised; add a Beam or ModalBody")
     _check_forces(system)
     return Correction(system)
@@ -259,7 +257,7 @@ class Correction:
 
 def _check_forces(system: System) -> None:
     """Raise `ModelError` for what acts on the bodies and is not counted."""
-    others = [item.name for item in system.elements if not isinstance(item, JointElement)]
+    others = [item.name for item in system.point_elements]
     others += [item.name for item in system.constraints]
     others += [part.name for part in system.tree if part.joint.motion is not None and part not in system.parts]  # rotors
     others += [item.input_name for item in system.actuators if any(wrench.is_spread for wrench in item.wrenches)]

@@ -17,7 +17,6 @@ from spacectl.dynamics.tree.actuation import effort_column, effort_direction
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_steps, root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.elements import JointElement
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.flexible import symmetric_product
@@ -31,7 +30,7 @@ TRUNCATED = ("linearised", "premature")
 
 def is_truncated(system: System) -> bool:
     """Whether some body asks for a truncated order."""
-    return any(getattr(part.body, "order", "") in TRUNCATED for part in system.parts)
+    return any(part.body.order in TRUNCATED for part in system.parts)
 
 
 class TruncatedTerms(Terms):
@@ -39,7 +38,7 @@ class TruncatedTerms(Terms):
 
     def _small(self, orders: tuple[str, ...] = TRUNCATED) -> tuple[list[int], list[int]]:
         """Places in q and v of the small coordinates and speeds."""
-        nodes = [node for node in self.tree.nodes if getattr(node.part.body, "order", "") in orders]
+        nodes = [node for node in self.tree.nodes if node.part.body.order in orders]
         return (
             [k for node in nodes for k in range(node.eta.start, node.eta.stop)],
             [k for node in nodes for k in range(node.eta_dot.start, node.eta_dot.stop)],
@@ -116,11 +115,10 @@ class TruncatedTerms(Terms):
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:
         """Work of the zero-order forces (less mass times acceleration) on displacements by the modes: a potential."""
-        for element in self.system.elements:
-            if not isinstance(element, JointElement):
-                raise ModelError(
-                    f"order 'premature': element '{element.name}' acts between points, which is not served; use another order"
-                )
+        for element in self.system.point_elements:
+            raise ModelError(
+                f"order 'premature': element '{element.name}' acts between points, which is not served; use another order"
+            )
         rigid_q, rigid_v = self._scaled(ca.SX(0))
         steps = joint_steps(self.tree, self.t, rigid_q, rigid_v, self.numbers)
         root = root_motion(self.system.environment, self.t, self.numbers.group("environment"), self.q)

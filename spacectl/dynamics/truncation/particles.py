@@ -13,7 +13,6 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.nodes import Node, Tree
-from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement
@@ -44,9 +43,9 @@ def frame_placement(tree: Tree, name: str, q: Any, placed: list[Placement]) -> P
         return placed[i]
     frame = next(frame for frame in node.part.body.frames if frame.name == key)
     fixed = _constant(frame.at, frame.rotation)
-    if not isinstance(node.part.body, FlexibleBody):
+    if not node.is_flexible:
         return placed[i] @ fixed
-    shapes = node.part.body.shapes_at(np.asarray(frame.at))
+    shapes = node.flexible_body.shapes_at(np.asarray(frame.at))
     if shapes is None:
         raise ModelError(f"body '{body}': no shapes at its frame '{key}'; move the frame to a material point")
     data = _data(0.0, np.asarray(frame.at), np.zeros(3), shapes)
@@ -67,8 +66,8 @@ def particles(node: Node) -> np.ndarray:
     weights may be negative (a rotor has no mass).
     """
     body = node.part.body
-    if isinstance(body, FlexibleBody):
-        points = body.material
+    if node.is_flexible:
+        points = node.flexible_body.material
         slices = [(points.mass[i], points.X[i], points.rotary[i]) for i in range(len(points.mass))]
         shapes = [FrameShapes(points.Phi[i], points.Psi[i], points.G[i], points.H[i]) for i in range(len(points.mass))]
     else:

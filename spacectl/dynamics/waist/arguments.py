@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError, as_number
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["as_given_state", "as_names", "as_time"]
 
@@ -28,7 +31,7 @@ def as_names(given: Any, what: str) -> tuple[str, ...]:
     return names
 
 
-def as_given_state(eom: Any, x0: Any, what: str) -> np.ndarray:
+def as_given_state(eom: EquationsOfMotion, x0: Any, what: str) -> np.ndarray:
     """A state of these equations, with quaternions of unit length."""
     try:
         given = np.array(x0, dtype=float)

@@ -7,9 +7,10 @@ nothing is compiled per model.
 from __future__ import annotations
 
 import ctypes
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from spacectl.dynamics.constraints.native_solve import compile_solved
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel, tree_function, tree_library
 
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
+
 __all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_native", "native_plant"]
 
 UNROLL_LIMIT = 24  #: speeds up to which unrolled code is worth its compilation
@@ -28,7 +32,7 @@ UNROLL_LIMIT = 24  #: speeds up to which unrolled code is worth its compilation
 Kind = Literal["auto", "unrolled", "data-driven"]
 
 
-def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, NativeFunction]:
+def native_plant(eom: EquationsOfMotion, p: np.ndarray, kind: Kind = "auto") -> tuple[str, NativeFunction]:
     """(t, x, u, p) -> x_dot as native code for the numbers p, and which kind it is.
 
     Raises
@@ -38,8 +42,8 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
     """
     if kind not in ("auto", "unrolled", "data-driven"):
         raise ModelError(f"native equations: kind is {kind!r}, expected 'auto', 'unrolled' or 'data-driven'")
-    if "plant" in eom.numeric and kind != "unrolled":
-        return "data-driven", eom.numeric["plant"](p)
+    if eom.handover.plant is not None and kind != "unrolled":
+        return "data-driven", eom.handover.plant(p)
     is_large = eom.n_v > UNROLL_LIMIT and serves_tree(eom.system)
     chosen = ("data-driven" if is_large else "unrolled") if kind == "auto" else kind
     if chosen == "data-driven" and not (is_large or serves_tree(eom.system)):
@@ -56,9 +60,9 @@ def native_plant(eom: Any, p: np.ndarray, kind: Kind = "auto") -> tuple[str, Nat
     return chosen, compile_solved(terms, p) if reduction is None else reduction.compile_plant(terms, p)
 
 
-def is_native(eom: Any) -> bool:
+def is_native(eom: EquationsOfMotion) -> bool:
     """Whether the equations can become native code here: a tree, scalar expressions, or terms to be solved."""
-    return "x_dot" in eom.numeric or "terms" in eom.functions or can_emit(eom.functions["x_dot"])
+    return eom.handover.solves_in_calls or "terms" in eom.functions or can_emit(eom.functions["x_dot"])
 
 
 class CompiledEquations:
@@ -77,7 +81,7 @@ class CompiledEquations:
         Which native code.
     """
 
-    def __init__(self, eom: Any, p: Any = None, *, kind: Kind = "auto"):
+    def __init__(self, eom: EquationsOfMotion, p: Any = None, *, kind: Kind = "auto"):
         values = eom.parameters.of(p)
         self.kind, self.function = native_plant(eom, values, kind)
         self.n_q, self.n_x, self.n_u = eom.n_q, eom.n_x, eom.n_u
@@ -101,9 +105,10 @@ class CompiledEquations:
         # short kernels: one pointer, and no release of the interpreter's lock around them
         entry = ctypes.PYFUNCTYPE(ctypes.c_int, pointer)(("sc_call", tree_library()))
         bind = partial(BoundKernel, kernel=entry, data=ctypes.addressof(self._call), keep=self._keep())
+        t = self.t.reshape(())
         q, v, v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
-        self._x_dot = bind("x_dot", inputs={"x": self.x, "u": self.u}, outputs=[self.rate])
-        self._v_dot = bind("v_dot", inputs={"q": q, "v": v, "u": self.u}, outputs=[v_dot])
+        self._x_dot = bind("x_dot", inputs={"t": t, "x": self.x, "u": self.u}, outputs=[self.rate])
+        self._v_dot = bind("v_dot", inputs={"t": t, "q": q, "v": v, "u": self.u}, outputs=[v_dot])
         self.run = self._x_dot.run
 
     def _keep(self) -> list[Any]:
@@ -138,36 +143,52 @@ class CompiledEquations:
             list(pool.map(part, bounds[:-1], bounds[1:]))
         return out
 
-    def x_dot(self, x: Any, u: Any = ()) -> np.ndarray:
-        """Rate of the state, shape (n_x,), at the time in `t`.
+    def x_dot(self, t: Any, x: Any = None, u: Any = ()) -> np.ndarray:
+        """Rate of the state, shape (n_x,).
 
         Parameters
         ----------
+        t : float
+            Time [s].
         x : array, shape (n_x,)
-            State. Contiguous arrays of floats are quickest.
+            State. Contiguous arrays of floats are fastest.
         u : array, shape (n_u,)
             Inputs.
 
         Raises
         ------
         ShapeError
-            If x or u has another shape.
+            If t, x or u has another shape.
         """
-        rate = self._x_dot.fast(x, u)
-        return self._x_dot.checked(x, u) if rate is None else rate
+        rate = self._x_dot.fast(t, x, u)
+        return self._x_dot.checked(*self._with_time("x_dot", t, x, u)) if rate is None else rate
 
-    def v_dot(self, q: Any, v: Any, u: Any = ()) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,), at the time in `t`.
+    def v_dot(self, t: Any, q: Any, v: Any = None, u: Any = ()) -> np.ndarray:
+        """Rates of the speeds, shape (n_v,).
 
         Parameters
         ----------
+        t : float
+            Time [s].
         q, v, u : arrays, shapes (n_q,), (n_v,), (n_u,)
-            Coordinates, speeds, inputs. Contiguous arrays of floats are quickest.
+            Coordinates, speeds, inputs. Contiguous arrays of floats are fastest.
 
         Raises
         ------
         ShapeError
-            If q, v or u has another shape.
+            If t, q, v or u has another shape.
         """
-        rates = self._v_dot.fast(q, v, u)
-        return self._v_dot.checked(q, v, u) if rates is None else rates
+        rates = self._v_dot.fast(t, q, v, u)
+        return self._v_dot.checked(*self._with_time("v_dot", t, q, v, u)) if rates is None else rates
+
+    def _with_time(self, name: str, *given: Any) -> tuple[Any, ...]:
+        """The arguments of a call; one without time (whose first argument is no number) gets that in `t`, with a warning."""
+        if np.ndim(given[0]) == 0:
+            return given
+        warnings.warn(
+            f"compiled().{name} takes the time first, as the equations do: {name}(t, ...)",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        arrays = given[:-1]
+        return (float(self.t[0]), *arrays[:-1], () if arrays[-1] is None else arrays[-1])

@@ -21,6 +21,7 @@ from spacectl.dynamics.constraints.diagnosis import solve_finite
 from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
 from spacectl.dynamics.waist.functions import EquationLabels, form_jacobian
+from spacectl.dynamics.waist.handover import Handover
 from spacectl.dynamics.waist.histories import evaluate_along
 from spacectl.dynamics.waist.reduction import Reduction
 from spacectl.model.system import System
@@ -56,14 +57,12 @@ class EquationsOfMotion:
         How another process can form the same equations.
     stats : mapping
         Why this formulation, sizes.
-    numeric : mapping of str to callable
-        Numeric calls in place of the function of that name; `plant` and `project` make native functions for numbers p.
+    handover : Handover
+        What the formulation hands down besides functions: numeric calls, native code, how loops are eliminated.
     constraint_rows, position_rows : tuple of str
         Names of the constraint rows (speed level, multipliers), and of those that hold positions.
     constraint_inputs : tuple of str
         Inputs that maintain artificial constraints: the equations find them, so they are not among the inputs u.
-    reduction : Reduction, optional
-        How loops are eliminated, for formulations that partition the speeds.
     """
 
     system: System
@@ -76,17 +75,26 @@ class EquationsOfMotion:
     structure_hash: str
     rebuild: tuple[Any, ...]
     stats: Mapping[str, Any] = field(default_factory=dict)
-    numeric: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    handover: Handover = field(default_factory=Handover)
     constraint_rows: tuple[str, ...] = ()
     position_rows: tuple[str, ...] = ()
     constraint_inputs: tuple[str, ...] = ()
-    reduction: Reduction | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.rebuild
 
     def __repr__(self) -> str:
         return f"<EquationsOfMotion of '{self.system.name}' by {self.formulation}: {self.n_q} q, {self.n_v} v, {self.n_u} u>"
+
+    @property
+    def numeric(self) -> Mapping[str, Callable[..., Any]]:
+        """Numeric calls in place of the function of that name."""
+        return self.handover.calls
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """How loops are eliminated, for formulations that partition the speeds."""
+        return self.handover.reduction
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -140,7 +148,7 @@ class EquationsOfMotion:
 
     def parameters_of(self, system: System) -> np.ndarray:
         """The vector p of another system of the same structure, for use with these equations."""
-        vary = tuple(self.stats.get("vary", ()))
+        vary = self.handover.vary
         other = system.parameters(vary=vary)
         if system.structure_hash(vary=vary) != self.system.structure_hash(vary=vary):
             raise ModelError(
@@ -189,8 +197,8 @@ class EquationsOfMotion:
     def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
         """Numeric results of a named function; `p` is appended as its last argument."""
         vector = self._p if p is None else self.parameters.check(p)
-        if function in self.numeric:
-            return self.numeric[function](*arguments, vector)
+        if function in self.handover.calls:
+            return self.handover.calls[function](*arguments, vector)
         return self._evaluator(function)(*arguments, vector)
 
     def compiled(self, p: Any = None, *, kind: Kind = "auto") -> CompiledEquations:
@@ -233,7 +241,7 @@ class EquationsOfMotion:
     def reactions(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Wrench that each joint passes to its body (actuator included), (n_parts, 6): moment, force about F in F axes."""
         v_dot = self.v_dot(t, q, v, u, p)
-        if not self.constraint_rows:
+        if "lam" not in self.functions["reactions"].name_in():
             return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
         lam = self.multipliers(t, q, v, u, p)
         vector = self._p if p is None else self.parameters.check(p)

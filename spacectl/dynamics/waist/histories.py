@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ShapeError
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["evaluate_along"]
 
@@ -28,7 +31,7 @@ _NUMERIC = {
 }
 
 
-def evaluate_along(eom: Any, function: str, t: Any, x: Any, u: Any, p: np.ndarray) -> np.ndarray:
+def evaluate_along(eom: EquationsOfMotion, function: str, t: Any, x: Any, u: Any, p: np.ndarray) -> np.ndarray:
     """Values of a named function at times t (n,), states x (n, n_x) and inputs u (n, n_u): time first.
 
     The first output is taken; for ``"energy"`` the sum of both. A column vector loses its second axis.
@@ -40,9 +43,10 @@ def evaluate_along(eom: Any, function: str, t: Any, x: Any, u: Any, p: np.ndarra
     if inputs.shape != (times.size, eom.n_u):
         raise ShapeError(f"along: u has shape {inputs.shape}, expected ({times.size}, {eom.n_u}): time comes first")
     known = {"t": times[:, None], "x": states, "q": states[:, : eom.n_q], "v": states[:, eom.n_q :], "u": inputs}
-    if function in eom.numeric:
+    calls = eom.handover.calls
+    if function in calls:
         rows = [known[name] for name in _NUMERIC[function]]
-        stacked = np.array([eom.numeric[function](*(row[i] for row in rows), p)[0] for i in range(times.size)])
+        stacked = np.array([calls[function](*(row[i] for row in rows), p)[0] for i in range(times.size)])
     else:
         f = eom.functions[function]
         found = _over_rows(f, [known[name] for name in f.name_in()[:-1]], p)

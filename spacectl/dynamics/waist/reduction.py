@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
 import numpy as np
 
 from spacectl.codegen.native_function import NativeFunction
+
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Reduction"]
 
@@ -26,8 +29,10 @@ class Reduction(Protocol):
     def compile_plant(self, terms: ca.Function, p: np.ndarray) -> NativeFunction:
         """(t, x, u, p) -> x_dot as native code for the numbers p."""
 
-    def compile_projection(self, eom: Any, p: np.ndarray, around: Any = None) -> NativeFunction:
+    def compile_projection(self, eom: EquationsOfMotion, p: np.ndarray, around: Any = None) -> NativeFunction:
         """(t, x, p) -> (x, near): the state with its loops closed, and how far it is from a singular position."""
 
-    def project(self, eom: Any, t: float, x: Any, p: Any = None, around: Any = None) -> tuple[np.ndarray, float]:
+    def project(
+        self, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Any = None
+    ) -> tuple[np.ndarray, float]:
         """The reference implementation of `compile_projection`."""

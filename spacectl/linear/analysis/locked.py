@@ -9,7 +9,6 @@ from scipy.linalg import block_diag, eigh
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.bodies.base.flexible import FlexibleBody
 
 __all__ = ["find_locked_frequencies"]
 
@@ -42,7 +41,7 @@ def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray
     what = f"find_locked_frequencies: system '{eom.system.name}'"
     if eom.constraint_rows or eom.system.point_elements:
         raise ModelError(f"{what} has constraints or springs between points; use modes(linearize(eom, x)) instead")
-    bodies = [part.body for part in eom.system.tree if isinstance(part.body, FlexibleBody)]
+    bodies = eom.system.flexible_bodies
     if not bodies:
         raise ModelError(f"{what} has no flexible body, so nothing vibrates with its joints locked")
     own = [eom.speeds.index(f"{body.name}.{name}_dot") for body in bodies for name in body.modal_names]

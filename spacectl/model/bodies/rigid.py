@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
+from spacectl.model.bodies.base.body import Body
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.description import (
     Number,
     always,
-    check_name,
     direction,
-    members,
-    placement_number,
-    rotation_matrix,
     set_field,
     unless_trivial,
 )
@@ -29,31 +27,7 @@ FILE_ROUNDING = 1e-4  #: of the largest entry of an inertia: what the digits of 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
-    """A named frame fixed in a body, addressed as ``"body.frame"``.
-
-    Parameters
-    ----------
-    name : str
-        Name within the body.
-    at : vector, shape (3,)
-        Origin in body axes [m].
-    rotation : matrix (3, 3) or quaternion (4,), optional
-        ``R_BF``; identity if omitted.
-    """
-
-    name: str
-    at: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
-
-    def __post_init__(self) -> None:
-        check_name(self.name, "frame")
-        set_field(self, "at", as_array(self.at, (3,), f"frame '{self.name}': at"))
-        set_field(self, "rotation", rotation_matrix(self.rotation, f"frame '{self.name}': rotation"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class RigidBody:
+class RigidBody(Body):
     """A rigid body.
 
     Parameters
@@ -84,26 +58,21 @@ class RigidBody:
     frames: tuple[Frame, ...] = ()
 
     def __post_init__(self) -> None:
-        check_name(self.name, "body")
+        super().__post_init__()
         what = f"body '{self.name}'"
         set_field(self, "mass", as_scalar(self.mass, f"{what}: mass"))
         if self.mass < 0.0:
             raise ModelError(f"{what}: mass is {self.mass:g} kg, expected a positive number or 0")
         set_field(self, "inertia", Array(_inertia_matrix(self.inertia, what)))
         set_field(self, "com", as_array(self.com, (3,), f"{what}: com"))
-        set_field(self, "frames", members(self.frames, Frame, what, "frames"))
-        names = [frame.name for frame in self.frames]
-        if len(set(names)) != len(names):
-            raise ModelError(f"{what}: two frames have the same name; rename one of {sorted(names)}")
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers: mass, com, inertia (xx, yy, zz, xy, xz, yz) and the frames."""
         I = np.asarray(self.inertia)
         products = unless_trivial([I[0, 1], I[0, 2], I[1, 2]])
         inertia = Number(Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed))
-        frames = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
-        frames |= {f"{frame.name}.rotation": placement_number(frame.rotation) for frame in self.frames}
-        return {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia, **frames}
+        own = {"mass": always(self.mass), "com": unless_trivial(self.com), "inertia": inertia}
+        return {**own, **self.frame_numbers()}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         """Mass, centre of mass and inertia about it, from the numbers `n` (symbols or floats)."""
@@ -113,7 +82,7 @@ class RigidBody:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rotor:
+class Rotor(Body):
     """The spinning part of a wheel or motor: inertia about its spin axis only.
 
     Mass and transverse inertia of the real rotor belong to the body that carries it; what remains is
@@ -123,6 +92,7 @@ class Rotor:
     name: str
     axis: Any
     spin_inertia: float
+    drawn_as: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         set_field(self, "axis", direction(self.axis, f"rotor '{self.name}': axis"))
@@ -132,7 +102,9 @@ class Rotor:
                 f"rotor '{self.name}': inertia is {self.spin_inertia:g} kg m^2, expected a positive number"
             )
 
-    frames = ()
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return ()
 
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""

@@ -4,12 +4,13 @@ from spacectl.model.constraints.base import AnyConstraint, Artificial, Natural
 from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.constraints.loop import JointLoop, Loop
 from spacectl.model.constraints.no_relative_rotation import NoRelativeRotation
-from spacectl.model.constraints.point_on_plane import PointOnPlane
+from spacectl.model.constraints.point_on_plane import PLANE, PointOnPlane
+from spacectl.model.constraints.quantities import Quantities
 from spacectl.model.constraints.rule import Constraint
-from spacectl.model.constraints.structure import structure_of
 
 __all__ = [
     "CONSTRAINTS",
+    "PLANE",
     "AnyConstraint",
     "Artificial",
     "Constraint",
@@ -19,7 +20,7 @@ __all__ = [
     "Natural",
     "NoRelativeRotation",
     "PointOnPlane",
-    "structure_of",
+    "Quantities",
 ]
 
 #: Every kind by the name under which files know it.

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, ClassVar
 
+import casadi as ca
 import numpy as np
 
+from spacectl.core.accessor import as_column, evaluate_rule
 from spacectl.core.errors import ModelError
+from spacectl.core.expression import FRAME_QUANTITIES
+from spacectl.model.constraints.quantities import Quantities, trace
 from spacectl.model.description import Number, check_name, set_field
+from spacectl.model.joints import Joint
 
 __all__ = ["AnyConstraint", "Artificial", "Natural"]
+
+
+_OWN = ("name", "kind", "compliance")  # fields of every constraint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +48,26 @@ class Artificial:
 
 @dataclass(frozen=True, kw_only=True)
 class AnyConstraint:
-    """Base: a name, who keeps it, and how much it yields.
+    """Base of all constraints.
+
+    A subclass is a frozen, keyword-only dataclass. It is served by every formulation for constrained systems, in simulation,
+    linearisation and reports, from these members:
+
+    1. `row_names`, the names of its equations within the constraint, unless there is one.
+    2. `numbers`, the run-time parameters.
+    3. `equations`, values that are zero when the constraint is met, written with casadi functions in the quantities of the
+       system: coordinates and speeds by name, the motion of frames, time. Equations without speeds hold positions and are
+       differentiated twice, the others once; the two do not mix in one constraint.
+
+    It may add:
+
+    4. `structure`, if a field that is a number decides the form of the equations, or one that is no plain data.
+    5. `has_position_level`, where the equations do not tell: one that holds speeds and happens to vanish.
+    6. `has_side` and `side_of`, for equations that a half turn meets too.
+    7. `closes_as`, the joint that it closes a loop as.
+
+    A constraint between two frames is a `FrameConstraint`: it gives `rows` of their relative placement instead of 3, and acts on
+    the bodies by one wrench. Others act along the gradients of the frames' positions, rotations and velocities in `equations`.
 
     Parameters
     ----------
@@ -57,6 +85,8 @@ class AnyConstraint:
     name: str
     kind: Natural | Artificial = field(default_factory=Natural)
     compliance: Any = None
+    has_side: ClassVar[bool] = False  # whether `side_of` says something
+    is_permanent: ClassVar[bool] = False  # whether it acts where others are chosen, as the joints of a system do
 
     def __post_init__(self) -> None:
         check_name(self.name, type(self).__name__)
@@ -91,14 +121,24 @@ class AnyConstraint:
         return f"constraint '{self.name}'"
 
     @property
+    def maintained_by(self) -> tuple[str, ...]:
+        """Inputs that maintain it, one for each equation; empty if ideal forces do."""
+        return self.kind.by if isinstance(self.kind, Artificial) else ()
+
+    @property
     def is_natural(self) -> bool:
-        """Whether ideal forces keep it."""
-        return isinstance(self.kind, Natural)
+        """Whether ideal forces maintain it."""
+        return not self.maintained_by
 
     @property
     def row_names(self) -> tuple[str, ...]:
         """Name of each scalar condition within the constraint; empty for a single one."""
         return ("",)
+
+    @property
+    def equation_names(self) -> tuple[str, ...]:
+        """Names of its equations in the system: the constraint's, with a suffix where there are several."""
+        return tuple(f"{self.name}.{name}" if name else self.name for name in self.row_names)
 
     @property
     def n_rows(self) -> int:
@@ -108,3 +148,60 @@ class AnyConstraint:
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
         return {}
+
+    def equations(self, s: Quantities) -> Any:
+        """Values that are zero when the constraint is met, as a column or list of `n_rows` expressions."""
+        raise NotImplementedError
+
+    @property
+    def has_position_level(self) -> bool | None:
+        """Whether its equations hold positions, not speeds; None: they do if they depend on no speed."""
+        return None
+
+    def side_of(self, s: Quantities) -> Any:
+        """Positive as meant; negative where the equations are met by a half turn, which they cannot tell."""
+        return 1.0
+
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """The frames that carry J and F, for a constraint that acts by one wrench between them."""
+        return None
+
+    @cached_property
+    def needs(self) -> tuple[tuple[str, str], ...]:
+        """Quantities of the system that the equations ask for, as pairs of kind and name (none for one between frames)."""
+        numbers = {key: ca.SX(ca.DM(np.asarray(number.value))) for key, number in self.numbers().items()}
+        what = f"{self._what}: equations"
+        needs, values = trace(lambda s: evaluate_rule(self.equations, s, what), numbers)  # type: ignore[arg-type]
+        column = self.column(values)
+        if column.numel() != self.n_rows:
+            raise ModelError(f"{what} has {column.numel()} values for {self.n_rows} row_names; name each")
+        as_column(column, self.n_rows, what)
+        return needs
+
+    @staticmethod
+    def column(values: Any) -> Any:
+        """Values of `equations` as a column."""
+        parts = list(values) if isinstance(values, (list, tuple)) else [values]
+        return ca.vertcat(*[ca.vec(ca.SX(part)) for part in parts])
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Frames on which it acts."""
+        return self.ends or tuple(name for kind, name in self.needs if kind in FRAME_QUANTITIES)
+
+    @property
+    def closes_as(self) -> str:
+        """The joint that it closes a loop as, in letters and freedoms (`Joint.letter`); "?" for none."""
+        return "?"
+
+    @property
+    def closing_joint(self) -> Joint | None:
+        """The joint that closes the loop, where there is one: actuators may act in it by the name of the constraint."""
+        return None
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What besides its kind, name, compliance and numbers decides the form of its equations: here all other fields."""
+        known = {*_OWN, *self.numbers()}
+        return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)

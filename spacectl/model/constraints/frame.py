@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.model.constraints.base import AnyConstraint
+from spacectl.model.constraints.quantities import Quantities
 from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.spatial.motion import Placement
 
-__all__ = ["FrameConstraint", "turn_of", "uprightness"]
+__all__ = ["FrameConstraint"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrameConstraint(AnyConstraint):
     """Base of constraints between a frame J on `a` and a frame F on `b`.
+
+    A subclass gives `rows`, or `rates` with ``has_position_level = False``; `row_names`, `numbers` (with those of this base) and
+    `side` as it needs them.
 
     Parameters
     ----------
@@ -35,6 +39,7 @@ class FrameConstraint(AnyConstraint):
     at_b: Any = (0.0, 0.0, 0.0)
     rotation_a: Any = None
     rotation_b: Any = None
+    has_side: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,23 +61,32 @@ class FrameConstraint(AnyConstraint):
 
     @property
     def has_position_level(self) -> bool:
-        """Whether its rows hold positions, not rates only."""
         return True
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        return self.a, self.b
+
+    @property
+    def needs(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def equations(self, s: Quantities) -> Any:
+        if self.has_position_level:
+            return self.rows(s.relative, s.numbers)
+        return self.rates(s.relative, s.relative_twist, s.numbers)
+
+    def side_of(self, s: Quantities) -> Any:
+        return self.side(s.relative, s.numbers)
+
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """The conditions at position level, zero when met."""
+        """The equations at position level, zero when met."""
         raise NotImplementedError
 
-    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
-        """Positive as meant; negative where rows of directions are met by a turn of 180 degrees, which they cannot tell."""
+    def rates(self, X_JF: Placement, V_JF_J: Any, n: Mapping[str, Any]) -> Any:
+        """The equations of one without position level: linear in the twist of F relative to J, about F in J axes."""
+        raise NotImplementedError
+
+    def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        """Positive as meant; negative where equations of directions are met by a half turn, which they cannot tell."""
         return 1.0
-
-
-def turn_of(R: Any) -> list[Any]:
-    """Half the axial vector of R - R': the rotation vector for small turns."""
-    return [0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])]
-
-
-def uprightness(R: Any) -> Any:
-    """Cosine of the angle of a rotation."""
-    return 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
-from spacectl.model.constraints.frame import FrameConstraint, turn_of, uprightness
+from spacectl.core.provenance import class_key
+from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.description import Number
-from spacectl.model.joints import (
-    Cartesian,
-    Cylindrical,
-    Fixed,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
-from spacectl.spatial.backend import constant, dot, vector
+from spacectl.model.joints import Joint
 from spacectl.spatial.motion import Placement
-from spacectl.spatial.rotation import frame_along
 
 __all__ = ["JointLoop", "Loop"]
 
@@ -48,8 +37,14 @@ class Loop(FrameConstraint):
         super().__post_init__()
         if not isinstance(self.joint, Joint):
             raise ModelError(f"{self._what}: joint is {self.joint!r}, expected a joint such as Revolute(axis='z')")
-        if not self.row_names:
-            raise ModelError(f"{self._what}: a {type(self.joint).__name__} joint closes nothing; use another kind")
+        kind = type(self.joint)
+        if self.joint.is_free:
+            raise ModelError(f"{self._what}: a {kind.__name__} joint closes nothing; use another kind")
+        if not self.joint.closing_names or not all(kind.owns(key) for key in ("closing", "closing_names")):
+            raise ModelError(
+                f"{self._what}: {kind.__name__} joints have no equations to close a loop; define closing_names and closing in "
+                f"{kind.__name__}, or open the loop at another joint"
+            )
         if self.joint.motion is not None:
             raise ModelError(
                 f"{self._what}: the motion of a joint that closes a loop cannot be prescribed; open the loop at another joint"
@@ -60,49 +55,25 @@ class Loop(FrameConstraint):
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        kinds: list[tuple[type[Joint], tuple[str, ...]]] = [
-            (Fixed, ("x", "y", "z", "rx", "ry", "rz")),
-            (Revolute, ("x", "y", "z", "tilt1", "tilt2")),
-            (Prismatic, ("side1", "side2", "rx", "ry", "rz")),
-            (Cylindrical, ("side1", "side2", "tilt1", "tilt2")),
-            (Universal, ("x", "y", "z", "twist")),
-            (Spherical, ("x", "y", "z")),
-            (Planar, ("height", "tilt1", "tilt2")),
-            (Cartesian, ("rx", "ry", "rz")),
-        ]
-        return next((names for kind, names in kinds if isinstance(self.joint, kind)), ())
+        return self.joint.closing_names
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.a, self.b, class_key(type(self.joint)), *self.joint.structure)
+
+    @property
+    def closing_joint(self) -> Joint:
+        return self.joint
+
+    @property
+    def closes_as(self) -> str:
+        return self.joint.freedoms
 
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        R, p = X_JF.R, X_JF.p
-        if isinstance(self.joint, Cartesian):
-            return vector(*turn_of(R))
-        if isinstance(self.joint, (Fixed, Spherical, Universal)):
-            closed = [p[0], p[1], p[2]]
-            if isinstance(self.joint, Fixed):
-                return vector(*closed, *turn_of(R))
-            if isinstance(self.joint, Universal):
-                angle = float(sum(x * y for x, y in zip(self.joint.first, self.joint.second, strict=True)))
-                closed.append(dot(n["first"], R @ n["second"]) - angle)
-            return vector(*closed)
-        axis = constant(_normal(self.joint), p) if isinstance(self.joint, Planar) else n["axis"]
-        across = frame_along(axis)
-        e1, e2 = across[:, 0], across[:, 1]
-        tilted = R @ axis
-        tilt = [dot(e1, tilted), dot(e2, tilted)]
-        if isinstance(self.joint, Planar):
-            return vector(dot(axis, p), *tilt)
-        if isinstance(self.joint, Revolute):
-            return vector(p[0], p[1], p[2], *tilt)
-        side = [dot(e1, p), dot(e2, p)]
-        return vector(*side, *(turn_of(R) if isinstance(self.joint, Prismatic) else tilt))
+        return self.joint.closing(X_JF, n)
 
-    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
-        if isinstance(self.joint, (Fixed, Prismatic, Cartesian)):
-            return uprightness(R_JF)
-        if isinstance(self.joint, (Revolute, Cylindrical, Planar)):
-            axis = constant(_normal(self.joint), R_JF) if isinstance(self.joint, Planar) else n["axis"]
-            return dot(axis, R_JF @ axis)
-        return 1.0
+    def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return self.joint.closing_side(X_JF, n)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +85,4 @@ class JointLoop(Loop):
     """
 
     compliance: Any = (0.0,)
-
-
-def _normal(joint: Planar) -> tuple[float, float, float]:
-    return tuple(1.0 if letter == joint.normal else 0.0 for letter in "xyz")  # type: ignore[return-value]
+    is_permanent: ClassVar[bool] = True

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.model.constraints.frame import FrameConstraint, turn_of, uprightness
+from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.description import Number, direction, set_field
 from spacectl.model.joints.base import axis_number
+from spacectl.model.joints.closing import turn_of, uprightness
 from spacectl.spatial.backend import constant, cross, dot, vector
 from spacectl.spatial.motion import Placement
 
@@ -53,10 +54,13 @@ class NoRelativeRotation(FrameConstraint):
         free = constant(tuple(self.free), X_JF.p)
         return vector(dot(n["axis"], cross(free, X_JF.R @ free)))
 
-    def side(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
+    def rates(self, X_JF: Placement, V_JF_J: Any, n: Mapping[str, Any]) -> Any:
+        return vector(dot(n["axis"], V_JF_J[0:3]))
+
+    def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         if self.free is None:
             return 1.0
         if isinstance(self.free, str):
-            return uprightness(R_JF)
-        free = constant(tuple(self.free), R_JF)
-        return dot(free, R_JF @ free)
+            return uprightness(X_JF.R)
+        free = constant(tuple(self.free), X_JF.R)
+        return dot(free, X_JF.R @ free)

@@ -12,7 +12,9 @@ from spacectl.model.joints.base import axis_number
 from spacectl.spatial.backend import dot, vector
 from spacectl.spatial.motion import Placement
 
-__all__ = ["PointOnPlane"]
+__all__ = ["PLANE", "PointOnPlane"]
+
+PLANE = "plane"  #: what one of them closes a loop as
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,10 @@ class PointOnPlane(FrameConstraint):
 
     def numbers(self) -> dict[str, Number]:
         return {**super().numbers(), "normal": axis_number(self.normal)}
+
+    @property
+    def closes_as(self) -> str:
+        return PLANE
 
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return vector(dot(n["normal"], X_JF.p))

@@ -9,6 +9,7 @@ from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import NamedExpression
 from spacectl.model.constraints.base import AnyConstraint
+from spacectl.model.constraints.quantities import Quantities
 from spacectl.model.description import Number, always, set_field
 
 __all__ = ["Constraint"]
@@ -48,6 +49,17 @@ class Constraint(AnyConstraint):
     @property
     def row_names(self) -> tuple[str, ...]:
         return ("",) if self.rule.size == 1 else tuple(str(k + 1) for k in range(self.rule.size))
+
+    @property
+    def needs(self) -> tuple[tuple[str, str], ...]:
+        return self.rule.needs
+
+    def equations(self, s: Quantities) -> Any:
+        return self.rule(s.quantity)
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.rule,)
 
     def numbers(self) -> dict[str, Number]:
         return {key: always(value) for key, value in self.values}

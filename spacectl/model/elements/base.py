@@ -17,6 +17,9 @@ __all__ = ["Element", "JointElement"]
 class Element:
     """Base of everything in ``System(elements=...)``: a name, and what it acts on.
 
+    A subclass is a frozen, keyword-only dataclass of one of two kinds: a `JointElement` acts on joint speeds, a `PointElement` at
+    points of bodies.
+
     Parameters
     ----------
     name : str
@@ -38,6 +41,10 @@ class Element:
     def numbers(self) -> dict[str, Number]:
         """Run-time numbers."""
         return {}
+
+    def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        """Bodies that it adds to the parts of a system, each with the fields of its `Part`."""
+        return ()
 
     @property
     def has_kinks(self) -> bool:

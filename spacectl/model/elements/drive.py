@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacectl.core.array import as_scalar
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.expression import TimeExpression
 from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.description import Number, always, check_name, set_field
@@ -26,7 +26,7 @@ from spacectl.model.elements.drive_laws import (
     spring_kinks,
     spring_torque,
 )
-from spacectl.model.joints import Revolute
+from spacectl.model.joints import AxisJoint, Revolute
 
 __all__ = ["Drive"]
 
@@ -159,6 +159,29 @@ class Drive(JointElement):
         joint = Revolute(axis=axis)
         set_field(joint, "name", self.motor)  # a name with a dot, which users may not give
         return Rotor(name=self.rotor_name, axis=axis, spin_inertia=self.rotor_inertia), joint
+
+    def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        """The rotor, about the axis of the driven joint, on the body that carries the joint."""
+        driven = self._driven(parts)
+        rotor, joint = self.rotor(driven.joint.axis)
+        return ((rotor, {"on": driven.on, "rotation": driven.rotation, "joint": joint}),)
+
+    def _driven(self, parts: tuple[Any, ...]) -> Any:
+        """The part whose joint has the drive."""
+        joints = {part.joint_name: part for part in parts}
+        if self.joint not in joints:
+            raise ModelError(f"{self._what}: {unknown_name('joint', self.joint, joints)}")
+        joint = joints[self.joint].joint
+        if not isinstance(joint, AxisJoint) or len(type(joint).speeds) != 1:
+            raise ModelError(
+                f"{self._what}: joint '{self.joint}' is {type(joint).__name__}; a drive needs a joint with one axis and one "
+                "speed, such as Revolute or Prismatic"
+            )
+        if joint.prescribed is not None:
+            raise ModelError(
+                f"{self._what}: the motion of joint '{self.joint}' is prescribed; drive it or prescribe it"
+            )
+        return joints[self.joint]
 
     @property
     def ends(self) -> tuple[tuple[str, str], ...]:

@@ -46,6 +46,9 @@ class PointElement(Element):
         """Bodies that it brings along, each with the fields of its `Part`."""
         return ()
 
+    def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        return self.parts()
+
     def forces(self, p: Sequence[Any], v: Sequence[Any], rate: Any | None, t: Any, n: Mapping[str, Any]) -> list[Any]:
         """Force on each point [N] from positions, velocities, the root's inertial rate (None: it does not turn), time."""
         raise NotImplementedError
@@ -66,6 +69,32 @@ class PointElement(Element):
     def drift(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> dict[str, Any]:
         """By joint: what to subtract from the speeds to get the rates of the coordinates, where a point is not material."""
         return {}
+
+    @property
+    def length_joint(self) -> str:
+        """The joint whose coordinate is the deployed length; empty if there is none."""
+        return ""
+
+    def deployed(self, t: Any, coordinate: Any | None, n: Mapping[str, Any]) -> Any | None:
+        """Deployed length [m] of a line at a time, from its coordinate if it has one; None for what is no line."""
+        return None
+
+    def fault(self, t: float, coordinate: float | None) -> str:
+        """What stops a run at a time, as a sentence with the cure; empty if nothing does."""
+        return ""
+
+    @property
+    def tension_axis(self) -> Any | None:
+        """Direction, in its joint's axes, of a straight line whose tension the joint of its body passes.
+
+        None where `tensions` gives the tension.
+        """
+        return None
+
+    @property
+    def drawn(self) -> tuple[tuple[str, Any], ...]:
+        """Points between which it is drawn: frames, and places in them."""
+        return tuple((frame, getattr(self, key) if key else (0.0, 0.0, 0.0)) for frame, key in self.points)
 
     def tensions(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
         """Pull [N] of each of its segments."""

@@ -6,6 +6,7 @@ from spacectl.model.joints.cartesian import Cartesian
 from spacectl.model.joints.cylindrical import Cylindrical
 from spacectl.model.joints.fixed import Fixed
 from spacectl.model.joints.free import Free
+from spacectl.model.joints.helical import Helical
 from spacectl.model.joints.planar import Planar
 from spacectl.model.joints.prismatic import Prismatic
 from spacectl.model.joints.revolute import Revolute
@@ -19,6 +20,7 @@ __all__ = [
     "Cylindrical",
     "Fixed",
     "Free",
+    "Helical",
     "Joint",
     "Planar",
     "Prismatic",
@@ -27,8 +29,8 @@ __all__ = [
     "Universal",
 ]
 
-#: Every kind by the name under which files know it.
+#: Every kind by the name under which files know it; the native sweeps have a step for each of their `examples`.
 JOINTS: dict[str, type[Joint]] = {
     kind.__name__: kind
-    for kind in (Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal)
+    for kind in (Cartesian, Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal)
 }

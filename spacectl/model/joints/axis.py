@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
@@ -17,6 +17,9 @@ __all__ = ["AxisJoint"]
 class AxisJoint(Joint):
     """Base of the joints with one axis, a unit vector that is the same in J and F.
 
+    The axis is the only direction that the motion of a subclass depends on: the order-N recursion turns J and F until it is
+    their third one. A subclass with another direction sets ``is_axial = False``.
+
     Parameters
     ----------
     axis : vector or "x", "-y", ...
@@ -28,6 +31,7 @@ class AxisJoint(Joint):
 
     axis: Any = "z"
     prescribed: Any = None
+    is_axial: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

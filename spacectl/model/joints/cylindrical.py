@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from spacectl.model.joints.axis import AxisJoint
 from spacectl.model.joints.base import Names, columns
-from spacectl.spatial.backend import stack, zeros
+from spacectl.model.joints.closing import offsets, tilts
+from spacectl.model.joints.elementary import SLIDE, TURN, Elementary, Sequence
+from spacectl.spatial.backend import dot, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation
 
@@ -21,6 +25,8 @@ class Cylindrical(AxisJoint):
 
     coordinates: ClassVar[Names] = ((".angle", "rad"), (".slide", "m"))
     speeds: ClassVar[Names] = ((".angle_dot", "rad/s"), (".slide_dot", "m/s"))
+    closing_names: ClassVar[tuple[str, ...]] = ("side1", "side2", "tilt1", "tilt2")
+    letter: ClassVar[str] = "C2"
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(axis_rotation(n["axis"], q[0]), n["axis"] * q[1])
@@ -28,3 +34,12 @@ class Cylindrical(AxisJoint):
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
         none = zeros(3, q)
         return columns(stack(n["axis"], none), stack(none, n["axis"]))
+
+    def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return vector(*offsets(n["axis"], X_JF.p), *tilts(n["axis"], X_JF.R))
+
+    def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return dot(n["axis"], X_JF.R @ n["axis"])
+
+    def elements(self, n: Mapping[str, Any]) -> Sequence:
+        return Sequence((Elementary(TURN, np.eye(3)), Elementary(SLIDE, np.eye(3), 1, 1)), np.eye(3))

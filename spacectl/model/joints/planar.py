@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
 from spacectl.model.joints.base import Joint, Names, columns
-from spacectl.spatial.backend import constant, cross, stack, zeros
+from spacectl.model.joints.closing import tilts
+from spacectl.model.joints.elementary import ALONG, SLIDE, TURN, Elementary, Sequence
+from spacectl.spatial.backend import constant, cross, dot, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import AXES, axis_rotation
 
@@ -26,6 +28,8 @@ class Planar(Joint):
     normal: str = "z"
     coordinates: ClassVar[Names] = ((".angle", "rad"), (".x", "m"), (".y", "m"))
     speeds: ClassVar[Names] = ((".angle_dot", "rad/s"), (".x_dot", "m/s"), (".y_dot", "m/s"))
+    closing_names: ClassVar[tuple[str, ...]] = ("height", "tilt1", "tilt2")
+    letter: ClassVar[str] = "E3"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,3 +61,21 @@ class Planar(Joint):
         e1, e2, normal = self._axes(q)
         velocity = axis_rotation(normal, q[0]).T @ (e1 * v[1] + e2 * v[2])
         return stack(zeros(3, q), -cross(normal * v[0], velocity))
+
+    def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        normal = self._axes(X_JF.p)[2]
+        return vector(dot(normal, X_JF.p), *tilts(normal, X_JF.R))
+
+    def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        normal = self._axes(X_JF.p)[2]
+        return dot(normal, X_JF.R @ normal)
+
+    def elements(self, n: Mapping[str, Any]) -> Sequence:
+        k = "xyz".index(self.normal)
+        e1, e2, normal = (ALONG["xyz"[(k + 1 + i) % 3]] for i in range(3))
+        slides = Elementary(SLIDE, e1, 1, 1), Elementary(SLIDE, e1.T @ e2, 2, 2)
+        return Sequence((*slides, Elementary(TURN, e2.T @ normal)), normal.T)
+
+    @classmethod
+    def examples(cls) -> tuple[Joint, ...]:
+        return tuple(cls(normal=letter) for letter in "xyz")

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from spacectl.model.joints.axis import AxisJoint
 from spacectl.model.joints.base import ANGLE, Names, columns
-from spacectl.spatial.backend import stack, zeros
+from spacectl.model.joints.closing import tilts
+from spacectl.model.joints.elementary import TURN, Elementary, Sequence
+from spacectl.spatial.backend import dot, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation
 
@@ -21,9 +25,20 @@ class Revolute(AxisJoint):
 
     coordinates: ClassVar[Names] = ANGLE
     speeds: ClassVar[Names] = (("_dot", "rad/s"),)
+    closing_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "tilt1", "tilt2")
+    letter: ClassVar[str] = "R1"
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(axis_rotation(n["axis"], q[0]), zeros(3, q))
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
         return columns(stack(n["axis"], zeros(3, q)))
+
+    def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2], *tilts(n["axis"], X_JF.R))
+
+    def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return dot(n["axis"], X_JF.R @ n["axis"])
+
+    def elements(self, n: Mapping[str, Any]) -> Sequence:
+        return Sequence((Elementary(TURN, np.eye(3)),), np.eye(3))

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from spacectl.model.joints.base import QUATERNION, RATES, Joint, Names, columns, unit_vectors
-from spacectl.spatial.backend import stack, zeros
+from spacectl.model.joints.elementary import BALL, Elementary, Sequence
+from spacectl.spatial.backend import stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import quaternion_rate, rotation_from_quaternion
 
@@ -21,6 +24,8 @@ class Spherical(Joint):
     coordinates: ClassVar[Names] = QUATERNION
     speeds: ClassVar[Names] = RATES
     quaternion_at: ClassVar[int | None] = 0
+    closing_names: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+    letter: ClassVar[str] = "R3"
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
         return Placement(rotation_from_quaternion(q), zeros(3, q))
@@ -30,3 +35,9 @@ class Spherical(Joint):
 
     def q_dot(self, q: Any, v: Any) -> Any:
         return quaternion_rate(q, v)
+
+    def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2])
+
+    def elements(self, n: Mapping[str, Any]) -> Sequence:
+        return Sequence((Elementary(BALL, np.eye(3)),), np.eye(3))

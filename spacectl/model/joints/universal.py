@@ -11,9 +11,10 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, direction, set_field
 from spacectl.model.joints.base import Joint, Names, axis_number, columns
-from spacectl.spatial.backend import cross, dot, stack, zeros
+from spacectl.model.joints.elementary import TURN, Elementary, Sequence
+from spacectl.spatial.backend import cross, dot, stack, vector, zeros
 from spacectl.spatial.motion import Placement
-from spacectl.spatial.rotation import axis_rotation
+from spacectl.spatial.rotation import axis_rotation, frame_along
 
 __all__ = ["Universal"]
 
@@ -29,6 +30,8 @@ class Universal(Joint):
     second: Any = "y"
     coordinates: ClassVar[Names] = ((".first", "rad"), (".second", "rad"))
     speeds: ClassVar[Names] = ((".first_dot", "rad/s"), (".second_dot", "rad/s"))
+    closing_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "twist")
+    letter: ClassVar[str] = "R2"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,3 +64,12 @@ class Universal(Joint):
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         turning = cross(self._first_in_F(q, n), n["second"]) * (v[0] * v[1])
         return stack(turning, zeros(3, q))
+
+    def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        rest = float(sum(x * y for x, y in zip(self.first, self.second, strict=True)))
+        twist = dot(n["first"], X_JF.R @ n["second"]) - rest
+        return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2], twist)
+
+    def elements(self, n: Mapping[str, Any]) -> Sequence:
+        first, second = (frame_along(np.asarray(n[key])) for key in ("first", "second"))
+        return Sequence((Elementary(TURN, first), Elementary(TURN, first.T @ second, 1, 1)), second.T)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
+from spacectl.model.bodies.base.body import Body
 from spacectl.model.description import Number
 from spacectl.model.joints import Prismatic
 from spacectl.spatial.backend import eye, outer, zeros
@@ -46,6 +47,10 @@ class Reel(Prismatic):
             object.__setattr__(self, "coordinates", ())
             object.__setattr__(self, "speeds", ())
 
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.is_fixed,)
+
     def rest(self) -> Any:
         return super().rest() + self.start
 
@@ -55,7 +60,7 @@ class Reel(Prismatic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LineBody:
+class _LineBody(Body):
     """Base: a body of a tether, without frames and numbers of its own.
 
     Parameters
@@ -68,7 +73,14 @@ class _LineBody:
 
     name: str
     line: str
-    frames: ClassVar[tuple[Any, ...]] = ()
+    drawn_as: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Take the name as it is: the tether made it."""
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return ()
 
     def numbers(self) -> dict[str, Number]:
         """None: they belong to the tether."""
@@ -91,6 +103,8 @@ class LineSwivel(_LineBody):
 @dataclass(frozen=True, kw_only=True)
 class LineRod(_LineBody):
     """The deployed part of a straight tether, ``density length``; its frame is at the far end and all of it moves alike."""
+
+    drawn_as: ClassVar[str] = "line"
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         if "density" not in n:

@@ -120,11 +120,6 @@ class LineElement(PointElement):
         return self.profile is not None
 
     @property
-    def length_joint(self) -> str:
-        """The joint whose coordinate is the length; empty if there is none."""
-        return ""
-
-    @property
     def _spool_part(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
         if self.spool is None or not self.density or self.on in ROOTS:
             return ()
@@ -141,13 +136,11 @@ class LineElement(PointElement):
         return numbers
 
     def deployed(self, t: Any, coordinate: Any | None, n: Mapping[str, Any]) -> Any:
-        """Deployed length [m] at a time, from its coordinate if it has one."""
         if self.profile is not None:
             return self.profile(t)[0]
         return n["length"] if coordinate is None else coordinate
 
     def fault(self, t: float, coordinate: float | None) -> str:
-        """What is wrong with the length at a time, as a sentence with the cure; empty if nothing is."""
         length = self.deployed(t, coordinate, {"length": self.length})
         margin = 1e-6 * self.start  # a run stops within its last step, just before the fault
         if self.shortest is not None and length <= self.shortest + margin:

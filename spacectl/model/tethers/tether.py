@@ -82,6 +82,14 @@ class Tether(LineElement):
         return f"{self.name}.length" if self.is_reeled else ""
 
     @property
+    def tension_axis(self) -> Any:
+        return self.axis
+
+    @property
+    def drawn(self) -> tuple[tuple[str, Any], ...]:
+        return (self.on, self.at), (self.name, (0.0, 0.0, 0.0))
+
+    @property
     def points(self) -> tuple[tuple[str, str], ...]:
         return ((f"{self.name}_swivel", ""), (self.name, "")) if self.density and self.changes else ()
 

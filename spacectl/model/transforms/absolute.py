@@ -39,8 +39,8 @@ def as_absolute(system: System) -> System:
                 f"part '{part.name}': its joint is prescribed, which needs joint coordinates; use coordinates='joint'"
             )
         parts.append(Part(part.body, on="world", joint=Free(name=part.name)))
-        if isinstance(part.joint, Free):
-            if part.on in system.environment.root_names:
+        if part.joint.is_free:
+            if isinstance(part.joint, Free) and part.on in system.environment.root_names:
                 parts[-1] = part
             continue
         taken = {other.name for other in system.parts}

@@ -10,18 +10,18 @@ import numpy as np
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.model.actuators import Actuator, JointEffort, JointForce, JointTorque
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.constraints import AnyConstraint, Artificial
+from spacectl.model.constraints import AnyConstraint
 from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment
-from spacectl.model.joints import Fixed, Free, Joint, Prismatic, Revolute
+from spacectl.model.joints import Joint
 from spacectl.model.validation.points import check_carriers, check_points
 
 if TYPE_CHECKING:
     from spacectl.model.part import Part
     from spacectl.model.system import System
 
-__all__ = ["check_attachments", "find_component", "find_driven", "order_parts", "validate_system"]
+__all__ = ["check_attachments", "find_component", "order_parts", "validate_system"]
 
 
 def validate_system(system: System) -> None:
@@ -44,7 +44,7 @@ def validate_system(system: System) -> None:
     for part in tree:
         _known_frame(part.on, frames, f"part '{part.name}': on")
     drives = {item.joint: item for item in system.elements if isinstance(item, Drive)}
-    loops = {item.name: item for item in system.constraints if hasattr(item, "joint")}
+    loops = {item.name: item for item in system.constraints if item.closing_joint is not None}
     for actuator in system.actuators:
         _check_actuator(actuator, tree, frames, loops)
         for joint in (effort.joint for effort in actuator.joint_efforts if effort.joint in drives):
@@ -104,21 +104,6 @@ def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: 
     raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
 
 
-def find_driven(drive: Drive, parts: tuple[Part, ...]) -> Part:
-    """The part whose joint has the drive."""
-    what, joints = f"drive '{drive.name}'", {part.joint_name: part for part in parts}
-    if drive.joint not in joints:
-        raise ModelError(f"{what}: {unknown_name('joint', drive.joint, joints)}")
-    part = joints[drive.joint]
-    if not isinstance(part.joint, (Revolute, Prismatic)):
-        raise ModelError(
-            f"{what}: joint '{drive.joint}' is {type(part.joint).__name__}; a drive needs a Revolute or Prismatic joint"
-        )
-    if part.joint.prescribed is not None:
-        raise ModelError(f"{what}: the motion of joint '{drive.joint}' is prescribed; drive it or prescribe it")
-    return part
-
-
 def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
     driven: dict[str, str] = {}
     for item in elements:
@@ -151,7 +136,7 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
     """Coordinates and speeds share one list of names: 'j_dot' is the speed of 'j', so no joint may be called so."""
     owners: dict[str, str] = {}
     for part in tree:
-        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
         joint = [part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds)]
         for name in (*joint, *modal, *(f"{name}_dot" for name in modal)):
             if name in owners:
@@ -178,7 +163,7 @@ def _check_actuator(actuator: Actuator, tree: tuple[Part, ...], frames: set[str]
             continue
         if effort.joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', effort.joint, joints)}")
-        if isinstance(joints[effort.joint], Fixed):
+        if joints[effort.joint].is_fixed:
             raise ModelError(f"{what}: joint '{effort.joint}' is fixed; give it a joint that moves")
         owner: Any = loops.get(effort.joint) or next(part for part in tree if part.joint_name == effort.joint)
         unit = owner.joint.speeds[find_component(what, effort.component, owner)[1]][1]
@@ -193,7 +178,7 @@ def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
     for joint, component in element.ends:
         if joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', joint, joints)}")
-        if isinstance(joints[joint].joint, Fixed):
+        if joints[joint].joint.is_fixed:
             raise ModelError(f"{what}: joint '{joint}' is fixed; give it a joint that moves")
         coordinate, _ = find_component(what, component, joints[joint])
         if coordinate is None and getattr(element, "has_spring", True):
@@ -204,15 +189,14 @@ def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
 
 def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str]) -> None:
     what = f"constraint '{constraint.name}'"
-    for end in ("a", "b"):
-        if hasattr(constraint, end):
-            _known_frame(getattr(constraint, end), frames, f"{what}: {end}")
+    for end, on in zip("ab", constraint.ends or (), strict=False):
+        _known_frame(on, frames, f"{what}: {end}")
     states: set[str] = set()
     for part in system.tree:
-        modal = [f"{part.name}.{name}" for name, _ in getattr(part.body, "modal_labels", ())]
+        modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
         states.update(part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds))
         states.update((*modal, *(f"{name}_dot" for name in modal)))
-    for kind, name in getattr(getattr(constraint, "rule", None), "needs", ()):
+    for kind, name in constraint.needs:
         if kind == "state" and name not in states:
             raise ModelError(f"{what}: {unknown_name('coordinate or speed', name, sorted(states))}")
         if kind in ("position", "velocity", "angular_velocity", "rotation"):
@@ -222,22 +206,21 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
             f"{what}: compliance has {len(constraint.row_compliance)} values, expected 1 or {constraint.n_rows}, one for each "
             f"constraint equation ({', '.join(constraint.row_names)})"
         )
-    if isinstance(constraint.kind, Artificial):
-        inputs = [actuator.input_name for actuator in system.actuators]
-        for name in constraint.kind.by:
-            if name not in inputs:
-                raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
-        if len(constraint.kind.by) != constraint.n_rows:
-            raise ModelError(
-                f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.kind.by)} actuators "
-                f"({', '.join(constraint.kind.by)}); name one for each"
-            )
+    inputs = [actuator.input_name for actuator in system.actuators]
+    for name in constraint.maintained_by:
+        if name not in inputs:
+            raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
+    if constraint.maintained_by and len(constraint.maintained_by) != constraint.n_rows:
+        raise ModelError(
+            f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.maintained_by)} actuators "
+            f"({', '.join(constraint.maintained_by)}); name one for each"
+        )
 
 
 def _check_attachment(part: Part) -> None:
     """Shapes of a flexible body must vanish where its joint holds it: they are measured from there."""
     body = part.body
-    if not isinstance(body, FlexibleBody) or isinstance(part.joint, Free):
+    if not isinstance(body, FlexibleBody) or part.joint.is_free:
         return
     shapes = body.shapes_at(np.asarray(part.child_at))
     if shapes is None:
@@ -245,7 +228,7 @@ def _check_attachment(part: Part) -> None:
     scale = float(np.max(np.abs(body.material.Phi)))
     turned = float(np.max(np.abs(body.material.Psi), initial=0.0))
     held = [("displacement", shapes.Phi, scale)]
-    if not isinstance(part.joint, Fixed):  # a fixed part may be simply supported
+    if not part.joint.is_fixed:  # a fixed part may be simply supported
         held.append(("slope", shapes.Psi, turned))
     for what, value, size in held:
         worst = np.max(np.abs(value), axis=0)

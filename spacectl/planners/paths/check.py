@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import SolverError
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.paths.path import Path
 from spacectl.planners.paths.solve import SolvedPath, solve_path
 
@@ -64,7 +65,7 @@ class PathReport:
         return tuple(found)
 
 
-def check_path(eom: Any, path: Path, *, points: int = 241, p: Any = None) -> PathReport:
+def check_path(eom: EquationsOfMotion, path: Path, *, points: int = 241, p: Any = None) -> PathReport:
     """Look for singular places, crossings of the path with itself, corners and cusps.
 
     Parameters

@@ -15,6 +15,7 @@ import numpy as np
 
 from spacectl.codegen.batch_function import BatchFunction
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.paths.solve import PathPoints, SolvedPath
 
 __all__ = ["PathDynamics", "PathMotion"]
@@ -64,7 +65,7 @@ class PathDynamics:
         Run-time numbers.
     """
 
-    def __init__(self, eom: Any, solved: SolvedPath, p: np.ndarray):
+    def __init__(self, eom: EquationsOfMotion, solved: SolvedPath, p: np.ndarray):
         self.eom, self.solved, self.p = eom, solved, p
         terms = form_path_terms(_Key(eom))
         self._forces, self._map = BatchFunction(terms.forces, p), BatchFunction(terms.force_map, p)
@@ -129,7 +130,7 @@ class PathDynamics:
 class _Key:
     """Equations by their structure: other numbers share the terms."""
 
-    def __init__(self, eom: Any):
+    def __init__(self, eom: EquationsOfMotion):
         self.eom, self.text = eom, (eom.structure_hash, eom.formulation)
 
     def __eq__(self, other: object) -> bool:
@@ -151,7 +152,7 @@ class _Terms:
 def form_path_terms(key: Any) -> _Terms:
     """Generalised forces along a path as functions of (q, V, V', p)."""
     eom = key.eom
-    if "bias" in eom.numeric:
+    if "bias" in eom.handover.calls:
         raise ModelError(f"system '{eom.system.name}': too large for planning along a path; use formulation='kane'")
     q, V, dv = ca.SX.sym("q", eom.n_q), ca.SX.sym("V", eom.n_v), ca.SX.sym("dv", eom.n_v)
     p, t, rate = ca.SX.sym("p", len(eom.p)), ca.SX.sym("t"), ca.SX.sym("rate")
@@ -175,7 +176,7 @@ def form_path_terms(key: Any) -> _Terms:
     return terms
 
 
-def _force_map(eom: Any, t: Any, q: Any, p: Any) -> Any:
+def _force_map(eom: EquationsOfMotion, t: Any, q: Any, p: Any) -> Any:
     B = eom.functions["input_map"](t, q, p)
     if not eom.constraint_rows:
         return B
@@ -183,7 +184,7 @@ def _force_map(eom: Any, t: Any, q: Any, p: Any) -> Any:
     return ca.horzcat(B, E)
 
 
-def _kinematics(eom: Any, q: Any, p: Any) -> tuple[ca.Function, ca.Function] | None:
+def _kinematics(eom: EquationsOfMotion, q: Any, p: Any) -> tuple[ca.Function, ca.Function] | None:
     """W(q) and the derivative of W(q) v along q'; None where q' = V."""
     v, dq = ca.SX.sym("v", eom.n_v), ca.SX.sym("dq", eom.n_q)
     q_dot = eom.functions["q_dot"](0.0, q, v, p)
@@ -195,7 +196,7 @@ def _kinematics(eom: Any, q: Any, p: Any) -> tuple[ca.Function, ca.Function] | N
     return None
 
 
-def _require_polynomial(eom: Any, terms: _Terms) -> None:
+def _require_polynomial(eom: EquationsOfMotion, terms: _Terms) -> None:
     """The bias at other speeds is what its terms up to the second say: no dry friction, no other law of speed."""
     rng = np.random.default_rng(0)
     q = np.asarray(eom.x_rest)[: eom.n_q] + 0.3 * rng.standard_normal(eom.n_q)

@@ -16,6 +16,7 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.expression import NamedExpression
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.paths.curves import Curve, LineCurve
 
 __all__ = ["ImplicitPath", "JointPath", "Path", "SlewPath", "TaskPath"]
@@ -61,11 +62,11 @@ class Path:
         """The curve that s runs along."""
         raise NotImplementedError
 
-    def conditions(self, q: Any, y: Any, sigma: Any, eom: Any) -> Any:
+    def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
         """``G(q, sigma)``, zero on the path, with sigma the point of `shape`; y are the outputs at rest."""
         raise NotImplementedError
 
-    def explicit(self, eom: Any) -> list[int] | None:
+    def explicit(self, eom: EquationsOfMotion) -> list[int] | None:
         """Where the curve's values are coordinates themselves: their places in q; None if they must be solved for."""
         return None
 
@@ -104,10 +105,10 @@ class JointPath(Path):
     def shape(self) -> Curve:
         return self.curve
 
-    def conditions(self, q: Any, y: Any, sigma: Any, eom: Any) -> Any:
+    def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
         return q[list(eom.labels.q.indices(self.coordinates))] - sigma
 
-    def explicit(self, eom: Any) -> list[int] | None:
+    def explicit(self, eom: EquationsOfMotion) -> list[int] | None:
         places = list(eom.labels.q.indices(self.coordinates))
         is_plain = not eom.quaternions and not eom.constraint_rows and not self.free_floating
         return places if is_plain else None
@@ -138,7 +139,7 @@ class TaskPath(Path):
     def shape(self) -> Curve:
         return self.curve
 
-    def conditions(self, q: Any, y: Any, sigma: Any, eom: Any) -> Any:
+    def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
         return y[list(eom.labels.y.indices(self.outputs))] - sigma
 
 
@@ -181,7 +182,7 @@ class ImplicitPath(Path):
     def shape(self) -> Curve:
         return LineCurve(start=(self.begin,), end=(self.end,))
 
-    def conditions(self, q: Any, y: Any, sigma: Any, eom: Any) -> Any:
+    def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
         def quantity(kind: str, name: str) -> Any:
             if kind == "number" and name == "s":
                 return sigma
@@ -231,7 +232,7 @@ class SlewPath(Path):
     def shape(self) -> Curve:
         return LineCurve(start=(0.0,), end=(self.angle,))
 
-    def conditions(self, q: Any, y: Any, sigma: Any, eom: Any) -> Any:
+    def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
         """Quaternion of the begin times the turn, compared by the vector part of the remaining rotation."""
         first = next((k for k in eom.quaternions if eom.states[k].rsplit(".", 1)[0] == self.joint), None)
         if first is None:

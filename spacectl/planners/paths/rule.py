@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.paths.path import Path
 
 __all__ = ["PathRule", "form_rule"]
@@ -53,7 +54,7 @@ def _along(function: ca.Function, columns: list[np.ndarray], p: np.ndarray) -> l
     return [value.full().reshape(r, n, w).transpose(1, 0, 2) for value, (r, w) in zip(found, sizes, strict=True)]
 
 
-def form_rule(eom: Any, path: Path) -> PathRule:
+def form_rule(eom: EquationsOfMotion, path: Path) -> PathRule:
     """Conditions of a path for given equations of motion.
 
     Raises
@@ -86,14 +87,14 @@ def form_rule(eom: Any, path: Path) -> PathRule:
     return PathRule(first_terms, ca.Function("path_second", arguments, [ca.densify(r2), ca.densify(dk)]), n_position)
 
 
-def _outputs_at_rest(eom: Any, path: Path, q: Any, p: Any) -> Any:
+def _outputs_at_rest(eom: EquationsOfMotion, path: Path, q: Any, p: Any) -> Any:
     if eom.n_y == 0:
         return ca.SX(0, 1)
     function = eom.functions["sensors"]
     return function(0.0, ca.vertcat(q, ca.SX.zeros(eom.n_v)), p)
 
 
-def _position_rows(eom: Any, q: Any, p: Any) -> Any:
+def _position_rows(eom: EquationsOfMotion, q: Any, p: Any) -> Any:
     n = len(eom.position_rows)
     if n < len(eom.constraint_rows):
         extra = [name for name in eom.constraint_rows if name not in eom.position_rows]
@@ -101,7 +102,7 @@ def _position_rows(eom: Any, q: Any, p: Any) -> Any:
     return eom.functions["residual"](0.0, q, ca.SX.zeros(eom.n_v), p)[:n] if n else ca.SX(0, 1)
 
 
-def _momentum_rows(eom: Any, path: Path, q: Any, p: Any) -> Any:
+def _momentum_rows(eom: EquationsOfMotion, path: Path, q: Any, p: Any) -> Any:
     """Rows ``M_b W^+`` of the speeds that no actuator drives: zero momentum is ``M_b v = 0``."""
     B = np.asarray(eom.input_map(0.0, np.asarray(eom.x_rest)[: eom.n_q]))
     free = [i for i in range(eom.n_v) if not np.any(B[i])]

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.paths.curves import Curve
 from spacectl.planners.paths.path import Path
 from spacectl.planners.paths.rule import PathRule, form_rule
@@ -98,7 +99,7 @@ class SolvedPath:
         return _newton(self.rule, q, sigma, self.p, self.weights, self.path, s)
 
 
-def solve_path(eom: Any, path: Path, p: Any = None) -> SolvedPath:
+def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
     """A path for given equations of motion.
 
     Parameters

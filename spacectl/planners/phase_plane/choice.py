@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.paths.path import Path
 from spacectl.planners.phase_plane.plan_phase_plane import plan_phase_plane
 from spacectl.planners.plan import Plan
@@ -47,7 +48,7 @@ class PathChoice:
 
 
 def choose_path(
-    eom: Any, paths: Sequence[Path], *, limits: Any = None, p: Any = None, points: int = 1000
+    eom: EquationsOfMotion, paths: Sequence[Path], *, limits: Any = None, p: Any = None, points: int = 1000
 ) -> PathChoice:
     """Plan each of several paths and take the fastest (003 section 8.2.2: a path selected from a few possible ones).
 

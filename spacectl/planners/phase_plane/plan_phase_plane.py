@@ -17,7 +17,7 @@ from spacectl.core.labels import Labels
 from spacectl.core.limits import require_memory
 from spacectl.core.outcome import Outcome
 from spacectl.core.trajectory import Trajectory
-from spacectl.dynamics.waist.equations import require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.planners.paths.dynamics import PathDynamics
 from spacectl.planners.paths.limit_rows import LimitRows, form_rows
 from spacectl.planners.paths.limits import as_limits
@@ -68,7 +68,7 @@ class PhasePlane:
 
 
 def plan_phase_plane(
-    eom: Any,
+    eom: EquationsOfMotion,
     path: Path,
     *,
     limits: Any = None,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.waist.equations import require_equations
+from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.planners.paths.dynamics import PathDynamics
 from spacectl.planners.paths.limit_rows import LimitRows, form_rows
 from spacectl.planners.paths.limits import as_limits
@@ -29,7 +29,7 @@ LARGE = 1e60
 
 
 def plan_reachability(
-    eom: Any,
+    eom: EquationsOfMotion,
     path: Path,
     *,
     limits: Any = None,

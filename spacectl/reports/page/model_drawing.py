@@ -10,12 +10,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.model.actuators import Actuator
-from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.part import Part
 from spacectl.model.system import System
-from spacectl.model.tethers import LineElement
-from spacectl.model.tethers.line import LineMass, LineRod, LineSpool, LineSwivel
 from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["draw_model"]
@@ -51,7 +47,7 @@ def draw_model(system: System) -> dict[str, Any]:
         rails.append(f"M{above[0]} {above[1]} V{y} H{x}" if x > above[0] else f"M{x} {above[1]} V{y}")
         places[part.name] = (x, y)
         rows.append(
-            {"x": x, "y": y, "kind": _kind(part), "title": _title(part, system), "detail": _detail(part, system)}
+            {"x": x, "y": y, "kind": part.body.drawn_as, "title": _title(part, system), "detail": _detail(part, system)}
         )
     width = max(row["x"] + 26 + max(BOLD * len(row["title"]), THIN * len(row["detail"])) for row in rows)
     return {
@@ -69,7 +65,7 @@ def _walk(system: System) -> list[tuple[Part, str, int]]:
     children: dict[str, list[Part]] = {}
     names = {part.name for part in system.tree}
     for part in system.tree:
-        if not isinstance(part.body, (Rotor, LineSwivel, LineSpool, LineMass)):
+        if part.body.drawn_as:
             children.setdefault(_carrier(part, system, names), []).append(part)
     sizes: dict[str, int] = {}
     for part in reversed(system.tree):  # children before parents
@@ -98,33 +94,28 @@ def _walk(system: System) -> list[tuple[Part, str, int]]:
 def _carrier(part: Part, system: System, names: set[str]) -> str:
     """Name of the body that carries a part, through the hidden parts of a tether; empty for the root."""
     name = part.on.split(".")[0]
-    while name in names and isinstance(system.part(name).body, (LineSwivel, LineSpool, LineMass, Rotor)):
+    while name in names and not system.part(name).body.drawn_as:
         name = system.part(name).on.split(".")[0]
     return name if name in names else ""
 
 
-def _kind(part: Part) -> str:
-    if isinstance(part.body, FlexibleBody):
-        return "flexible"
-    return "line" if isinstance(part.body, LineRod) else "rigid"
-
-
 def _title(part: Part, system: System) -> str:
-    body: Any = part.body
-    if isinstance(body, FlexibleBody):
+    if part.body.is_flexible:
+        body = part.body.flexible
         hertz = body.frequencies / (2.0 * np.pi)
         shown = ", ".join(f"{value:.3g}" for value in hertz[:MODES]) + (", …" if len(hertz) > MODES else "")
         mass = format_value(float(f"{np.sum(body.material.mass):.4g}"))
         word = "mode" if body.n_modes == 1 else "modes"
         return f"{part.name}: {type(body).__name__.lower()}, {mass} kg, {body.n_modes} {word} ({shown} Hz)"
-    if isinstance(body, LineRod):
-        line: Any = next(item for item in system.elements if isinstance(item, LineElement) and item.name == body.line)
+    if part.body.line:
+        line: Any = next(item for item in system.point_elements if item.name == part.body.line)
         return f"{part.name}: tether, {line.start:.4g} m at the start, {line.density:.4g} kg/m"
-    return f"{part.name}: rigid, {format_value(float(body.mass))} kg"
+    solid = part.body.solid
+    return f"{part.name}: rigid" + ("" if solid is None else f", {format_value(solid.mass)} kg")
 
 
 def _detail(part: Part, system: System) -> str:
-    turning = system.part(f"{part.name}_swivel") if isinstance(part.body, LineRod) else part
+    turning = system.part(part.on.split(".")[0]) if part.body.line else part  # its other joint is the reel
     joint: Any = turning.joint
     kind, name = type(joint).__name__.lower(), turning.joint_name
     text = kind if kind == "fixed" else f"{kind} joint '{name}'"
@@ -170,13 +161,10 @@ def _notes(system: System, count: int) -> list[str]:
     notes = [f"and {count - SHOWN} more bodies"] if count > SHOWN else []
     rules: dict[str, list[str]] = {}
     for constraint in system.constraints:
-        kind = type(getattr(constraint, "kind", None)).__name__.lower()
         word = WORDS.get(type(constraint).__name__, "constraint")
-        rules.setdefault(word if kind in ("nonetype", "natural") else f"{word}, kept by actuators", []).append(
-            constraint.name
-        )
+        rules.setdefault(word if constraint.is_natural else f"{word}, kept by actuators", []).append(constraint.name)
     notes += [f"{word}: {', '.join(names)}" for word, names in rules.items()]
-    brought = {part.name for part in system.tree if isinstance(part.body, LineRod)}
+    brought = {part.name for part in system.tree if part.body.drawn_as == "line"}
     kinds: dict[str, list[str]] = {}
     for element in system.elements:
         if element.name not in brought:

@@ -9,6 +9,7 @@ import numpy as np
 
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.trajectory import Trajectory
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.analysis.stability import judge_stability
 from spacectl.model.attachments import find_compliances
 from spacectl.planners.phase_plane.figure import draw_phase_plane
@@ -24,7 +25,7 @@ POLES = 24
 GAINS = (12, 26)  # largest table of gains: inputs, states
 
 
-def equation_summary(title: str, eom: Any) -> dict[str, Any]:
+def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
     """Names, formulation, constraint rows and operation counts of equations of motion."""
     labels = eom.labels
     rows = [
@@ -142,7 +143,7 @@ def _shortened(names: list[str]) -> str:
     return ", ".join(names[:NAMES]) + more
 
 
-def _operations(eom: Any) -> str:
+def _operations(eom: EquationsOfMotion) -> str:
     if len(eom.system.tree) > COUNTED:
         return ""
     try:

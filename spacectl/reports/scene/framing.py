@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.joints import Free
 from spacectl.model.part import Part
 from spacectl.reports.scene.loads import find_lines
 from spacectl.reports.scene.looks import bent_points, find_skeleton
@@ -35,7 +33,7 @@ def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray
     still, first = np.zeros((motion.t.size, 3)), next(iter(motion.p))
     near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
     roots = motion.system.environment.root_names
-    is_held = any(part.on in roots and not isinstance(part.joint, Free) for part in motion.system.tree)
+    is_held = any(part.on in roots and not part.joint.is_free for part in motion.system.tree)
     factor = FAR if is_held or "orbit" in roots else NEAR
     distance = float(np.max(np.abs(motion.p[first][0])))
     return (motion.p[first], first) if far > factor * near or distance > 1e5 * near else (still, "")
@@ -62,8 +60,8 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
     if part.name in solids:
         low, high = solids[part.name].vertices.min(axis=0), solids[part.name].vertices.max(axis=0)
         return np.array([[[a, b, c] for a in (low[0], high[0]) for b in (low[1], high[1]) for c in (low[2], high[2])]])
-    if isinstance(part.body, FlexibleBody):
-        material = part.body.material
+    if part.body.is_flexible:
+        material = part.body.flexible.material
         kept = np.unique(np.linspace(0, len(material.X) - 1, OUTLINE).astype(int))
         return bent_points(material, kept, motion.eta[part.name][rows])
     return np.zeros((1, 1, 3))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacectl.model.actuators import Effort, JointEffort
-from spacectl.model.elements import PointElement
-from spacectl.model.tethers import Tether
 from spacectl.reports.scene.motion import Motion
 
 __all__ = ["Arrow", "LineTrack", "find_arrows", "find_lines"]
@@ -44,14 +42,9 @@ class Arrow:
 def find_lines(motion: Motion) -> list[LineTrack]:
     """All tethers, and the springs between points."""
     found = []
-    for element in motion.system.elements:
-        if isinstance(element, Tether):
-            points = [motion.point(element.on, element.at), motion.p[element.name]]
-        elif isinstance(element, PointElement) and len(element.points) > 1:
-            points = [
-                motion.point(frame, getattr(element, key) if key else np.zeros(3)) for frame, key in element.points
-            ]
-        else:
+    for element in motion.system.point_elements:
+        points = [motion.point(frame, at) for frame, at in element.drawn]
+        if len(points) < 2:
             continue
         kind = "tether" if "Tether" in type(element).__name__ else "spring"
         found.append(LineTrack(element.name, kind, np.stack(points, axis=1)))

@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
 from spacectl.core.shape import Shape
-from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.rigid import RigidBody
-from spacectl.model.constraints import Loop
-from spacectl.model.joints import Free
+from spacectl.model.bodies.base.body import Solid as Mass
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.reports.scene.motion import Motion, deflection
@@ -47,10 +45,10 @@ def rigid_looks(motion: Motion, shapes: Mapping[str, Shape | Sequence[Shape]]) -
     points = np.concatenate(list(skeleton.values()), axis=1)
     seen = (points, points - points[:, :1])  # from the root, and from the first body: travel does not count
     extent = min(float(np.linalg.norm(np.ptp(item, axis=(0, 1)))) for item in seen)
-    boxes = [float(np.linalg.norm(equal_box(part.body)[0])) for part in _rigid_parts(motion.system)]
+    boxes = [float(np.linalg.norm(equal_box(solid)[0])) for _, solid in _rigid_parts(motion.system)]
     size = extent if extent > 1e-3 * max(boxes, default=0.0) else max([extent, *boxes])
     found = {}
-    for part in _rigid_parts(motion.system):
+    for part, _ in _rigid_parts(motion.system):
         others = np.concatenate(
             [points.reshape(-1, 3) for points in _seen_by(motion, part, skeleton)] or [np.zeros((0, 3))]
         )
@@ -86,11 +84,13 @@ def rigid_solid(
     hub : float
         Half the size to which a box is made smaller at most [m].
     """
-    body: Any = part.body
-    given = shapes.get(body.name)
+    given = shapes.get(part.name)
     if given is not None:
         return merge(solid_of(item) for item in ([given] if isinstance(given, Shape) else given))
-    com = np.asarray(body.com)
+    body = part.body.solid
+    if body is None:
+        raise ModelError(f"body '{part.name}' is not drawn as a solid")
+    com = body.com
     own, carried = _ends(part, system)
     size, R = equal_box(body)
     reach = max((float(np.linalg.norm(end - com)) for end in (own, *carried) if end is not None), default=np.inf)
@@ -110,7 +110,7 @@ def rigid_solid(
     return merge([box(size).moved(R, com), *legs])
 
 
-def equal_box(body: Any) -> tuple[np.ndarray, np.ndarray]:
+def equal_box(body: Mass) -> tuple[np.ndarray, np.ndarray]:
     """Size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
     moments, R = np.linalg.eigh(np.asarray(body.inertia))
     per_mass = 6.0 / body.mass if body.mass > 0.0 else 0.0  # nothing to see of a body without mass
@@ -127,10 +127,12 @@ def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
     for part in motion.system.tree:
         R, p, body = motion.R[part.name][rows], motion.p[part.name][rows], part.body
         points = np.zeros((len(rows), 1, 3))
-        if isinstance(body, FlexibleBody):
-            points = np.concatenate([points, bent_points(body.material, [0, -1], motion.eta[part.name][rows])], axis=1)
-        elif isinstance(body, RigidBody):
-            points = np.concatenate([points, np.broadcast_to(np.asarray(body.com), points.shape)], axis=1)
+        solid = body.solid
+        if body.is_flexible:
+            bent = bent_points(body.flexible.material, [0, -1], motion.eta[part.name][rows])
+            points = np.concatenate([points, bent], axis=1)
+        elif solid is not None:
+            points = np.concatenate([points, np.broadcast_to(solid.com, points.shape)], axis=1)
         found[part.name] = p[:, None] + np.einsum("nij,nkj->nki", R, points)
     return found
 
@@ -142,8 +144,10 @@ def bent_points(material: Any, kept: Any, eta: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _rigid_parts(system: System) -> list[Part]:
-    return [part for part in system.tree if isinstance(part.body, RigidBody)]
+def _rigid_parts(system: System) -> list[tuple[Part, Mass]]:
+    """Parts that are drawn as solids."""
+    solids = ((part, part.body.solid) for part in system.tree)
+    return [(part, solid) for part, solid in solids if solid is not None]
 
 
 def _seen_by(motion: Motion, part: Part, skeleton: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -155,19 +159,18 @@ def _seen_by(motion: Motion, part: Part, skeleton: Mapping[str, np.ndarray]) -> 
 
 def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarray]]:
     """Where the body's own joint holds it (none for a free one), and where it carries others."""
-    own = None if isinstance(part.joint, Free) else np.asarray(part.child_at)
+    own = None if part.joint.is_free else np.asarray(part.child_at)
     carried = []
     for child in system.parts:
-        if child.on == part.name and not isinstance(child.joint, Free):
+        if child.on == part.name and not child.joint.is_free:
             carried.append(np.asarray(child.at))
         elif child.on.startswith(f"{part.name}."):
             carried.append(_frame_at(part, child.on))
     for loop in system.constraints:
-        if isinstance(loop, Loop):
-            ends = ((loop.a, loop.at_a), (loop.b, loop.at_b))
-            carried += [
-                _frame_at(part, frame) + np.asarray(at) for frame, at in ends if frame.split(".")[0] == part.name
-            ]
+        if loop.closing_joint is not None:
+            n = loop.numbers()
+            ends = zip(loop.ends or (), (n["at_a"], n["at_b"]), strict=True)
+            carried += [_frame_at(part, on) + np.asarray(at.value) for on, at in ends if on.split(".")[0] == part.name]
     return own, carried
 
 

@@ -13,7 +13,6 @@ from scipy.spatial.transform import Rotation
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.described import described_system
-from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.system import System
 
 __all__ = ["Motion", "deflection", "find_motion"]
@@ -56,8 +55,8 @@ class Motion:
         body = self.system.part(name).body
         found = next(item for item in body.frames if item.name == inner)
         at, turn = np.broadcast_to(np.asarray(found.at), (n, 3)), np.eye(3)[None]
-        if isinstance(body, FlexibleBody):
-            shapes = body.shapes_at(np.asarray(found.at))
+        if body.is_flexible:
+            shapes = body.flexible.shapes_at(np.asarray(found.at))
             if shapes is not None:
                 eta = self.eta[name]
                 at = at + deflection(shapes.Phi[None], shapes.G[None], eta)[:, 0]
@@ -100,9 +99,8 @@ def find_motion(simulation: Any, *, most: int, stretch: float = 1.0) -> Motion:
     rows = good[np.unique(np.linspace(0, good.size - 1, min(most, good.size)).astype(int))]
     t, x = simulation.t[rows], np.array(simulation.x[rows])
     places = {
-        part.name: [eom.labels.q.index(f"{part.name}.{name}") for name, _ in part.body.modal_labels]
-        for part in eom.system.tree
-        if isinstance(part.body, FlexibleBody)
+        body.name: [eom.labels.q.index(f"{body.name}.{name}") for name in body.modal_names]
+        for body in eom.system.flexible_bodies
     }
     x[:, sorted({i for columns in places.values() for i in columns})] *= stretch
     data = simulation.dataset

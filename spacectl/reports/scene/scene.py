@@ -91,7 +91,7 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[
 
 
 def _flexible(motion: Motion) -> dict[str, FlexibleBody]:
-    return {part.name: part.body for part in motion.system.tree if isinstance(part.body, FlexibleBody)}
+    return {body.name: body for body in motion.system.flexible_bodies}
 
 
 def _skin(i: int, name: str, body: FlexibleBody, size: float) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def choose_tier(eom: EquationsOfMotion, tier: Tier, driver: str) -> Tier:
 
 def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction:
     """The right-hand side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
-    if (tier in ("native", "data-driven") and is_native(eom)) or (tier == "vm" and "x_dot" in eom.numeric):
+    if (tier in ("native", "data-driven") and is_native(eom)) or (tier == "vm" and eom.handover.solves_in_calls):
         try:
             kind: Kind = "data-driven" if tier == "data-driven" else "auto"
             made, native = native_plant(eom, p, kind)
@@ -137,7 +137,7 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
             if tier != "vm":
                 raise
             bound = _bind_calls(eom, p)
-    elif "x_dot" in eom.numeric:
+    elif eom.handover.solves_in_calls:
         bound = _bind_calls(eom, p)
     else:
         bound = bind_casadi(eom.functions["x_dot"], tier, p=p)
@@ -155,8 +155,8 @@ def bind_projection(
     """
     if not eom.constraint_rows:
         return None
-    if tier in ("native", "data-driven") and "project" in eom.numeric and not careful:
-        bound = bind_native(eom.numeric["project"](p, around))
+    if tier in ("native", "data-driven") and eom.handover.projection is not None and not careful:
+        bound = bind_native(eom.handover.projection(p, around))
     elif tier in ("native", "data-driven"):
         bound = bind_native(compile_projection(eom, p, careful=careful, around=around))
     else:

@@ -9,7 +9,6 @@ import numpy as np
 from spacectl.core.errors import warn
 from spacectl.dynamics.reactions.tension import find_tension
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.tethers import Tether
 
 __all__ = ["warn_if_pushing"]
 
@@ -35,7 +34,7 @@ def warn_if_pushing(eom: EquationsOfMotion, pieces: Sequence[Motion]) -> dict[st
         Least tension of each straight tether that pushes [N], for the stats of the run.
     """
     found = {}
-    for name in [item.name for item in eom.system.elements if isinstance(item, Tether)]:
+    for name in [item.name for item in eom.system.point_elements if item.tension_axis is not None]:
         t, tension = _history(eom, name, pieces)
         is_pushing = tension < -_ROUNDING * np.max(np.abs(tension), initial=0.0)
         if np.any(is_pushing):

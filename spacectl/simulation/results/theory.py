@@ -10,7 +10,7 @@ import numpy as np
 from spacectl.core.errors import warn
 from spacectl.dynamics.described import described_system
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
+from spacectl.model.bodies.base.flexible import WITHIN_THEORY
 
 __all__ = ["judge_theory", "theory_errors", "warn_beyond_theory"]
 
@@ -45,10 +45,9 @@ def theory_errors(eom: EquationsOfMotion, x: np.ndarray, p: Any = None) -> dict[
     if not len(states):
         return {}
     found = {}
-    for part in described_system(eom, p).tree:
-        if isinstance(part.body, FlexibleBody):
-            columns = [eom.coordinates.index(f"{part.name}.{name}") for name in part.body.modal_names]
-            found[part.name] = float(np.max(part.body.theory_error(states[:, columns])))
+    for body in described_system(eom, p).flexible_bodies:
+        columns = [eom.coordinates.index(f"{body.name}.{name}") for name in body.modal_names]
+        found[body.name] = float(np.max(body.theory_error(states[:, columns])))
     return found
 
 
@@ -61,7 +60,7 @@ def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any]) -> Non
     others = [f"'{name}'" for name in beyond if name != worst]
     also = f" (also {', '.join(others)})" if others else ""
     if beyond[worst] < 1.0:
-        remedy = eom.system.part(worst).body.theory_remedy(beyond[worst])  # type: ignore[union-attr]
+        remedy = eom.system.part(worst).body.flexible.theory_remedy(beyond[worst])
         verdict = f"results may be off by about {100.0 * beyond[worst]:.2g} %; {remedy}"
     else:  # an estimate of second order says nothing here, and no number of segments is sensible
         verdict = "results are qualitative at best; look for an unstable motion, or cut a beam into segments"

@@ -11,7 +11,6 @@ from spacectl.dynamics.constraints.diagnosis import DEPENDENT_CURE, diagnose_con
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.tree.undefined import explain_undefined
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.tethers import LineElement
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.reference.guards import BY_GUARD, BY_STATE
 from spacectl.simulation.events import Guard
@@ -73,10 +72,10 @@ def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
     if _is_at_its_limit(data, loop):
         return f"; {_limit(data, eom, loop)}"
     summary = f"; of the loops at t = {data.t:.9g} s, {loop} is nearest to a singular closure ({loop.measure})"
-    if "aggregates" in eom.numeric:
+    if eom.handover.aggregates is not None:
         return summary
     report = diagnose_constraints(eom, data.t, data.s[: data.n_x], u=data.u, p=data.plant.arguments[3])
-    cure = DEPENDENT_CURE if eom.formulation == "multipliers" and report.dependent else ""
+    cure = DEPENDENT_CURE if eom.handover.needs_independent_equations and report.dependent else ""
     return f"{summary}; the constraints there: {report.message}, leverage {report.adequacy:.1e}{cure}"
 
 
@@ -108,8 +107,7 @@ def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:
     """What is wrong with the lengths of tethers where the run stopped."""
     x, found = dict(zip(eom.states, data.s, strict=False)), []
     for line in getattr(eom.system, "point_elements", ()):
-        if isinstance(line, LineElement):
-            found.append(line.fault(t, x.get(line.length_joint)))
+        found.append(line.fault(t, x.get(line.length_joint)))
     return "; ".join(filter(None, found))
 
 

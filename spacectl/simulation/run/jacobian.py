@@ -17,8 +17,8 @@ from spacectl.codegen.bound_function import BoundFunction
 from spacectl.codegen.native_function import NativeFunction
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
+from spacectl.dynamics.recursion.elements import serves_derivatives
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel
-from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_native
@@ -65,12 +65,12 @@ def _calls_python(function: ca.Function) -> bool:
 
 
 def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> BoundFunction | None:
-    if eom.formulation == "articulated" and serves_tree(eom.system) and tier != "callback":
+    if eom.handover.recurses_over_tree and serves_derivatives(eom.system) and tier != "callback":
         try:
             return bind_native(_tree_slopes(eom, p))
         except SolverError:  # no compiler
             pass
-    if "x_dot" in eom.numeric and eom.n_v > UNROLL_LIMIT:
+    if eom.handover.solves_in_calls and eom.n_v > UNROLL_LIMIT:
         return None
     if eom.constraint_rows and tier in ("native", "data-driven"):
         return None

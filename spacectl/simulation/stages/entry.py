@@ -11,7 +11,6 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.formulations.switching import constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.model.constraints import FrameConstraint
 from spacectl.simulation.driver.reference.guards import guard_values
 from spacectl.simulation.driver.reference.steps import GO
 from spacectl.simulation.run.run import Run
@@ -100,7 +99,7 @@ def close_gaps(
             f"open by {wide[worst]:.3g}"
         )
     sides = eom.call("sides", t, state[:n_q], p=p)[0].reshape(-1)
-    framed = [item.name for item in constraints_of(eom) if isinstance(item, FrameConstraint)]
+    framed = [item.name for item in constraints_of(eom) if item.has_side]
     turned = [name for name, side in zip(framed, sides, strict=True) if not side > 0.0]
     if turned:
         raise SolverError(

@@ -75,7 +75,7 @@ def test_a_missing_unit_norm_is_named_alike_in_every_formulation(formulation: st
     assert set(found) == {told} and all(word in told for word in words) and "'other'" not in told
     report = diagnose_constraints(eom, 0.0, x)
     assert report.motion_rank == 13 and report.undetermined == ("base.qw_dot + 0.75 base.qx_dot",)
-    assert np.all(np.isnan(eom.compiled().x_dot(x)[14:]))
+    assert np.all(np.isnan(eom.compiled().x_dot(0.0, x)[14:]))
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -186,7 +186,7 @@ def test_a_link_without_mass_is_a_rule_of_the_distance(formulation: str) -> None
     np.testing.assert_allclose(y[[1, 4]], x[[1, 3]], atol=1e-11)
     assert find_rank(eom.mass_matrix(0.0, y[:3]), np.zeros((0, 3))).rank == 2  # M alone is singular
     np.testing.assert_allclose(eom.v_dot(0.0, y[:3], y[3:])[:2], expected, atol=1e-11)
-    np.testing.assert_allclose(eom.compiled().x_dot(y)[3:5], expected, atol=1e-11)
+    np.testing.assert_allclose(eom.compiled().x_dot(0.0, y)[3:5], expected, atol=1e-11)
     runs = [simulate(item, x0=state, t_span=(0.0, 0.5)).x[-1] for item, state in ((rule, x), (eom, y))]
     np.testing.assert_allclose(runs[1][:2], runs[0][:2], atol=1e-7)
 

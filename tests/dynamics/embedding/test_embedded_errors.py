@@ -51,7 +51,7 @@ def test_a_singular_closure_is_named() -> None:
     ) as caught:
         eom.v_dot(0.0, folded[:3], folded[3:], [1.0])
     assert "parallelogram" in str(caught.value)
-    assert np.all(np.isnan(eom.compiled().x_dot(folded, np.ones(1))))
+    assert np.all(np.isnan(eom.compiled().x_dot(0.0, folded, np.ones(1))))
     near = make_consistent(eom, eom.state(crank_pin=-1.5, coupler_pin=1.5, rocker_pin=-1.5), hold=("crank_pin",)).x
     assert np.all(np.isfinite(eom.x_dot(0.0, near, [1.0])))
 

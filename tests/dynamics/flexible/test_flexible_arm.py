@@ -164,7 +164,7 @@ def test_native_code_gives_the_same_rates() -> None:
     eom = form_equations(flyer())
     x = eom.state(eom.state() + 0.02 * np.random.default_rng(1).normal(size=eom.n_x))
     expected = eom.x_dot(0.0, x, np.zeros(0))
-    found = eom.compiled().x_dot(x, np.zeros(0))
+    found = eom.compiled().x_dot(0.0, x, np.zeros(0))
     np.testing.assert_allclose(
         found, expected, rtol=1e-11, atol=1e-11 * np.max(np.abs(expected))
     )  # another order of sums

@@ -152,7 +152,7 @@ def test_rounding_of_rows_that_hold_nothing_is_no_row(make: Any) -> None:
     x, y = (np.asarray(close_loops(e, e.state(crank_pin=0.2, crank_pin_dot=1.0)).x) for e in (eom, level))
     np.testing.assert_allclose(x, y, atol=1e-13)
     np.testing.assert_allclose(eom.x_dot(0.0, x), level.x_dot(0.0, x), atol=1e-11)
-    np.testing.assert_allclose(eom.compiled().x_dot(x, np.zeros(0)), eom.x_dot(0.0, x), atol=1e-12)
+    np.testing.assert_allclose(eom.compiled().x_dot(0.0, x, np.zeros(0)), eom.x_dot(0.0, x), atol=1e-12)
 
 
 def test_elimination_does_not_pivot_on_rounding() -> None:

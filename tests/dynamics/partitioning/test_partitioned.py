@@ -114,7 +114,7 @@ def test_native_code_and_its_twins_agree(name: str) -> None:
     q, v, u = state_of(eom, 1)
     x = np.concatenate([q, v])
     expected = eom.x_dot(0.0, x, u)
-    np.testing.assert_allclose(eom.compiled().x_dot(x, u), expected, atol=1e-12 * np.max(np.abs(expected)))
+    np.testing.assert_allclose(eom.compiled().x_dot(0.0, x, u), expected, atol=1e-12 * np.max(np.abs(expected)))
     y = eom.state(x + 0.01 * np.random.default_rng(2).standard_normal(eom.n_x))
     native = bind_projection(eom, "native", eom.p, careful=False)
     assert native is not None

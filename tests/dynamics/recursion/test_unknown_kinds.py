@@ -94,7 +94,7 @@ def test_a_field_of_ones_own_acts_in_all_formulations(n: int) -> None:
     for formulation in ("kane", "articulated", "embedded"):
         eom = form_equations(system, formulation=formulation)
         assert eom.v_dot(0.0, q, np.zeros(n), np.zeros(0)) == pytest.approx(expected, rel=1e-10), formulation
-        native = eom.compiled().x_dot(np.concatenate([q, np.zeros(n)]), np.zeros(0))
+        native = eom.compiled().x_dot(0.0, np.concatenate([q, np.zeros(n)]), np.zeros(0))
         assert native[n:] == pytest.approx(expected, rel=1e-10), formulation
 
 

@@ -162,7 +162,7 @@ def test_three_translations_are_three_slides_in_a_row_in_every_kernel() -> None:
         eom = form_equations(carried(True), formulation=formulation)
         np.testing.assert_allclose(eom.x_dot(0.0, x), expected, rtol=1e-11, atol=1e-12)
     native = eom.compiled(kind="data-driven")
-    np.testing.assert_allclose(np.asarray(native.x_dot(x, np.zeros(0))), expected, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(np.asarray(native.x_dot(0.0, x, np.zeros(0))), expected, rtol=1e-11, atol=1e-12)
     by_kernel = np.asarray(linearize(eom, x, check=False).A)
     by_casadi = np.asarray(linearize(form_equations(carried(True), formulation="kane"), x, check=False).A)
     np.testing.assert_allclose(by_kernel, by_casadi, rtol=0, atol=1e-11 * np.max(np.abs(by_casadi)))

@@ -252,7 +252,8 @@ def test_one_row_that_vanishes(rtol: float) -> None:
 def test_nearness_by_two_roads(formulation: str) -> None:
     """Native code and numpy agree; it falls evenly towards a singular position."""
     eom, x0 = equations(formulation)
-    native: Any = eom.numeric["project"](eom.p) if "project" in eom.numeric else compile_projection(eom, eom.p)
+    own = eom.handover.projection
+    native: Any = compile_projection(eom, eom.p) if own is None else own(eom.p)
     bound = bind_native(native)
     bound.arguments[2][:] = eom.p
     found = []

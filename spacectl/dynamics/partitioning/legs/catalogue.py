@@ -30,8 +30,7 @@ from spacectl.dynamics.partitioning.legs.straight import straight_leg
 from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint, Loop, PointOnPlane
-from spacectl.model.joints import Revolute
+from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
@@ -53,7 +52,7 @@ class Leg:
         Bodies of its joints, from the root.
     end : {"a", "b"}
         Which end of the constraint is on the leg.
-    constraint : FrameConstraint
+    constraint : AnyConstraint
         One of those that close the loop.
     form : function
         Geometry to coordinates and margin.
@@ -66,7 +65,7 @@ class Leg:
     kind: str
     nodes: tuple[int, int]
     end: str
-    constraint: FrameConstraint
+    constraint: AnyConstraint
     form: Form
     method: str = "closed form"
     is_pair: bool = False
@@ -77,18 +76,14 @@ class Leg:
         return self.form(geometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
 
 
-def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ...]) -> list[Leg]:
+def find_leg(terms: Terms, members: list[AnyConstraint], wished: tuple[int, ...]) -> list[Leg]:
     """The leg that the dependent speeds of a loop make, once with each form of its kind; none if its kind is not known."""
     tree = terms.tree
     nodes = [i for i, node in enumerate(tree.nodes) if set(range(node.v.start, node.v.stop)) & set(wished)]
     if sorted(j for i in nodes for j in range(tree.nodes[i].v.start, tree.nodes[i].v.stop)) != sorted(wished):
         return []
     closing = members[0]
-    if (
-        len(nodes) != 2
-        or any(tree.nodes[i].is_flexible for i in nodes)
-        or not isinstance(closing, (Loop, PointOnPlane))
-    ):
+    if len(nodes) != 2 or any(tree.nodes[i].is_flexible for i in nodes):
         return []
     first, second = nodes
     kind = leg_kind(terms, wished, members)
@@ -105,13 +100,13 @@ def find_leg(terms: Terms, members: list[FrameConstraint], wished: tuple[int, ..
     return found + [replace(found[0], form=form, method="one unknown") for form in reduced]
 
 
-def _find_pair(terms: Terms, closing: FrameConstraint, nodes: list[int], kind: str) -> list[Leg]:
+def _find_pair(terms: Terms, closing: AnyConstraint, nodes: list[int], kind: str) -> list[Leg]:
     """Two joints on two branches, a turning one first, whose bodies the constraint ties to each other."""
     tree = terms.tree
     roots = [tree.nodes[i].parent for i in nodes]
     if any(root != ROOT and tree.nodes[root].is_flexible for root in roots):
         return []
-    order = sorted(nodes, key=lambda i: not isinstance(tree.nodes[i].part.joint, Revolute))
+    order = sorted(nodes, key=lambda i: tree.nodes[i].part.joint.freedoms != "R1")
     ends = {getattr(closing, end).split(".")[0]: end for end in ("a", "b")}
     if set(ends) != {tree.nodes[i].part.name for i in order}:
         return []

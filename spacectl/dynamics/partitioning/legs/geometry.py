@@ -9,7 +9,7 @@ import casadi as ca
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import Node
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint
+from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.motion import Placement
 
 __all__ = ["LegGeometry", "PairGeometry", "joint_frame"]
@@ -22,7 +22,7 @@ def joint_frame(terms: Terms, node: Node) -> Placement:
     return X_PA @ Placement(n["rotation"], n["at"])
 
 
-def _end_behind(terms: Terms, node: Node, constraint: FrameConstraint, end: str, q: Any) -> Placement:
+def _end_behind(terms: Terms, node: Node, constraint: AnyConstraint, end: str, q: Any) -> Placement:
     """An end of a constraint seen from the frame F of the joint that moves its body."""
     own = terms.numbers.group(constraint.name)
     _, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), q, terms.v, terms.numbers)
@@ -43,7 +43,7 @@ class LegGeometry:
         Bodies of its joints, from the root.
     end : {"a", "b"}
         Which end of the constraint is on the leg.
-    constraint : FrameConstraint
+    constraint : AnyConstraint
         What closes the loop.
     terms : Terms
         Of the tree, whose numbers the leg has.
@@ -54,7 +54,7 @@ class LegGeometry:
     """
 
     def __init__(
-        self, nodes: tuple[int, int], end: str, constraint: FrameConstraint, terms: Terms, q: Any, X_rT: Placement
+        self, nodes: tuple[int, int], end: str, constraint: AnyConstraint, terms: Terms, q: Any, X_rT: Placement
     ):
         one, two = (terms.tree.nodes[i] for i in nodes)
         self.end, self.constraint, self.terms = end, constraint, terms
@@ -67,7 +67,8 @@ class LegGeometry:
     def twist(self, R_E: Any) -> Any:
         """Row of the closing universal joint for the end's rotation seen from the first J."""
         R = self.X_T.R.T @ R_E if self.end == "b" else R_E.T @ self.X_T.R
-        rows = self.constraint.rows(Placement(R, ca.SX.zeros(3)), self.terms.numbers.group(self.constraint.name))
+        own = self.terms.numbers.group(self.constraint.name)
+        rows = self.constraint.closing_joint.closing(Placement(R, ca.SX.zeros(3)), own)  # type: ignore[union-attr]
         return rows[3]
 
     def closing_axes(self) -> tuple[Any, Any]:
@@ -86,7 +87,7 @@ class PairGeometry:
         Bodies of the joints.
     end : {"a", "b"}
         Which end of the constraint is on the first.
-    constraint : FrameConstraint
+    constraint : AnyConstraint
         What closes the loop.
     terms : Terms
         Of the tree, whose numbers they have.
@@ -97,7 +98,7 @@ class PairGeometry:
     """
 
     def __init__(
-        self, nodes: tuple[int, int], end: str, constraint: FrameConstraint, terms: Terms, q: Any, X_rJ2: Placement
+        self, nodes: tuple[int, int], end: str, constraint: AnyConstraint, terms: Terms, q: Any, X_rJ2: Placement
     ):
         one, two = (terms.tree.nodes[i] for i in nodes)
         self.n1, self.n2 = (terms.numbers.group(node.part.name) for node in (one, two))

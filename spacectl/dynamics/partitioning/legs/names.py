@@ -5,26 +5,14 @@ from __future__ import annotations
 from spacectl.dynamics.partitioning.closing_equations import way_to
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.constraints import FrameConstraint, Loop, PointOnPlane
-from spacectl.model.joints import Cartesian, Cylindrical, Fixed, Free, Planar, Prismatic, Revolute, Spherical, Universal
+from spacectl.model.constraints import PLANE, AnyConstraint
 
 __all__ = ["leg_kind"]
 
-_LETTERS = {
-    Revolute: "R1",
-    Universal: "R2",
-    Spherical: "R3",
-    Prismatic: "P1",
-    Cylindrical: "C2",
-    Planar: "E3",
-    Cartesian: "P3",
-    Free: "F6",
-    Fixed: "0",
-}
 _POINTS = {1: "plane", 2: "R1", 3: "R3"}  # so many PointOnPlane: a plane, a pin in a plane, a ball joint
 
 
-def leg_kind(terms: Terms, wished: tuple[int, ...], members: list[FrameConstraint]) -> str:
+def leg_kind(terms: Terms, wished: tuple[int, ...], members: list[AnyConstraint]) -> str:
     """Letters and freedoms of what depends in a loop, and of what closes it.
 
     ``"R2-P1-R3"``: a branch from its root, closed by a ball joint. ``"R1-(R1)-R1"``: two branches that meet in a pin. Small
@@ -32,8 +20,8 @@ def leg_kind(terms: Terms, wished: tuple[int, ...], members: list[FrameConstrain
     """
     nodes = [i for i, node in enumerate(terms.tree.nodes) if _share(terms, i, wished)]
     ways = []
-    for end in ("a", "b"):
-        body = frame_in_body(terms.tree, getattr(members[0], end), terms.q, terms.v, terms.numbers)[0]
+    for on in members[0].ends or ():
+        body = frame_in_body(terms.tree, on, terms.q, terms.v, terms.numbers)[0]
         ways.append(way_to(terms, body))
     while ways[0] and ways[1] and ways[0][0] == ways[1][0]:
         ways = [way[1:] for way in ways]
@@ -62,16 +50,15 @@ def _share(terms: Terms, i: int, wished: tuple[int, ...]) -> int:
 def _letters(terms: Terms, i: int, wished: tuple[int, ...]) -> str:
     node = terms.tree.nodes[i]
     size = node.v.stop - node.v.start
-    letter = _LETTERS.get(type(node.part.joint), f"?{size}")
+    letter = node.part.joint.freedoms
     turned = len(set(range(node.v.start, node.v.stop)) & set(wished))
     bent = _share(terms, i, wished) - turned
     own = letter if turned == size else f"{turned} of {letter}" if turned else letter.lower()
     return f"{own} with {bent} modes" if bent else own
 
 
-def _closing(members: list[FrameConstraint]) -> str:
-    first = members[0]
-    if isinstance(first, Loop):
-        return _LETTERS.get(type(first.joint), "?")
-    points = sum(isinstance(item, PointOnPlane) for item in members)
-    return _POINTS.get(points, "?") if points == len(members) else "?"
+def _closing(members: list[AnyConstraint]) -> str:
+    kinds = [item.closes_as for item in members]
+    if all(kind == PLANE for kind in kinds):
+        return _POINTS.get(len(kinds), "?")
+    return kinds[0] if kinds[0] != PLANE else "?"

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.body import Body
 from spacectl.model.bodies.base.damping import Damped, Proportional
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.bodies.base.modal_integrals import (
@@ -27,7 +29,6 @@ from spacectl.model.bodies.base.modal_integrals import (
     unpack_symmetric,
 )
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, line_through
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import Number, always, placement_number, unless_trivial
 from spacectl.spatial.backend import dot
 
@@ -40,8 +41,22 @@ THIRD_ORDER = 1.8  #: relative error of second-order equations over the square o
 ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
 
 
-class FlexibleBody(Damped):
-    """What the equations ask of a flexible body. Subclasses provide `_own_material`, `elasticity` and `_own_shapes`.
+class FlexibleBody(Damped, Body):
+    """Base of flexible bodies, whose numbers follow from material points with shapes.
+
+    A subclass is a frozen, keyword-only dataclass with the fields of the attributes below, of which it may leave out all but
+    `name`. It is served as `Body` says, from these members:
+
+    1. `own_material`, the material points with their masses, slices and shapes (`ModalPoints`).
+    2. `elasticity`, the stiffness matrix of the modal coordinates.
+
+    It may add:
+
+    3. `own_shapes`, the shapes at places that are no material points, where frames may then be.
+    4. `modal_names` and `modal_labels`, names and units of the modes.
+    5. `strain_tensors`, for order 'strain'; `stiffness_derivatives`, closed forms for gradients.
+    6. `theory_error` and `theory_remedy`, the range of its theory.
+    7. `surface_mesh`, how it is drawn.
 
     Attributes
     ----------
@@ -53,13 +68,33 @@ class FlexibleBody(Damped):
         Ratio of critical damping, for all modes or each; or the damping matrix (m, m); or `Proportional`.
     order : str
         One of `ORDERS`.
+    interfaces : tuple of str
+        Where the body is held or carries something; the system fills in ``"root"`` if shapes do not vanish at the joint.
     """
 
     name: str
-    frames: tuple[Frame, ...]
-    damping: Any
-    order: str
+    frames: tuple[Frame, ...] = ()
+    damping: Any = 0.0
+    order: str = "consistent"
     is_flexible: ClassVar[bool] = True
+    drawn_as: ClassVar[str] = "flexible"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.convert_damping()
+        self.check_interfaces()
+        self.check_flexible()
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        return (self.order,)
+
+    @property
+    def flexible(self) -> FlexibleBody:
+        return self
+
+    def damped(self, ratio: float) -> Self:
+        return replace(self, damping=ratio)  # type: ignore[type-var]
 
     def surface_mesh(self) -> SurfaceMesh:
         """Points with their shapes, and the triangles or lines that join them, for drawing: here all material points."""
@@ -100,7 +135,7 @@ class FlexibleBody(Damped):
     @property
     def mode_mass(self) -> np.ndarray:
         """Mass matrix (m, m) that frequencies and damping ratios refer to: of the shapes as the body describes them."""
-        return self.modal_mass if self._root_shapes is None else _mass_matrix(self._own_material())
+        return self.modal_mass if self._root_shapes is None else _mass_matrix(self.own_material())
 
     @cached_property
     def frequencies(self) -> np.ndarray:
@@ -205,7 +240,7 @@ class FlexibleBody(Damped):
         return "divide the body into several, or take the result as qualitative"
 
     def mass_properties(self, n: Any) -> tuple[Any, Any, Any]:
-        """Flexible bodies have none of their own: see `spatial.flexible.ModalInertia`."""
+        """Raise `ModelError`: those of a flexible body depend on its deformation (`spatial.flexible.ModalInertia`)."""
         raise ModelError(f"{self._what}: a flexible body's mass properties depend on its modal coordinates")
 
     def check_flexible(self) -> None:
@@ -233,9 +268,7 @@ class FlexibleBody(Damped):
             )
         if np.any(~np.isfinite(self.damping_matrix)):
             raise ModelError(f"{self._what}: damping is not finite")
-        names = [frame.name for frame in self.frames]
-        if len(set(names)) != len(names):
-            raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
+        self.check_frames()
         for frame in self.frames:
             self._frame_shapes(frame)
 

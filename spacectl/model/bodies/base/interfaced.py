@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes, measure_from
 from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import set_field
 
 __all__ = ["Interfaced"]
 
 
 class Interfaced:
-    """Base of flexible bodies: interfaces and shapes. Subclasses provide `_own_material`, `elasticity` and `_own_shapes`."""
+    """Base of flexible bodies: interfaces and shapes."""
 
     name: str
     frames: tuple[Frame, ...]
@@ -28,7 +29,7 @@ class Interfaced:
     def _what(self) -> str:
         return f"{type(self).__name__} '{self.name}'"
 
-    def _own_material(self) -> ModalPoints:
+    def own_material(self) -> ModalPoints:
         """Material points with their shapes, as the body describes them."""
         raise NotImplementedError
 
@@ -37,20 +38,28 @@ class Interfaced:
         """Stiffness matrix (m, m)."""
         raise NotImplementedError
 
-    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
-        raise NotImplementedError
+    def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
+        """Shapes at a place of the undeformed body (body axes), or None if they are not known there.
+
+        Here those of the material point at `position` (within 1e-9 of the body's size).
+        """
+        points = self.own_material()
+        distance = np.linalg.norm(points.X - position, axis=1)
+        i = int(np.argmin(distance))
+        if distance[i] > 1e-9 * max(float(np.max(np.abs(points.X))), 1e-300):
+            return None
+        return FrameShapes(points.Phi[i], points.Psi[i], points.G[i], points.H[i])
 
     @cached_property
     def material(self) -> ModalPoints:
         """Material points with their shapes, measured from the slice that the joint holds."""
-        own = self._own_material()
+        own = self.own_material()
         moved = self.from_root(own.X, FrameShapes(own.Phi, own.Psi, own.G, own.H))
         return replace(own, Phi=moved.Phi, Psi=moved.Psi, G=moved.G, H=moved.H)
 
     def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
-        found = self._own_shapes(position)
+        found = self.own_shapes(position)
         if found is None or self._root_shapes is None:
             return found
         one = FrameShapes(found.Phi[None], found.Psi[None], found.G[None], found.H[None])
@@ -66,7 +75,7 @@ class Interfaced:
         """Shapes at the body's frame, if they do not vanish there although a joint holds it: a pinned or free end."""
         if ROOT_INTERFACE not in self.interface_directions or self.basis == "interface":
             return None
-        return self._own_shapes(np.zeros(3))
+        return self.own_shapes(np.zeros(3))
 
     @property
     def basis(self) -> str:
@@ -101,6 +110,15 @@ class Interfaced:
     def compliances(self) -> tuple[Compliance, ...]:
         """Static compliance at the interfaces, exact and with the body's shapes; empty where the exact one is not known."""
         return ()
+
+    def with_interfaces(self, interfaces: tuple[str, ...]) -> Self:
+        """The body with other interfaces."""
+        if all(item.name != "interfaces" for item in fields(self)):  # type: ignore[arg-type]
+            raise ModelError(
+                f"{self._what}: its shapes do not vanish where its joint holds it; add a field interfaces: Any = () to "
+                f"{type(self).__name__}, so that they are measured from there"
+            )
+        return replace(self, interfaces=interfaces)  # type: ignore[type-var]
 
     def check_interfaces(self) -> None:
         """Store the interfaces in their canonical form; raise `ModelError` for unknown frames or directions."""

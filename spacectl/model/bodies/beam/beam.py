@@ -16,6 +16,7 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.profile import Profile, as_data, as_function
@@ -23,7 +24,6 @@ from spacectl.model.bodies.beam.checks import check_beam, check_segments, check_
 from spacectl.model.bodies.beam.energy import stiffness_derivatives, stiffness_matrix, strain_tensors
 from spacectl.model.bodies.beam.fields import BeamFields, Strand, integrate_fields, panels, quadrature
 from spacectl.model.bodies.beam.interfaces import BeamInterfaces
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import check_name, members, set_field
 
 __all__ = ["Beam"]
@@ -202,7 +202,7 @@ class Beam(BeamInterfaces, FlexibleBody):
     def _fields(self) -> tuple[BeamFields, BeamFields]:
         return integrate_fields(self._edges, self._strand)
 
-    def _own_material(self) -> ModalPoints:
+    def own_material(self) -> ModalPoints:
         """Quadrature points of the beam with their shapes."""
         nodes, weights = quadrature(self._edges)
         inside = self._fields[0]
@@ -246,7 +246,7 @@ class Beam(BeamInterfaces, FlexibleBody):
             return f"cut '{whole}' into {factor} times as many segments"
         return f"cut it into pieces: Beam(name='{whole}', ..., segments={factor}), with modes=2 or more for each"
 
-    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
+    def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place along the beam, on or off its axis."""
         x = float(position[0])
         if not -1e-9 * self.length <= x <= (1.0 + 1e-9) * self.length:

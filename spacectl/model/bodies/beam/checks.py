@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.profile import Curve, Profile
 from spacectl.model.bodies.beam.shapes import ENDS
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import set_field
 
 __all__ = ["check_beam", "check_segments", "with_tip"]

@@ -10,11 +10,10 @@ import numpy as np
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.base.frame_shapes import FrameShapes
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh
 from spacectl.model.bodies.modal.sources import ModalSources
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.description import check_name, members, set_field
 
 __all__ = ["ModalBody"]
@@ -150,7 +149,7 @@ class ModalBody(ModalSources, FlexibleBody):
             return as_array(np.diag(np.asarray(given)), (m, m), "stiffness")
         return as_array(self.stiffness, (m, m), f"{self._what}: stiffness")
 
-    def _own_material(self) -> ModalPoints:
+    def own_material(self) -> ModalPoints:
         """The points with their shapes, as plain arrays."""
         optional = (self.slopes, self.second, self.second_slopes, self.rotary)
         plain = [None if item is None else np.asarray(item) for item in optional]
@@ -165,16 +164,6 @@ class ModalBody(ModalSources, FlexibleBody):
         """By the entries of the stiffness matrix, each together with its mirror image."""
         units = np.eye(self.n_modes**2).reshape(-1, self.n_modes, self.n_modes)
         return tuple(0.5 * (unit + unit.T) for unit in units) if key == "stiffness" else None
-
-    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at the material point at `position` (within 1e-9 of the body's size)."""
-        points = self._own_material()
-        X = points.X
-        distance = np.linalg.norm(X - position, axis=1)
-        i = int(np.argmin(distance))
-        if distance[i] > 1e-9 * max(float(np.max(np.abs(X))), 1e-300):
-            return None
-        return FrameShapes(points.Phi[i], points.Psi[i], points.G[i], points.H[i])
 
     def surface_mesh(self) -> SurfaceMesh:
         """The points of its triangles with their shapes; without triangles, all material points."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.rigid import Frame
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.surface.ritz import EDGES
 from spacectl.model.description import members, set_field
 

@@ -16,6 +16,7 @@ import numpy as np
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, grid_triangles
@@ -23,7 +24,6 @@ from spacectl.model.bodies.plate.checks import check_plate, plate_frames
 from spacectl.model.bodies.plate.fields import PlateFields
 from spacectl.model.bodies.plate.interfaces import PlateInterfaces
 from spacectl.model.bodies.plate.shapes import Flat, beam_functions, line_shortening, lowest_products
-from spacectl.model.bodies.rigid import Frame
 from spacectl.model.bodies.surface.basis import legendre_family, product_table
 from spacectl.model.bodies.surface.fields import Fields, Geometry
 from spacectl.model.bodies.surface.function import SurfaceFunction
@@ -241,7 +241,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         v = self._second(x, y)
         return geometry, u, geometry.turn(u), -v.value.reshape(n, 3, m, m), geometry.turn2(u, v)
 
-    def _own_material(self) -> ModalPoints:
+    def own_material(self) -> ModalPoints:
         """Quadrature points of the plate with their shapes."""
         geometry, u, Psi, G, H = self._all(*self._stretching.places[:2])
         weights = self._stretching.weights
@@ -273,7 +273,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         """A load per area, integrated over the quadrature points."""
         return self._stretching.weights * np.asarray(density, dtype=float)
 
-    def _own_shapes(self, position: np.ndarray) -> FrameShapes | None:
+    def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Shapes at a place on the plate, or off it along z (carried by the slice)."""
         low, high = (np.array([span[k] for span in self._flat.ranges]) for k in (0, 1))
         slack = 1e-9 * (high - low)

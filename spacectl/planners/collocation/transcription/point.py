@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
@@ -262,7 +263,7 @@ def _stack(values: list[Any]) -> Any:
     return ca.vertcat(*values) if values else ca.SX(0, 1)
 
 
-def _dynamics(eom: Any, symbols: tuple[Any, ...]) -> tuple[Any, Any]:
+def _dynamics(eom: EquationsOfMotion, symbols: tuple[Any, ...]) -> tuple[Any, Any]:
     """q_dot and the residual of the equations of motion (with constraints: and of their second derivatives)."""
     t, q, v, a, u, lam, p = symbols
     functions = eom.functions

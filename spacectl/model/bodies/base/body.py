@@ -1,0 +1,120 @@
+"""`Body`: the base of all bodies, rigid or flexible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.description import Number, check_name, members, placement_number, set_field, unless_trivial
+
+if TYPE_CHECKING:
+    from spacectl.model.bodies.base.flexible import FlexibleBody
+
+__all__ = ["Body", "Solid"]
+
+
+class Solid(NamedTuple):
+    """Mass [kg], centre of mass [m] and inertia about it [kg m^2] of what a picture shows, in body axes."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+
+class Body:
+    """Base of all bodies.
+
+    A subclass is a frozen, keyword-only dataclass; a `__post_init__` of its own calls that of its base. It is served by every
+    formulation, in simulation and reports, from these members:
+
+    1. The fields `name` and, for places to which parts, actuators and sensors are attached, `frames`.
+    2. `numbers`, the run-time parameters; those of the frames come from `frame_numbers`.
+    3. `mass_properties`, mass, centre of mass and inertia about it from these numbers, written with
+       `spacectl.spatial.backend` for numpy and CasADi alike.
+
+    It may add:
+
+    4. `structure`, if a field that is a number decides the form of `mass_properties`, or one that is no plain data.
+    5. `drawn_as` and `solid`: how reports show it.
+
+    A body with modal coordinates is a `FlexibleBody`, which has `n_modes`, names and units of the modes, an `order` of its
+    expansion, a range of its theory and a mesh; for a rigid body these say that there is none.
+    """
+
+    name: str
+    frames: tuple[Frame, ...] = ()
+    order: str = ""  # of the expansion in modal coordinates
+    line: str = ""  # the tether that it is a piece of, whose numbers `mass_properties` gets
+    is_flexible: ClassVar[bool] = False
+    drawn_as: ClassVar[str] = "rigid"  # "rigid", "flexible", "line", or "" for what reports leave out
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "body")
+        set_field(self, "frames", members(self.frames, Frame, f"body '{self.name}'", "frames"))
+        self.check_frames()
+
+    def check_frames(self) -> None:
+        """Raise `ModelError` if two frames have the same name."""
+        names = [frame.name for frame in self.frames]
+        if len(set(names)) != len(names):
+            raise ModelError(f"{self._what}: two frames have the same name; rename one of {sorted(names)}")
+
+    @property
+    def _what(self) -> str:
+        return f"{type(self).__name__} '{self.name}'"
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modal coordinates."""
+        return 0
+
+    @property
+    def modal_names(self) -> tuple[str, ...]:
+        """Names of the modal coordinates within the body."""
+        return ()
+
+    @property
+    def modal_labels(self) -> tuple[tuple[str, str], ...]:
+        """Names and units of the modal coordinates."""
+        return ()
+
+    def numbers(self) -> dict[str, Number]:
+        """Run-time numbers."""
+        return self.frame_numbers()
+
+    def frame_numbers(self) -> dict[str, Number]:
+        """Run-time numbers of the frames of a rigid body."""
+        numbers = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
+        return numbers | {f"{frame.name}.rotation": placement_number(frame.rotation) for frame in self.frames}
+
+    def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """Mass, centre of mass and inertia about it, from the numbers `n` (symbols or floats)."""
+        raise NotImplementedError
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What besides its kind, frames and numbers decides the form of its equations: here all other fields."""
+        known = {"name", "frames", *self.numbers()}
+        return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)  # type: ignore[arg-type]
+
+    @property
+    def flexible(self) -> FlexibleBody:
+        """The body, if it has modal coordinates; else raise `ModelError`."""
+        raise ModelError(f"body '{self.name}' is not flexible")
+
+    def damped(self, ratio: float) -> Self:
+        """The body with its modes damped by a ratio of critical; a rigid one as it is."""
+        return self
+
+    @property
+    def solid(self) -> Solid | None:
+        """What a picture shows of a rigid body; None if there is nothing."""
+        if self.drawn_as != "rigid":
+            return None
+        mass, com, I_C = self.mass_properties({key: np.asarray(number.value) for key, number in self.numbers().items()})
+        return Solid(float(mass), np.asarray(com, dtype=float), np.asarray(I_C, dtype=float))
