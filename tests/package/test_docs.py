@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -23,7 +25,9 @@ def name_of(page: Path) -> str:
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
-    names: dict[str, object] = {"__name__": "__example__"}
+    example = ModuleType("__example__")  # classes of the page find their module
+    monkeypatch.setitem(sys.modules, example.__name__, example)
+    names = vars(example)
     for block in BLOCK.finditer(text):
         line = text[: block.start()].count("\n") + 1  # so that a failure points into the page
         exec(compile("\n" * line + block.group(1), str(page), "exec"), names)

@@ -259,7 +259,9 @@ def _check_forces(system: System) -> None:
     """Raise `ModelError` for what acts on the bodies and is not counted."""
     others = [item.name for item in system.point_elements]
     others += [item.name for item in system.constraints]
-    others += [part.name for part in system.tree if part.joint.motion is not None and part not in system.parts]  # rotors
+    others += [
+        part.name for part in system.tree if part.joint.motion is not None and part not in system.parts
+    ]  # rotors
     others += [item.input_name for item in system.actuators if any(wrench.is_spread for wrench in item.wrenches)]
     if others:
         raise ModelError(

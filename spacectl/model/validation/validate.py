@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.model.actuators import Actuator, JointEffort, JointForce, JointTorque
+from spacectl.model.actuators import Actuator, JointEffort, JointForce, JointTorque, Wrench
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.elements import Element, JointElement, PointElement
@@ -151,7 +151,10 @@ def _check_actuator(actuator: Actuator, tree: tuple[Part, ...], frames: set[str]
     what, known = f"actuator '{actuator.input_name}'", actuator.numbers()
     joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
     joints |= {name: loop.joint for name, loop in loops.items()}
-    for effort in actuator.efforts():
+    efforts = actuator.efforts()
+    if not isinstance(efforts, tuple) or not all(isinstance(item, (JointEffort, Wrench)) for item in efforts):
+        raise ModelError(f"{what}: efforts() returns {efforts!r}, expected a tuple of JointEffort and Wrench")
+    for effort in efforts:
         own = effort.gain if isinstance(effort, JointEffort) else (effort.gain, effort.direction, effort.at)
         for name in (own,) if isinstance(own, str) else own:
             if name and name not in known:

@@ -10,6 +10,7 @@ import pytest
 
 from spacectl import (
     Beam,
+    Cartesian,
     CircularOrbit,
     EllipticOrbit,
     Free,
@@ -18,14 +19,17 @@ from spacectl import (
     RigidBody,
     Spherical,
     System,
+    floquet,
     form_equations,
     library,
     load_system,
     save_system,
     simulate,
+    write_report,
 )
 from spacectl.core.errors import ModelError
 from spacectl.model.environment import OrbitFrame
+from spacectl.reports.scene.scene import replay_of
 from tests.oracles.mechanics.elliptic_orbit import beletsky_pitch, fly_pair, orbit_axes, true_anomaly, yamanaka_ankersen
 
 MU = 3.986004418e14  # [m^3/s^2]
@@ -167,6 +171,24 @@ def test_all_formulations_tiers_and_derivatives_agree() -> None:
     runs = [simulate(eom, x0=x, t_span=(0.0, 3.0), tier=tier, rtol=1e-10) for tier in ("native", "vm", "callback")]
     for run in runs[1:]:
         assert np.allclose(run.x, runs[0].x, atol=1e-9)
+
+
+def test_relative_motion_neither_grows_nor_decays_over_an_orbit() -> None:
+    """All multipliers of Tschauner and Hempel's equations are 1; the defective one splits by the root of the error, 1e-8."""
+    body = RigidBody(name="body", mass=2.0, inertia=(1.0, 1.0, 1.0))
+    part = Part(body, joint=Cartesian(name="body"))
+    system = System(name="relative", parts=(part,), environment=EllipticOrbit(period=10.0, eccentricity=0.4))
+    eom = form_equations(system)
+    motion = simulate(eom, t_span=(0.0, 10.0), rtol=1e-11, atol=1e-12)
+    assert np.allclose(floquet(eom, motion).multipliers, 1.0, atol=0.01)
+
+
+def test_reports_show_the_orbit_frame(tmp_path: Path) -> None:
+    eom = form_equations(tree(EllipticOrbit(period=40.0, eccentricity=0.5)))
+    sim = simulate(eom, x0=eom.state(**{"hub.x_dot": 0.1}), t_span=(0.0, 5.0), grid=11)
+    text = write_report(sim, tmp_path / "craft.html").read_text(encoding="utf-8")
+    assert "elliptic orbit, period 0.6667 min, eccentricity 0.5" in text
+    assert replay_of("run", sim, {})["axes"]["labels"] == ["radial, outward", "along track", "orbit normal"]
 
 
 def test_files_and_run_time_numbers(tmp_path: Path) -> None:

@@ -291,7 +291,17 @@ class Wrong(JetPair):
         return (Wrench(on=self.on, direction="heading"),)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Single(JetPair):
+    """Returns an effort where a tuple is expected."""
+
+    def efforts(self) -> Any:
+        return Wrench(on=self.on, direction="direction_a")
+
+
 def test_what_is_missing_is_said() -> None:
+    with pytest.raises(ModelError, match="expected a tuple of JointEffort and Wrench"):
+        arm(2, Single(name="single", on="hub"))
     with pytest.raises(ModelError, match=r"Silent does not say what its input does; define efforts\(\)"):
         arm(2, Silent(name="silent"))
     with pytest.raises(ModelError, match="unknown number 'heading'"):
