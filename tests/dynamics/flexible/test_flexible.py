@@ -27,7 +27,7 @@ from spacectl import (
     linearize,
 )
 from spacectl.model.actuators import BodyTorque
-from tests.flexible_strategies import with_flexible_bodies
+from tests.dynamics.flexible.strategies import with_flexible_bodies
 from tests.peers.tree_properties import Evaluation, evaluate
 from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, random_tree
 

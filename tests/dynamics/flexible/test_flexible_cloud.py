@@ -30,7 +30,7 @@ from spacectl import (
 )
 from spacectl.model.environment import Environment
 from spacectl.model.joints import Spherical
-from tests.flexible_strategies import random_beam, random_modal_body, with_flexible_bodies
+from tests.dynamics.flexible.strategies import random_beam, random_modal_body, with_flexible_bodies
 from tests.oracles.flexible import flexible_cloud
 from tests.oracles.flexible.flexible_points import slope
 from tests.peers.point_cloud_peer import read_gravity
