@@ -200,7 +200,7 @@ def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:
 
 def _decode(value: Any, place: str, beside: Path | None) -> Any:
     if isinstance(value, list):
-        return tuple(_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value))
+        return [_decode(item, f"{place}[{i}]", beside) for i, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     if set(value) == {"file", "sha256"}:

@@ -36,11 +36,12 @@ from spacectl import (
     simulate,
     write_report,
 )
+from spacectl.core.array import as_array
 from spacectl.model import files
 from spacectl.model.bodies.base.body import Body
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
-from spacectl.model.description import Number, always
+from spacectl.model.description import Number, always, set_field
 from spacectl.model.files import register
 from spacectl.spatial.backend import matrix, vector
 
@@ -88,11 +89,16 @@ class Tank(FlexibleBody):
     name: str
     dry: float
     fuel: float
-    inertia: tuple[float, float, float]
-    place: tuple[float, float, float]
+    inertia: Any
+    place: Any
     spring: float
     damping: Any = 0.0
     frames: tuple[Frame, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key in ("inertia", "place"):
+            set_field(self, key, as_array(getattr(self, key), (3,), f"{self._what}: {key}"))
+        super().__post_init__()
 
     def own_material(self) -> ModalPoints:
         places = [np.zeros(3), np.asarray(self.place), *(np.asarray(frame.at) for frame in self.frames)]

@@ -47,7 +47,17 @@ def make_plant(
     rest = np.zeros(len(states))
     rest[list(quaternions)] = 1.0
     return EquationsOfMotion(
-        system=SimpleNamespace(name="stand-in", is_plain=True, elements=(), tree=(), actuators=(), content_hash=lambda: "0" * 64),  # type: ignore[arg-type]
+        system=SimpleNamespace(  # type: ignore[arg-type]
+            name="stand-in",
+            is_plain=True,
+            elements=(),
+            joint_elements=(),
+            point_elements=(),
+            flexible_bodies=(),
+            tree=(),
+            actuators=(),
+            content_hash=lambda: "0" * 64,
+        ),
         formulation="by hand",
         labels=EquationLabels(
             q=x_labels, v=Labels(kind="speed"), u=u_labels, y=Labels(tuple(outputs or ()), (), "output")

@@ -29,7 +29,8 @@ class Solid(NamedTuple):
 class Body:
     """Base of all bodies.
 
-    A subclass is a frozen, keyword-only dataclass; a `__post_init__` of its own calls that of its base. It is served by every
+    A subclass is a frozen, keyword-only dataclass; a `__post_init__` of its own stores arrays by `as_array` and calls
+    that of its base. It is served by every
     formulation, in simulation and reports, from these members:
 
     1. The fields `name` and, for places to which parts, actuators and sensors are attached, `frames`.
