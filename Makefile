@@ -3,6 +3,8 @@
 # make bench      ours against Pinocchio, MuJoCo and scipy: ratios in out/bench (minutes; on a quiet machine)
 # make stub       spacectl/__init__.pyi from the table of public names in __init__.py
 # make metrics    all metrics of all studies in out/metrics.json; AGAINST=FILE lists what differs from another such file
+# make mutants    plants faults in a copy of the tree, one by one, and runs the tests that must notice; ONLY=planners selects
+# make coverage   lines that the fast tests reach, by file and in total
 # Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
 
 VENV   := .venv
@@ -31,8 +33,9 @@ INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 INSTALL_HELP := { echo "spacectl: the installation failed; the first one needs a network and a package registry (pip's PIP_INDEX_URL and proxy settings are respected)" >&2; exit 1; }
 STUDY   := retrieval
 METRICS ?= out/metrics.json
+ONLY    ?=
 
-.PHONY: demo test test-all bench metrics stub clean
+.PHONY: demo test test-all mutants coverage bench metrics stub clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/spacectl run $(STUDY) --out out/$(STUDY)
@@ -47,6 +50,9 @@ test-all: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+
+mutants: $(VENV)/test.stamp
+	$(BIN)/python -m tests.mutants $(ONLY)
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks --out out/bench
