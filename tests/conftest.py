@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=25)
-settings.load_profile("repeatable")
+# The same examples in every run, and no time limits: a busy machine is no defect. `make test-all` draws ten times as many.
+for name, count in (("few", 10), ("many", 100)):
+    settings.register_profile(name, derandomize=True, deadline=None, database=None, max_examples=count)
+settings.load_profile(os.environ.get("SPACECTL_DRAWS", "few"))
 
 TOY_STUDY = dedent(
     '''
@@ -94,10 +97,6 @@ def keyboard() -> Iterator[None]:
     yield
     signal.signal(signal.SIGINT, before)
 
-
-# The same examples in every run, and no time limits: a busy machine is no defect.
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
-settings.load_profile("repeatable")
 
 _SUMMARY: list[str] = []
 
