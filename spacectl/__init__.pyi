@@ -59,10 +59,11 @@ from spacectl.core.errors import (
 from spacectl.core.figure import Band as Band, Figure as Figure, Line as Line, Panel as Panel, Region as Region
 from spacectl.core.labels import Labels as Labels
 from spacectl.core.outcome import Outcome as Outcome, Status as Status
-from spacectl.core.printed import Printed as Printed
-from spacectl.core.requirement import Requirement as Requirement, parse_requirement as parse_requirement
 from spacectl.core.shape import Shape as Shape
-from spacectl.core.study import Study as Study, StudyResult as StudyResult
+from spacectl.core.studies.printed import Printed as Printed
+from spacectl.core.studies.report_panel import ReportPanel as ReportPanel, Section as Section
+from spacectl.core.studies.requirement import Requirement as Requirement, parse_requirement as parse_requirement
+from spacectl.core.studies.study import Study as Study, StudyResult as StudyResult
 from spacectl.core.trajectory import Trajectory as Trajectory
 from spacectl.dynamics.absolute_state import absolute_state as absolute_state
 from spacectl.dynamics.adequacy import (

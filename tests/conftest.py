@@ -32,7 +32,7 @@ TOY_STUDY = dedent(
     from spacectl.core.errors import ModelError, SolverError
     from spacectl.core.figure import Band, Figure, Line, Panel
     from spacectl.core.outcome import Outcome
-    from spacectl.core.study import Study, StudyResult
+    from spacectl.core.studies.study import Study, StudyResult
 
 
     @dataclass(frozen=True)

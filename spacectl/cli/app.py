@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spacectl.core.requirement import Verdict
+from spacectl.core.studies.requirement import Verdict
 
 __all__ = [
     "FAILED",

@@ -8,7 +8,7 @@ from typing import Any
 from spacectl.cli.app import Debug, Json, app, say, say_json
 from spacectl.cli.lookup import list_studies, load_study, read_question
 from spacectl.core.errors import ModelError
-from spacectl.core.plain import plain_parameters
+from spacectl.core.studies.plain import plain_parameters
 
 __all__ = ["list_command"]
 

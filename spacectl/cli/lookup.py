@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.core.study import Study
+from spacectl.core.studies.study import Study
 
 __all__ = [
     "LoadedStudy",

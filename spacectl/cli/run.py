@@ -16,10 +16,10 @@ from rich.text import Text
 from spacectl.cli.lookup import LoadedStudy, match_units
 from spacectl.cli.settings import Settings
 from spacectl.core.errors import ModelError
-from spacectl.core.plain import plain_value
 from spacectl.core.provenance import versions
-from spacectl.core.study import Progress as Report
-from spacectl.core.study import StudyResult, override_parameters, parameter_value, withhold_verdicts
+from spacectl.core.studies.plain import plain_value
+from spacectl.core.studies.study import Progress as Report
+from spacectl.core.studies.study import StudyResult, override_parameters, parameter_value, withhold_verdicts
 from spacectl.reports.folder.atomic import check_replaceable
 from spacectl.reports.folder.folder import write_study_folder
 from spacectl.reports.page.record import StudyRecord

@@ -11,7 +11,7 @@ from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.limits import regular_file
-from spacectl.core.requirement import Requirement, parse_requirement
+from spacectl.core.studies.requirement import Requirement, parse_requirement
 
 __all__ = ["Settings", "parse_settings", "read_settings"]
 

@@ -13,8 +13,8 @@ from spacectl.cli.app import OK, UNMET, Debug, Json, Quick, app, say, say_json, 
 from spacectl.cli.lookup import find_study, load_study
 from spacectl.cli.run import run_study, show_progress
 from spacectl.cli.settings import read_settings
-from spacectl.core.plain import plain_parameters
-from spacectl.core.requirement import parse_requirement
+from spacectl.core.studies.plain import plain_parameters
+from spacectl.core.studies.requirement import parse_requirement
 from spacectl.reports.folder.folder import PAGE, read_document, rebuild_report
 from spacectl.reports.page.page import judge_document
 from spacectl.reports.units import format_value, pretty_unit

@@ -23,9 +23,9 @@ from spacectl.cli.run import answer, collect_warnings, prepare_parameters
 from spacectl.cli.settings import parse_settings
 from spacectl.core.errors import ModelError, SpacectlError, unknown_name
 from spacectl.core.figure import Figure, Line, Panel
-from spacectl.core.plain import plain_parameters, plain_value
 from spacectl.core.provenance import content_hash, versions
-from spacectl.core.study import StudyResult, parameter_value
+from spacectl.core.studies.plain import plain_parameters, plain_value
+from spacectl.core.studies.study import StudyResult, parameter_value
 from spacectl.reports.folder.atomic import check_replaceable
 from spacectl.reports.folder.folder import PAGE, write_study_folder
 from spacectl.reports.page.record import StudyRecord

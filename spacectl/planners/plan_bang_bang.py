@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spacectl.core.errors import SolverError
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 from spacectl.planners.bang_bang.guess import is_bang_bang
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
 from spacectl.planners.bang_bang.restarts import challenge_plan

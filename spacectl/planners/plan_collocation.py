@@ -16,7 +16,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
 from spacectl.planners.bang_bang.restarts import challenge_plan
 from spacectl.planners.collocation.between import keep_back

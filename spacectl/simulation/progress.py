@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 
 __all__ = ["RunProgress", "WorkProgress"]
 

@@ -30,8 +30,8 @@ def studies(toy_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name in ("bad", "good"):
         shutil.copytree(toy_study, folder / name)
     good, bad = folder / "good" / "study.py", folder / "bad" / "study.py"
-    imported = "from spacectl.core.printed import Printed\nfrom spacectl.core.study"
-    text = good.read_text().replace("from spacectl.core.study", imported)
+    imported = "from spacectl.core.studies.printed import Printed\nfrom spacectl.core.studies.study"
+    text = good.read_text().replace("from spacectl.core.studies.study", imported)
     good.write_text(text.replace('notes=("The peer is not installed.",),', PRINTED))
     bad.write_text(bad.read_text().replace('trouble: str = "none"', 'trouble: str = "solver"'))
     monkeypatch.chdir(folder.parent)

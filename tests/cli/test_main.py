@@ -229,7 +229,7 @@ def test_a_signal_ends_a_real_process_with_its_code_and_no_leftovers(
 ) -> None:
     study = tmp_path / "wait.py"
     study.write_text(
-        "import time\nfrom dataclasses import dataclass\nfrom pathlib import Path\nfrom spacectl.core.study import Study\n\n"
+        "import time\nfrom dataclasses import dataclass\nfrom pathlib import Path\nfrom spacectl import Study\n\n"
         "@dataclass(frozen=True)\nclass P:\n    seconds: float = 60.0\n\n"
         "def run(p, *, quick, progress):\n    Path('started').touch()\n    time.sleep(p.seconds)\n\n"
         "STUDY = Study(question='?', parameters=P(), run=run)\n"
@@ -258,7 +258,7 @@ def test_an_interrupt_inside_a_destructor_is_not_lost(disposition: signal.Handle
     """
     study = tmp_path / "wait.py"
     study.write_text(
-        "import os, signal, time\nfrom dataclasses import dataclass\nfrom spacectl.core.study import Study\n\n"
+        "import os, signal, time\nfrom dataclasses import dataclass\nfrom spacectl import Study\n\n"
         "@dataclass(frozen=True)\nclass P:\n    seconds: float = 60.0\n\n"
         "class Late:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGTERM)\n        time.sleep(0.01)\n\n"
         "def run(p, *, quick, progress):\n    late = Late()\n    del late\n    time.sleep(p.seconds)\n\n"

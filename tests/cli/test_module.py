@@ -25,7 +25,7 @@ def test_the_module_is_the_command(module: str) -> None:
 
 STUDY = """
 from dataclasses import dataclass
-from spacectl.core.study import Study
+from spacectl.core.studies.study import Study
 
 class Odd(BaseException):
     pass

@@ -75,7 +75,7 @@ STUDY = """
 import os, signal, time
 from dataclasses import dataclass
 from pathlib import Path
-from spacectl.core.study import Study, StudyResult
+from spacectl.core.studies.study import Study, StudyResult
 
 @dataclass(frozen=True)
 class P:

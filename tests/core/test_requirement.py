@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spacectl.core.errors import ModelError
-from spacectl.core.printed import Printed
-from spacectl.core.requirement import parse_requirement
+from spacectl.core.studies.printed import Printed
+from spacectl.core.studies.requirement import parse_requirement
 
 METRICS = {
     "peak": 800.0,

@@ -11,7 +11,7 @@ import pytest
 
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import content_hash, versions
-from spacectl.core.study import Study, StudyResult, override_parameters
+from spacectl.core.studies.study import Study, StudyResult, override_parameters
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 
 from spacectl import form_equations, library
 from spacectl.core.labels import Labels
-from spacectl.linear.analysis import modes
+from spacectl.linear.analysis.modes import modes
 from spacectl.linear.linearize import linearize
 from spacectl.linear.models.linear_model import LinearModel
 

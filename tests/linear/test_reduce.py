@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag
 
 from spacectl import LinearModel, ModelError, form_equations, library, linearize
-from spacectl.linear.analysis import modes
+from spacectl.linear.analysis.modes import modes
 from spacectl.linear.margins.norms import h_infinity_norm
 from spacectl.linear.reduction.decompose import factor_gramian, modal_blocks
 from spacectl.linear.reduction.reduce import reduce_balanced, reduce_modal

@@ -220,7 +220,7 @@ def test_switches_that_cannot_be_polished_keep_the_plan_of_the_programmes(monkey
     """A failed polish used to start collocation over many periods: two minutes for a slew with soft arrays."""
     problem = boom_slew()
     sharp = plan_collocation(problem, restarts=0)
-    monkeypatch.setattr("spacectl.planners.collocation.polish_arcs", lambda *_, **__: None)
+    monkeypatch.setattr("spacectl.planners.plan_collocation.polish_arcs", lambda *_, **__: None)
     plan = plan_collocation(problem, restarts=0)
     assert plan.outcome.is_success and "linear programmes" in plan.outcome.stats["polish"]
     assert 0.0 <= plan.final_time / sharp.final_time - 1.0 < 1e-5

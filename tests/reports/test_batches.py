@@ -22,7 +22,7 @@ from spacectl import (
     simulate_many,
     write_report,
 )
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.study import StudyResult
 from spacectl.reports.folder.folder import write_study_folder
 from spacectl.reports.page.batches import RUNS, batch_figures
 from spacectl.reports.page.document import build_document

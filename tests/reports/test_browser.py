@@ -12,7 +12,7 @@ import pytest
 
 from spacectl import Simulation, form_equations, simulate
 from spacectl.cli.main import run_command_line
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.study import StudyResult
 from spacectl.reports.page.page import write_report
 from spacectl.reports.page.record import StudyRecord
 from spacectl.reports.scene.motion import deflection, find_motion

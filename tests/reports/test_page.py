@@ -15,7 +15,7 @@ from spacectl.controllers.regulators.pd import design_pd
 from spacectl.core.errors import ModelError
 from spacectl.core.figure import Figure, Line, Panel
 from spacectl.core.outcome import Outcome, Status
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.study import StudyResult
 from spacectl.dynamics.form import form_equations
 from spacectl.model.library import pendulum
 from spacectl.reports.page.page import write_report

@@ -8,7 +8,7 @@ import pytest
 
 from spacectl import ModelError
 from spacectl.cli.lookup import load_study
-from spacectl.core.study import override_parameters
+from spacectl.core.studies.study import override_parameters
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "docking_mechanism"
 

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 from spacectl import ModelError, form_equations, make_consistent
 from spacectl.cli.lookup import load_study
-from spacectl.core.study import override_parameters
+from spacectl.core.studies.study import override_parameters
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "iftomm_benchmarks"
 

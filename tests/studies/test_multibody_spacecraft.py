@@ -10,7 +10,7 @@ import pytest
 from spacectl import StudyResult
 from spacectl.cli.lookup import load_study
 from spacectl.cli.main import run_command_line
-from spacectl.core.study import override_parameters
+from spacectl.core.studies.study import override_parameters
 from tests.oracles.mechanics.two_body_spacecraft import relative_history, spacecraft_history
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "multibody_spacecraft"

@@ -12,7 +12,7 @@ import pytest
 from spacectl import form_equations, library, simulate, simulate_many
 from spacectl.cli.lookup import load_study
 from spacectl.cli.main import run_command_line
-from spacectl.core.study import override_parameters
+from spacectl.core.studies.study import override_parameters
 from tests.oracles.mechanics.three_link import planar_centres, planar_history, spatial_centres, spatial_history
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "three_link"

@@ -16,10 +16,10 @@ from typing import Any
 from spacectl.core.errors import ModelError
 from spacectl.core.limits import regular_file
 from spacectl.core.outcome import Outcome
-from spacectl.core.plain import plain_parameters, plain_value
 from spacectl.core.provenance import content_hash, versions
-from spacectl.core.requirement import Requirement
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.plain import plain_parameters, plain_value
+from spacectl.core.studies.requirement import Requirement
+from spacectl.core.studies.study import StudyResult
 from spacectl.reports.folder.atomic import RECORD, complete_folder, file_hashes
 from spacectl.reports.page.document import FORMAT, build_document, own_figures
 from spacectl.reports.page.figures import save_figure

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import SpacectlError
+from spacectl.core.errors import SpacectlError, warn
 from spacectl.core.figure import Figure
 from spacectl.core.provenance import versions
-from spacectl.core.requirement import Requirement
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.plain import plain_value
+from spacectl.core.studies.report_panel import ReportPanel, Section
+from spacectl.core.studies.requirement import Requirement
+from spacectl.core.studies.study import StudyResult
 from spacectl.reports.page.batches import is_batch, run_columns
 from spacectl.reports.page.figure_data import figure_to_data
 from spacectl.reports.page.histories import simulation_figures
@@ -78,6 +80,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
         "laws": [law_summary(name, law) for name, law in laws.items()],
         "plans": [plan_summary(name, plan) for name, plan in result.plans.items()],
         "figures": [figure_to_data(figure) for figure in drawn],
+        "panels": [_panel(panel, result) for panel in result.panels],
         "replays": _replays(result),
         "simulations": [
             {**row, "stats": [dataclasses.asdict(item) for item in row["stats"]]}
@@ -101,6 +104,24 @@ def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
         for name, simulation in result.simulations.items()
         for figure in simulation_figures(simulation)
     )
+
+
+def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
+    """The section of a panel as data; a panel that fails says so in its place and costs no result."""
+    try:
+        section = panel.show(result)
+        if not isinstance(section, Section):
+            raise TypeError(f"show returned a {type(section).__name__}, expected a Section")
+    except Exception as error:
+        warn(f"report panel {type(panel).__name__}: {type(error).__name__}: {error}")
+        section = Section(title=type(panel).__name__, text=(f"This panel failed: {type(error).__name__}: {error}",))
+    return {
+        "title": section.title,
+        "text": list(section.text),
+        "columns": list(section.columns),
+        "rows": [[plain_value(entry) for entry in row] for row in section.rows],
+        "figures": [figure_to_data(figure) for figure in section.figures],
+    }
 
 
 def _equations(result: StudyResult) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from files cannot inject anything. Without scripts, and on paper, figures are dr
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import os
 import tempfile
@@ -20,8 +21,9 @@ import jinja2
 from spacectl.core.errors import ModelError
 from spacectl.core.figure import Figure
 from spacectl.core.provenance import versions
-from spacectl.core.requirement import Requirement, Verdict
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.report_panel import ReportPanel
+from spacectl.core.studies.requirement import Requirement, Verdict
+from spacectl.core.studies.study import StudyResult
 from spacectl.reports.page.assets import compressed, compressed_json, k3d_source, own_script, plotly_source
 from spacectl.reports.page.document import build_document, own_figures
 from spacectl.reports.page.figure_data import figure_from_data
@@ -29,14 +31,16 @@ from spacectl.reports.page.figures import render_figure
 from spacectl.reports.page.record import StudyRecord
 from spacectl.reports.page.summary import metric_rows, printed_rows
 from spacectl.reports.scene.viewer import page_replay
-from spacectl.reports.units import pretty_powers
+from spacectl.reports.units import format_value, pretty_powers
 
 __all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]
 
 LARGE_DRAWING = 600_000  # [byte] beyond this a vector drawing is slower to open than a picture
 
 
-def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = None) -> Path:
+def write_report(
+    target: Any, path: str | Path, *, record: StudyRecord | None = None, panels: tuple[ReportPanel, ...] = ()
+) -> Path:
     """Write a self-contained page about a simulation, a batch of them or a study's result.
 
     Parameters
@@ -48,6 +52,8 @@ def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = 
         The ``.html`` file to write; its folder must exist.
     record : StudyRecord, optional
         Title, question, parameters, requirements, warnings and provenance.
+    panels : tuple of ReportPanel
+        Sections of the user's own, behind the figures; a `StudyResult` may bring more.
 
     Returns
     -------
@@ -60,6 +66,7 @@ def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = 
         If `target` is neither, or the file cannot be written.
     """
     result = _as_result(target)
+    result = dataclasses.replace(result, panels=(*result.panels, *panels)) if panels else result
     record = record or StudyRecord(name=_title_of(target))
     figures = result.figures or own_figures(result, has_names=target is result)
     return write_text(Path(path), render_page(build_document(result, record, figures)))
@@ -67,6 +74,7 @@ def write_report(target: Any, path: str | Path, *, record: StudyRecord | None = 
 
 def render_page(document: Mapping[str, Any]) -> str:
     """The page about a document that `build_document` made."""
+    document = {"panels": [], **document}  # documents written before there were panels
     figures, replays = document["figures"], [page_replay(item) for item in document["replays"]]
     script = own_script()
     blocks = {"metrics-data": compressed_json(document["metrics"])}
@@ -87,6 +95,7 @@ def render_page(document: Mapping[str, Any]) -> str:
         verdicts=verdicts,
         unjudged=[verdict for verdict in verdicts if verdict.reason],
         drawings=[_inline(figure_from_data(figure)) for figure in figures],
+        panel_drawings=[[_inline(figure_from_data(item)) for item in panel["figures"]] for panel in document["panels"]],
         has_replay=bool(replays),
         blocks=blocks,
         script=script,
@@ -133,8 +142,15 @@ def template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters["powers"] = pretty_powers
+    environment.filters["shown"] = _shown
     environment.globals["version"] = versions()["spacectl"]
     return environment.get_template(name)
+
+
+def _shown(entry: Any) -> str:
+    """An entry of a panel's table: numbers as everywhere on the page."""
+    is_number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
+    return format_value(entry) if is_number else "" if entry is None else str(entry)
 
 
 def _as_result(target: Any) -> StudyResult:

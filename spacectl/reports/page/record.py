@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spacectl.core.provenance import versions
-from spacectl.core.requirement import Requirement
+from spacectl.core.studies.requirement import Requirement
 
 __all__ = ["StudyRecord"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.requirement import Verdict
+from spacectl.core.studies.requirement import Verdict
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
 from spacectl.simulation.results.saturation import SATURATED
 

@@ -15,7 +15,7 @@ import numpy as np
 from spacectl.core.errors import SolverError, warn
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome, Status
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver.loop_data import COUNTS, LoopData
 from spacectl.simulation.driver.native_loop import CALLBACK_ERROR, DONE, FAILED, GUARD, LIMIT, NativeLoop, load_driver

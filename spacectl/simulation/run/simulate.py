@@ -18,7 +18,7 @@ from spacectl.core.array import Array
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 from spacectl.dynamics.constraints.projection import rank_jumps
 from spacectl.dynamics.kinks import find_kinks
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations

@@ -10,7 +10,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.outcome import Status
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 from spacectl.dynamics.constraints.projection import project_state
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion

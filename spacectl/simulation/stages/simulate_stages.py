@@ -14,7 +14,7 @@ import numpy as np
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
-from spacectl.core.study import Progress
+from spacectl.core.studies.study import Progress
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.simulation.driver.functions import Tier, choose_tier
 from spacectl.simulation.results.pushing_tethers import warn_if_pushing

@@ -18,7 +18,7 @@ from spacectl import (
     simulate,
     simulate_many,
 )
-from spacectl.core.study import StudyResult
+from spacectl.core.studies.study import StudyResult
 from spacectl.reports.folder.folder import write_study_folder
 from spacectl.reports.page.record import StudyRecord
 from spacectl.simulation.results.seal import SEAL, dataset_sha256

@@ -34,7 +34,7 @@ from spacectl import (
     to_nonlinear_control,
 )
 from spacectl.cli.main import run_command_line
-from spacectl.core.study import override_parameters, parameter_value
+from spacectl.core.studies.study import override_parameters, parameter_value
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.model.rebuild import flatten
@@ -242,7 +242,7 @@ def test_studies_take_fields_of_their_systems() -> None:
 STUDY = """
 from dataclasses import dataclass, field
 from spacectl import Beam, Part, Revolute, System, form_equations, linearize, modes
-from spacectl.core.study import Study, StudyResult
+from spacectl.core.studies.study import Study, StudyResult
 
 def arm():
     beam = Beam(name="a1", length=4.0, mass=3.0, EI=900.0)

@@ -14,10 +14,11 @@ from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.figure import Figure
-from spacectl.core.printed import Printed
-from spacectl.core.requirement import Requirement
 from spacectl.core.sequences import sequence_of
 from spacectl.core.shape import Shape
+from spacectl.core.studies.printed import Printed
+from spacectl.core.studies.report_panel import ReportPanel
+from spacectl.core.studies.requirement import Requirement
 
 __all__ = ["Progress", "Study", "StudyResult", "override_parameters", "parameter_value", "withhold_verdicts"]
 
@@ -54,6 +55,8 @@ class StudyResult:
         What the study itself asks of its metrics; a user may add others.
     shapes : mapping of str to Shape, or to several
         Looks of bodies in the replay, by name; others are drawn from their joints, mass and inertia.
+    panels : tuple of ReportPanel
+        Sections of the user's own, behind the figures.
     """
 
     metrics: Mapping[str, Any]
@@ -68,9 +71,16 @@ class StudyResult:
     printed: tuple[Printed, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     shapes: Mapping[str, Shape | Sequence[Shape]] = field(default_factory=dict)
+    panels: tuple[ReportPanel, ...] = ()
 
     def __post_init__(self) -> None:
-        kinds = {"figures": Figure, "notes": str, "printed": Printed, "requirements": Requirement}
+        kinds = {
+            "figures": Figure,
+            "notes": str,
+            "printed": Printed,
+            "requirements": Requirement,
+            "panels": ReportPanel,
+        }
         for name, kind in kinds.items():
             object.__setattr__(self, name, sequence_of(kind, getattr(self, name), f"study result: {name}"))
         if not isinstance(self.metrics, Mapping):

@@ -1,0 +1,1 @@
+"""Contracts of studies: question, parameters, results, published values, requirements, panels of reports."""
