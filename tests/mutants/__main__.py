@@ -72,6 +72,7 @@ def _run_tests(copy: Path, files: Sequence[str], folder: Path) -> tuple[int, str
             "PYTHONPATH": str(copy),
             "PYTHONDONTWRITEBYTECODE": "1",  # a file that changes within its time stamp's grain would be taken for the old one
             "SPACECTL_CACHE": str(folder / "cache"),
+        "SPACECTL_CFLAGS": "-Og",
         }
     )
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *files]
