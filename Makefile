@@ -35,6 +35,10 @@ STUDY   := retrieval
 METRICS ?= out/metrics.json
 ONLY    ?=
 
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+# Where compiled code itself is tested it is optimised as users have it; all other tests compile in half the time.
+OPTIMISED := tests/codegen tests/simulation/driver tests/dynamics/recursion tests/dynamics/constraints/test_constraint_kernel.py
+
 .PHONY: demo test test-all mutants coverage bench metrics stub clean
 
 demo: $(VENV)/demo.stamp
@@ -44,12 +48,17 @@ demo: $(VENV)/demo.stamp
 test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow"
+	$(PYTEST) -m "not slow" --durations=30 $(OPTIMISED)
+	SPACECTL_CFLAGS=-Og $(PYTEST) -m "not slow" --durations=30 $(addprefix --ignore=,$(OPTIMISED))
 
 test-all: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+	SPACECTL_DRAWS=many $(PYTEST)
+
+coverage: $(VENV)/test.stamp
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html:out/coverage
+	@echo "Lines that no test reaches: out/coverage/index.html"
 
 mutants: $(VENV)/test.stamp
 	$(BIN)/python -m tests.mutants $(ONLY)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from spacectl.reports.page import figures
+
 # The same examples in every run, and no time limits: a busy machine is no defect. `make test-all` draws ten times as many.
 for name, count in (("few", 10), ("many", 100)):
     settings.register_profile(name, derandomize=True, deadline=None, database=None, max_examples=count)
@@ -88,6 +90,18 @@ def toy_study(tmp_path: Path) -> Path:
     (folder / "study.py").write_text(TOY_STUDY, encoding="utf-8")
     (folder / "README.md").write_text("**Metrics.** `ringing_time` [s], `final_angle` [rad].\n", encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def unrendered_figures() -> Iterator[None]:
+    """Lay figures out, but write next to nothing.
+
+    To write one as png, svg and pdf and into the page takes a second. What can be wrong in its data shows when it is laid
+    out; the renderer is tested in tests/reports, and whole folders of studies in tests/cli/test_studies.py.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "_bytes_of", lambda canvas, suffix, **options: suffix.encode())
+        yield
 
 
 @pytest.fixture
