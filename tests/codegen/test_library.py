@@ -91,6 +91,12 @@ def damage_by_symlink(path):
     path.symlink_to(moved)
 
 
+def damage_by_one_other_byte(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1  # its size stays
+    path.write_bytes(content)
+
+
 def damage_by_foreign_manifest(path):
     manifest = path.with_name("manifest.json")
     noted = json.loads(manifest.read_text()) | {"key": "0" * 64}

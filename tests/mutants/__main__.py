@@ -22,7 +22,7 @@ _LEFT_OUT = (
     ".git", ".venv", "out", "build", "dist", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__",
 )  # fmt: skip
 _LONGEST = 600.0  # [s] of one run of tests; a fault that makes them hang is noticed
-_PASSED, _FAILED = 0, 1  # pytest's exit codes; all others mean that the tests did not run
+_PASSED, _FAILED = 0, 1  # pytest's exit codes; larger ones mean that the tests did not run, negative ones that they crashed
 
 
 def run_mutants(mutants: Sequence[Mutant]) -> int:
@@ -56,12 +56,12 @@ def _is_noticed(mutant: Mutant, copy: Path, folder: Path) -> bool:
         code, said = _run_tests(copy, _files(mutant), folder)
     finally:
         path.write_bytes(sound)
-    if code not in (_PASSED, _FAILED):
+    if code > _FAILED:
         print(said)
         raise SystemExit(f"{mutant.at}: the tests did not run (pytest ended with {code})")
-    word = "noticed " if code == _FAILED else "SURVIVED"
+    word = "noticed " if code else "SURVIVED"
     print(f"{word} {time.monotonic() - begin:6.1f} s  {mutant.at}: {mutant.old} -> {mutant.new}", flush=True)
-    return code == _FAILED
+    return code != _PASSED
 
 
 def _run_tests(copy: Path, files: Sequence[str], folder: Path) -> tuple[int, str]:
