@@ -3,6 +3,8 @@
 # make bench      ours against Pinocchio, MuJoCo and scipy: ratios in out/bench (minutes; on a quiet machine)
 # make stub       spacectl/__init__.pyi from the table of public names in __init__.py
 # make metrics    all metrics of all studies in out/metrics.json; AGAINST=FILE lists what differs from another such file
+# make mutants    plants faults in a copy of the tree, one by one, and runs the tests that must notice; ONLY=planners selects
+# make coverage   lines that the fast tests reach, by file and in total
 # Needs Python >= 3.11, make and a network for the first run. Choose the Python by PYTHON=..., test processes by JOBS=...
 
 VENV   := .venv
@@ -31,8 +33,13 @@ INSTALL := $(BIN)/python -m pip install --quiet -c constraints.txt
 INSTALL_HELP := { echo "spacectl: the installation failed; the first one needs a network and a package registry (pip's PIP_INDEX_URL and proxy settings are respected)" >&2; exit 1; }
 STUDY   := retrieval
 METRICS ?= out/metrics.json
+ONLY    ?=
 
-.PHONY: demo test test-all bench metrics stub clean
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+# Where compiled code itself is tested it is optimised as users have it; all other tests compile in half the time.
+OPTIMISED := tests/codegen tests/simulation/driver tests/dynamics/recursion tests/dynamics/constraints/test_constraint_kernel.py
+
+.PHONY: demo test test-all mutants coverage bench metrics stub clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/spacectl run $(STUDY) --out out/$(STUDY)
@@ -41,12 +48,20 @@ demo: $(VENV)/demo.stamp
 test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow"
+	$(PYTEST) -m "not slow" --durations=30 $(OPTIMISED)
+	SPACECTL_CFLAGS=-Og $(PYTEST) -m "not slow" --durations=30 $(addprefix --ignore=,$(OPTIMISED))
 
 test-all: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+	SPACECTL_DRAWS=many $(PYTEST)
+
+coverage: $(VENV)/test.stamp
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html:out/coverage
+	@echo "Lines that no test reaches: out/coverage/index.html"
+
+mutants: $(VENV)/test.stamp
+	$(BIN)/python -m tests.mutants $(ONLY)
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks --out out/bench

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=25)
-settings.load_profile("repeatable")
+from spacectl.reports.page import figures
+
+# The same examples in every run, and no time limits: a busy machine is no defect. `make test-all` draws ten times as many.
+for name, count in (("few", 10), ("many", 100)):
+    settings.register_profile(name, derandomize=True, deadline=None, database=None, max_examples=count)
+settings.load_profile(os.environ.get("SPACECTL_DRAWS", "few"))
 
 TOY_STUDY = dedent(
     '''
@@ -87,6 +92,18 @@ def toy_study(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def unrendered_figures() -> Iterator[None]:
+    """Lay figures out, but write next to nothing.
+
+    To write one as png, svg and pdf and into the page takes a second. What can be wrong in its data shows when it is laid
+    out; the renderer is tested in tests/reports, and whole folders of studies in tests/cli/test_studies.py.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "_bytes_of", lambda canvas, suffix, **options: suffix.encode())
+        yield
+
+
 @pytest.fixture
 def keyboard() -> Iterator[None]:
     """Ctrl-C raises `KeyboardInterrupt` also where the tests were started with SIGINT ignored (a background job)."""
@@ -94,10 +111,6 @@ def keyboard() -> Iterator[None]:
     yield
     signal.signal(signal.SIGINT, before)
 
-
-# The same examples in every run, and no time limits: a busy machine is no defect.
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
-settings.load_profile("repeatable")
 
 _SUMMARY: list[str] = []
 

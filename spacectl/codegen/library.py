@@ -2,7 +2,11 @@
 
 The cache holds one folder for each (sources, compiler, flags, processor); it is built aside and renamed into place,
 and its library is loaded only if it is ours, regular and equal to its manifest. Whatever is broken, foreign or
-linked is logged and built again. Callers fall back to Python code when `SolverError` says that nothing can be built.
+linked is logged and built again. Of several processes that want one library at a time, one builds it and the others wait.
+Callers fall back to Python code when `SolverError` says that nothing can be built.
+
+Options in ``$SPACECTL_CFLAGS`` come last on the compiler's command line, so they override the chosen ones: ``-O1`` halves
+the time to compile, ``-g`` serves a debugger.
 """
 
 from __future__ import annotations
@@ -15,11 +19,12 @@ import json
 import logging
 import os
 import platform
+import shlex
 import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +34,11 @@ import platformdirs
 from spacectl.codegen.compiler import Compiler, find_compiler, run_compiler
 from spacectl.core.errors import ModelError, SolverError
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["FLAGS", "build_library", "find_compiler", "load_library", "load_tuned"]
 
 FLAGS = ("-O2", "-ffp-contract=off")  #: without fused products C and numpy round alike
@@ -37,6 +47,7 @@ _FORMAT = "spacectl-library-1"
 _LIBRARY = "library.so"
 _MANIFEST = "manifest.json"
 _ROOM = 16 * 2**20  # [bytes] a cache with less free space counts as full
+_LOCK = "lock-"
 _STALE = 24 * 3600.0  # [s] after which an abandoned build folder is removed
 
 _log = logging.getLogger(__name__)
@@ -73,11 +84,12 @@ def load_library(
     SolverError
         If there is no compiler, it fails, or the result cannot be loaded.
     """
-    texts, options = _texts(sources), tuple(flags)
+    texts, own = _texts(sources), tuple(flags)
+    options = _options(own)
     memo = _key(texts, "", options)
     if memo not in _loaded:
         opened = ctypes.CDLL if load is None else load
-        path = build_library(texts, name=name, flags=options)
+        path = build_library(texts, name=name, flags=own)
         try:
             _loaded[memo] = opened(str(path))
         except (OSError, ImportError) as error:  # for example a cache on a file system without execution
@@ -121,7 +133,7 @@ def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, fla
     SolverError
         If there is no compiler or it fails; the message holds the first lines it printed.
     """
-    texts, options = _texts(sources), tuple(flags)
+    texts, options = _texts(sources), _options(flags)
     compiler = _compiler(name)
     try:
         return _build_in(_cache_folder(), texts, name, options, compiler)
@@ -131,6 +143,10 @@ def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, fla
         return _build_in(_private_folder(), texts, name, options, compiler)
     except OSError as error:
         raise SolverError(f"library '{name}': there is no folder to build it in ({error})") from error
+
+
+def _options(flags: Iterable[str]) -> tuple[str, ...]:
+    return (*flags, *shlex.split(os.environ.get("SPACECTL_CFLAGS", "")))
 
 
 def _compiler(name: str) -> Compiler:
@@ -224,13 +240,46 @@ def _sha256(path: Path) -> str:
 def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, ...], compiler: Compiler) -> Path:
     key = _key(texts, compiler.identity, flags)
     entry = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{key[:32]}"
-    if os.path.lexists(entry):
-        try:
-            return _verified(entry, key)
-        except OSError as error:
-            _log.warning("library '%s': %s; building it again", name, error)
-            _remove(entry, folder)
-    _remove_stale(folder)
+    if (found := _find(entry, key, folder, name)) is not None:
+        return found
+    with _only_one(folder, entry.name):
+        if (found := _find(entry, key, folder, name)) is not None:  # built while this process waited
+            return found
+        _remove_stale(folder)
+        return _build(entry, key, texts, name, flags, compiler)
+
+
+def _find(entry: Path, key: str, folder: Path, name: str) -> Path | None:
+    """The library in the cache folder `entry`; one that is not as it should be is taken out of the way."""
+    if not os.path.lexists(entry):
+        return None
+    try:
+        return _verified(entry, key)
+    except OSError as error:
+        _log.warning("library '%s': %s; building it again", name, error)
+        _remove(entry, folder)
+        return None
+
+
+@contextlib.contextmanager
+def _only_one(folder: Path, name: str) -> Iterator[None]:
+    """Hold the lock of an entry of the cache, which also ends with the process; without one where locks do not work."""
+    if fcntl is None:
+        yield
+        return
+    path = folder / f"{_LOCK}{name}"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks: at worst two processes build the same
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # whoever waits for it looks into the cache next, whoever comes makes a new one
+        os.close(handle)
+
+
+def _build(entry: Path, key: str, texts: dict[str, str], name: str, flags: tuple[str, ...], compiler: Compiler) -> Path:
+    folder = entry.parent
     aside = Path(tempfile.mkdtemp(prefix="build-", dir=folder))
     try:
         library = aside / _LIBRARY

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from spacectl.core.array import as_array
@@ -70,10 +72,20 @@ def axis_rotation(axis: Any, angle: Any) -> Any:
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
+    if is_symbolic(angle) and not is_symbolic(axis):
+        return _rotation_about(tuple(float(value) for value in axis))(angle)
+    return _rotation(axis, angle)
+
+
+@lru_cache(maxsize=256)
+def _rotation_about(axis: tuple[float, ...]) -> ca.Function:
+    """The rotation by a symbolic angle; plain floats let structural zeros vanish from the expression."""
+    angle = ca.SX.sym("angle")
+    return ca.Function("rotation", [angle], [_rotation(axis, angle)])
+
+
+def _rotation(n: Any, angle: Any) -> Any:
     c, s = cos(angle), sin(angle)
-    n = axis
-    if is_symbolic(angle) and not is_symbolic(n):
-        n = [float(value) for value in n]  # plain floats let structural zeros vanish from the expression
     k = 1.0 - c
     n0, n1, n2 = n[0] * n[0], n[1] * n[1], n[2] * n[2]
     return matrix(

@@ -12,11 +12,12 @@ import stat
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from spacectl.codegen import library as module
-from spacectl.codegen.compiler import find_compiler
+from spacectl.codegen.compiler import find_compiler, run_compiler
 from spacectl.codegen.library import build_library, load_library
 from spacectl.core.errors import ModelError, SolverError
 
@@ -88,6 +89,12 @@ def damage_by_symlink(path):
     moved = path.with_name("elsewhere.so")
     path.rename(moved)
     path.symlink_to(moved)
+
+
+def damage_by_one_other_byte(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1  # its size stays
+    path.write_bytes(content)
 
 
 def damage_by_foreign_manifest(path):
@@ -197,6 +204,48 @@ def test_processes_that_build_together_do_not_collide(cache):
     errors = [process.communicate()[1] for process in running]
     assert [process.returncode for process in running] == [0] * 4, errors
     assert len(list(cache.iterdir())) == 1  # one entry, nothing left behind
+
+
+def test_of_builders_that_want_the_same_one_compiles_and_the_others_wait(cache, tmp_path, monkeypatch):
+    """Threads hold a lock each, as processes do."""
+    count, real = tmp_path / "count", shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    slow = f'if [ "$1" != --version ]; then echo one >> {count}; sleep 0.2; fi; exec {real} "$@"'
+    monkeypatch.setenv("CC", program(tmp_path, slow))
+    with ThreadPoolExecutor(4) as pool:
+        paths = list(pool.map(lambda _: build_library(SOURCE, name="add"), range(4)))
+    assert len(set(paths)) == 1 and count.read_text().split() == ["one"]
+    assert [path.name for path in cache.iterdir()] == [paths[0].parent.name]  # no lock is left behind
+
+
+def test_a_builder_that_waited_in_vain_builds(cache, monkeypatch):
+    """The one it waited for fails."""
+    attempts = []
+
+    def fail_once(*args, **named):
+        attempts.append(None)
+        if len(attempts) == 1:
+            raise SolverError("out of memory")
+        return run_compiler(*args, **named)
+
+    monkeypatch.setattr(module, "run_compiler", fail_once)
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(build_library, SOURCE, name="add") for _ in range(2)]
+        failures = [future.exception() for future in futures]
+    assert sorted(type(failure).__name__ for failure in failures) == ["NoneType", "SolverError"]
+    assert len(attempts) == 2 and len(list(cache.iterdir())) == 1
+
+
+def test_options_of_the_environment_come_last_and_make_another_library(cache, monkeypatch):
+    source = {"add.c": "double add(double a, double b) { return a + OFFSET + b; }\n"}
+    plain = build_library(source, name="add", flags=("-DOFFSET=1.0",))
+    monkeypatch.setenv("SPACECTL_CFLAGS", "-UOFFSET '-DOFFSET=(2.0 + 0.5)'")
+    other = build_library(source, name="add", flags=("-DOFFSET=1.0",))
+    assert (result_of(plain), result_of(other)) == (6.0, 7.5)
+    noted = json.loads((other.parent / "manifest.json").read_text())
+    assert noted["flags"] == "-DOFFSET=1.0 -UOFFSET -DOFFSET=(2.0 + 0.5)"
+    loaded = load_library(source, name="add", flags=("-DOFFSET=1.0",))
+    monkeypatch.delenv("SPACECTL_CFLAGS")
+    assert load_library(source, name="add", flags=("-DOFFSET=1.0",)) is not loaded
 
 
 def test_race_lost_to_another_builder_uses_the_verified_winner(cache, monkeypatch):

@@ -37,3 +37,9 @@ def test_wrong_names_and_shapes_are_named() -> None:
         P.check([1.0, 2.0, 3.0])
     with pytest.raises(ModelError, match="only 4 numbers"):
         P.name_of(4)
+
+
+def test_numbers_of_another_system_are_taken_by_name_with_their_changes() -> None:
+    other = Parameters(names=("arm.mass", "hub.mass"), shapes=((), ()), values=[1.0, 2.0], fixed=(False, False))
+    assert P.taken_from(other).tolist() == [2.0, 0.1, 0.0, 0.0]
+    assert P.taken_from(other, [1.0, 3.0]).tolist() == [3.0, 0.1, 0.0, 0.0]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from spacectl.model.bodies.base.modal_integrals import ModalPoints, modal_integrals, pack_symmetric, unpack_symmetric
 from spacectl.spatial.flexible import ModalInertia
 from tests.oracles.flexible.flexible_points import kinetic, momentum, random_points, slope
-from tests.strategies import REPEATABLE
 
 SIZES = 2.0 ** -np.arange(
     5.0, 10.0
@@ -41,7 +40,6 @@ def by_formula(I: dict[str, np.ndarray], m: int, twist: np.ndarray, eta: np.ndar
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 8), m=st.integers(1, 4), slices=st.booleans())
-@REPEATABLE
 def test_energy_is_exact_to_second_order(seed: int, n: int, m: int, slices: bool) -> None:
     body, I, twist, eta, eta_dot = draw(seed, n, m, slices=slices)
     errors = [
@@ -54,7 +52,6 @@ def test_energy_is_exact_to_second_order(seed: int, n: int, m: int, slices: bool
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 8), m=st.integers(1, 4))
-@REPEATABLE
 def test_the_inertia_of_the_equations_is_this_energy(seed: int, n: int, m: int) -> None:
     body, I, twist, eta, eta_dot = draw(seed, n, m)
     modal = ModalInertia.of(I, eta)

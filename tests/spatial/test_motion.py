@@ -63,6 +63,12 @@ def test_inertia_equals_its_point_masses(turn, p, twist, seed) -> None:
     np.testing.assert_allclose(body.matrix() @ twist, momentum, atol=1e-10)
 
 
+@given(SIX, st.integers(0, 2**32 - 1))
+def test_bias_wrench_is_what_turns_the_momentum_with_the_body(twist, seed) -> None:
+    body = inertia_of(*cloud(np.random.default_rng(seed)))
+    np.testing.assert_allclose(body.bias_wrench(twist), cross_force(twist, body @ twist), atol=1e-10)
+
+
 def test_from_centre_is_the_parallel_axis_theorem() -> None:
     masses, points = cloud(np.random.default_rng(3))
     com = masses @ points / masses.sum()

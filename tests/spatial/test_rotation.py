@@ -48,6 +48,12 @@ def test_half_turns_are_handled(axis: np.ndarray) -> None:
     np.testing.assert_allclose(np.linalg.norm(rot.rotation_vector(R)), np.pi, atol=ROUND)
 
 
+@given(VECTORS)
+def test_the_scalar_part_of_a_quaternion_is_not_negative(vector: np.ndarray) -> None:
+    for turn in (vector, 3.0 * vector):  # also by more than half a turn
+        assert rot.quaternion_from_rotation(Rotation.from_rotvec(turn).as_matrix())[0] >= 0.0
+
+
 @given(VECTORS, VECTORS)
 def test_product_composes_rotations(a: np.ndarray, b: np.ndarray) -> None:
     product = rot.quaternion_product(quaternion(a), quaternion(b))

@@ -1,7 +1,7 @@
 """Random but physically valid bodies, joints, trees, environments, states and inputs.
 
 `random_tree` is a plain seeded generator; the hypothesis strategies draw a seed and sizes and call it, so that
-examples are quick to make and shrink towards few bodies. `REPEATABLE` are the settings of hypothesis for this suite.
+examples are quick to make and shrink towards few bodies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -26,7 +25,6 @@ from spacectl.model.system import System
 __all__ = [
     "ENVIRONMENT_KINDS",
     "KINDS",
-    "REPEATABLE",
     "Case",
     "cases",
     "environments",
@@ -39,7 +37,6 @@ __all__ = [
     "rigid_bodies",
 ]
 
-REPEATABLE = settings(derandomize=True, deadline=None, max_examples=25, database=None)
 KINDS = ("Fixed", "Revolute", "Prismatic", "Universal", "Cylindrical", "Spherical", "Planar", "Free")
 ENVIRONMENT_KINDS = ("FreeSpace", "UniformGravity", "CircularOrbit", "CentralGravity")
 FAR = 80.0  # [m] distance of root attachments from the centre of CentralGravity, well above the size of a tree

@@ -11,6 +11,7 @@ from spacectl.cli.main import run_command_line
 from tests.reports.browser import open_browser, play_report
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "retrieval"
+RENDERED = True  # a browser opens the page
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
 from spacectl.model.system import System
+from tests.draws import first_of
 from tests.strategies import ENVIRONMENT_KINDS, Case, random_tree
 
 
@@ -31,7 +32,7 @@ def tangent_map(eom, q) -> np.ndarray:
     return np.stack([eom.call("q_dot", 0.0, q, unit)[0][:, 0] for unit in np.eye(eom.n_v)], axis=1)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", first_of(range(16), 6))
 def test_kernel_equals_casadi_on_random_trees(seed: int) -> None:
     case = make_case(seed)
     eom = form_equations(case.system, formulation="kane")

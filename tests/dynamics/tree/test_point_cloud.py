@@ -26,7 +26,6 @@ from tests.peers import point_cloud_peer
 from tests.peers.tree_properties import evaluate
 from tests.strategies import (
     KINDS,
-    REPEATABLE,
     Case,
     environments,
     joints,
@@ -91,7 +90,6 @@ def compare(case: Case) -> float:
 
 
 @given(body=rigid_bodies(), corners=st.sampled_from(["octahedron", "tetrahedron"]))
-@REPEATABLE
 def test_cloud_has_the_mass_properties_of_the_body(body: RigidBody, corners: str) -> None:
     points, weights = cloud(body.mass, body.com, body.inertia, corners)
     arms = points - np.asarray(body.com)
@@ -139,7 +137,6 @@ def test_all_joints_agree_with_the_cloud(environment: Environment, seed: int) ->
     body=rigid_bodies(),
     seed=st.integers(0, 1000),
 )
-@REPEATABLE
 def test_a_joint_alone_agrees_with_the_cloud(
     joint: Joint, environment: Environment, body: RigidBody, seed: int
 ) -> None:

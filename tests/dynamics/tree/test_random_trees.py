@@ -17,9 +17,10 @@ from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.model.actuators import ReactionWheel
 from spacectl.model.environment import CircularOrbit
+from tests.draws import first_of
 from tests.peers import mujoco_peer, pinocchio_peer, point_cloud_peer
 from tests.peers.tree_properties import evaluate
-from tests.strategies import KINDS, REPEATABLE, Case, cases, random_tree
+from tests.strategies import KINDS, Case, cases, random_tree
 
 TREES = 360
 PEERS = {"Pinocchio": pinocchio_peer, "MuJoCo": mujoco_peer}
@@ -69,19 +70,17 @@ def check_tree(case: Case, *, floating: bool) -> None:
         assert error < CLOUD_TOLERANCE, f"the point cloud differs by {error:.2e}"
 
 
-@pytest.mark.parametrize("seed", range(TREES))
+@pytest.mark.parametrize("seed", first_of(range(TREES), 72))
 def test_tree_agrees_with_peers_and_conservation_laws(seed: int) -> None:
     check_tree(make_case(seed), floating=is_floating(seed))
 
 
 @given(case=cases(max_bodies=8))
-@REPEATABLE
 def test_small_tree_agrees_with_peers_and_conservation_laws(case: Case) -> None:
     check_tree(case, floating=False)
 
 
 @given(case=cases(max_bodies=8, environment_kinds=("FreeSpace",), floating=True))
-@REPEATABLE
 def test_small_floating_tree_conserves_momentum(case: Case) -> None:
     check_tree(case, floating=True)
 

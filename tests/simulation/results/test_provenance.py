@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from spacectl import design_pd, form_equations, library, simulate
 from spacectl.cli.main import run_command_line
@@ -43,6 +44,7 @@ def test_the_plant_that_ran_is_told() -> None:
         assert simulate(eom, t_span=(0.0, 1e-3), grid=2, tier=tier).dataset.attrs["plant"] == plant
 
 
+@pytest.mark.usefixtures("unrendered_figures")
 def test_the_same_command_gives_the_same_numbers(tmp_path: Path) -> None:
     found = []
     for name in ("a", "b"):

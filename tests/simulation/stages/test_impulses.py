@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacectl import (
@@ -48,7 +48,6 @@ def test_plastic_central_capture_loses_half_mu_v_squared():
     np.testing.assert_allclose(jump.momentum_change, 0.0, atol=1e-15)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**31))
 def test_capture_in_space_conserves_momentum_and_meets_the_latch(seed):
     x = latched_start(np.random.default_rng(seed))
@@ -108,7 +107,6 @@ def row_of_masses(n: int):
 ROW = row_of_masses(4)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**31), st.floats(0.0, 1.0))
 def test_several_contacts_push_only_and_do_not_approach_afterwards(seed, restitution):
     v = np.random.default_rng(seed).normal(size=4)
@@ -119,7 +117,6 @@ def test_several_contacts_push_only_and_do_not_approach_afterwards(seed, restitu
     assert jump.energy_loss >= -1e-12
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**31))
 def test_plastic_impact_is_complementary(seed):
     """Impulse not negative, relative speed not negative, one of both zero: the conditions of the least change."""

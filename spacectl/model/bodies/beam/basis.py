@@ -15,6 +15,7 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance, balanced_loads, static_compliances
 from spacectl.model.bodies.base.profile import as_function
+from spacectl.model.bodies.beam.remembered import remembered
 from spacectl.model.bodies.beam.shapes import (
     ENDS,
     LineShape,
@@ -78,6 +79,7 @@ class BeamKind:
         return static_compliances(names, space.K[n:, n:], rows[:, n:], rows[:, free], model, K)
 
 
+@remembered
 def beam_kinds(beam: Any) -> tuple[BeamKind, ...]:
     """All kinds that a beam has, in the order of its modal coordinates."""
     counts = beam.modes if isinstance(beam.modes, tuple) else (beam.modes,) * len(beam.bending)

@@ -24,9 +24,15 @@ from spacectl.model.bodies.beam.checks import check_beam, check_segments, check_
 from spacectl.model.bodies.beam.energy import stiffness_derivatives, stiffness_matrix, strain_tensors
 from spacectl.model.bodies.beam.fields import BeamFields, Strand, integrate_fields, panels, quadrature
 from spacectl.model.bodies.beam.interfaces import BeamInterfaces
+from spacectl.model.bodies.beam.remembered import remembered
 from spacectl.model.description import check_name, members, set_field
 
 __all__ = ["Beam"]
+
+
+@remembered
+def _beam_fields(beam: Beam) -> tuple[BeamFields, BeamFields]:
+    return integrate_fields(beam._edges, beam._strand)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +206,7 @@ class Beam(BeamInterfaces, FlexibleBody):
 
     @cached_property
     def _fields(self) -> tuple[BeamFields, BeamFields]:
-        return integrate_fields(self._edges, self._strand)
+        return _beam_fields(self)
 
     def own_material(self) -> ModalPoints:
         """Quadrature points of the beam with their shapes."""

@@ -1,0 +1,103 @@
+"""Plants faults one by one in a copy of the tree and runs the tests that must notice: ``python -m tests.mutants [ONLY]``.
+
+The tree itself is never touched. Fails if a fault survives, or if the tests fail without one. ONLY selects the mutants
+whose layer, place or tests contain it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.mutants.anchors import ROOT, Mutant, mutate, source_of
+from tests.mutants.catalogue import MUTANTS
+
+_LEFT_OUT = (
+    ".git", ".venv", "out", "build", "dist", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__",
+)  # fmt: skip
+_LONGEST = 600.0  # [s] of one run of tests; a fault that makes them hang is noticed
+_PASSED, _FAILED = 0, 1  # pytest's exit codes; larger ones mean that the tests did not run, negative ones that they crashed
+
+
+def run_mutants(mutants: Sequence[Mutant]) -> int:
+    """The number of faults that survive; -1 if tests fail without any."""
+    with tempfile.TemporaryDirectory(prefix="spacectl-mutants-") as folder:
+        copy = Path(folder) / "tree"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        files = sorted({file for mutant in mutants for file in _files(mutant)})
+        print(f"{len(mutants)} planted faults; first {len(files)} test files without any ...", flush=True)
+        code, said = _run_tests(copy, files, Path(folder))
+        if code != _PASSED:
+            print(said)
+            print("the tests fail without a planted fault: repair them first")
+            return -1
+        survivors = [mutant for mutant in mutants if not _is_noticed(mutant, copy, Path(folder))]
+    print(f"{len(mutants) - len(survivors)} of {len(mutants)} planted faults were noticed")
+    for mutant in survivors:
+        print(f"  survived: {mutant.at}: {mutant.old} -> {mutant.new}   [{mutant.tests}]")
+    return len(survivors)
+
+
+def _files(mutant: Mutant) -> list[str]:
+    return [f"tests/{name}" for name in mutant.tests.split()]
+
+
+def _is_noticed(mutant: Mutant, copy: Path, folder: Path) -> bool:
+    path = source_of(mutant, copy)
+    sound, begin = path.read_bytes(), time.monotonic()
+    path.write_text(mutate(mutant, copy), encoding="utf-8")
+    try:
+        code, said = _run_tests(copy, _files(mutant), folder)
+    finally:
+        path.write_bytes(sound)
+    if code > _FAILED:
+        print(said)
+        raise SystemExit(f"{mutant.at}: the tests did not run (pytest ended with {code})")
+    word = "noticed " if code else "SURVIVED"
+    print(f"{word} {time.monotonic() - begin:6.1f} s  {mutant.at}: {mutant.old} -> {mutant.new}", flush=True)
+    return code != _PASSED
+
+
+def _run_tests(copy: Path, files: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Exit code and output of pytest in the copy, which keeps its libraries in a cache of its own."""
+    environment = (
+        os.environ
+        | {
+            "PYTHONPATH": str(copy),
+            "PYTHONDONTWRITEBYTECODE": "1",  # a file that changes within its time stamp's grain would be taken for the old one
+            "SPACECTL_CACHE": str(folder / "cache"),
+        "SPACECTL_CFLAGS": "-Og",
+        }
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *files]
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=_LONGEST, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return _FAILED, f"the tests took longer than {_LONGEST:g} s"
+    return done.returncode, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit code: 0 if all selected faults are noticed."""
+    only = arguments[0] if arguments else ""
+    chosen = [item for item in MUTANTS if item.area == only] or [
+        item for item in MUTANTS if only in f"{item.at} {item.tests}"
+    ]
+    if not chosen:
+        print(
+            f"no planted fault has {only!r} in its place or its tests; layers: {sorted({item.area for item in MUTANTS})}"
+        )
+        return 2
+    return 1 if run_mutants(chosen) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
