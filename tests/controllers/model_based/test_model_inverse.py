@@ -22,8 +22,7 @@ from spacectl.controllers.model_based.model_inverse import independent_rows
 def flexible(order):
     system = library.flexible_line_arm()
     parts = tuple(
-        replace(part, body=replace(part.body, order=order)) if part.body.is_flexible else part
-        for part in system.parts
+        replace(part, body=replace(part.body, order=order)) if part.body.is_flexible else part for part in system.parts
     )
     return replace(system, parts=parts)
 
