@@ -27,10 +27,9 @@ from spacectl import (
     linearize,
 )
 from spacectl.model.actuators import BodyTorque
-from tests.draws import first_of
 from tests.flexible_strategies import with_flexible_bodies
 from tests.peers.tree_properties import Evaluation, evaluate
-from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, random_tree
+from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, first_of, random_tree
 
 TREES = 24
 BALANCE = 1e-12  # rounding against the sum of the magnitudes of the terms that must cancel
