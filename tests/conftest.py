@@ -93,14 +93,20 @@ def toy_study(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def unrendered_figures() -> Iterator[None]:
-    """Lay figures out, but write next to nothing.
+def unrendered_figures(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Lay figures out, but write next to nothing, except into the page of a module with ``RENDERED = True``.
 
     To write one as png, svg and pdf and into the page takes a second. What can be wrong in its data shows when it is laid
     out; the renderer is tested in tests/reports, and whole folders of studies in tests/cli/test_studies.py.
     """
+    write, is_shown = figures._bytes_of, getattr(request.module, "RENDERED", False)
+
+    def write_less(canvas: Any, suffix: str, *, is_transparent: bool = False, **options: Any) -> bytes:
+        is_in_page = is_shown and is_transparent
+        return write(canvas, suffix, is_transparent=True, **options) if is_in_page else suffix.encode()
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures, "_bytes_of", lambda canvas, suffix, **options: suffix.encode())
+        patch.setattr(figures, "_bytes_of", write_less)
         yield
 
 

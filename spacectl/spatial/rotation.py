@@ -40,6 +40,7 @@ __all__ = [
     "quaternion_from_rotation",
     "quaternion_product",
     "quaternion_rate",
+    "quaternions_from_rotations",
     "rotation_about",
     "rotation_from_mrp",
     "rotation_from_quaternion",
@@ -182,6 +183,24 @@ def quaternion_from_rotation(R: Any) -> np.ndarray:
         q[1 + i], q[1 + j], q[1 + m] = squares[k], R[i, j] + R[j, i], R[i, m] + R[m, i]
     q /= np.linalg.norm(q)
     return q if q[0] >= 0.0 else -q
+
+
+def quaternions_from_rotations(R: Any) -> np.ndarray:
+    """As `quaternion_from_rotation`, for many matrices (n, 3, 3) at once: (n, 4); a hundred times faster for a history."""
+    R = np.asarray(R, dtype=float)
+    x, y, z = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
+    trace = x + y + z
+    # 4 q q', of which the row with the largest diagonal entry is taken
+    rows = np.empty((len(R), 4, 4))
+    for i, entry in enumerate((trace, 2.0 * x - trace, 2.0 * y - trace, 2.0 * z - trace)):
+        rows[:, i, i] = 1.0 + entry
+    for i, (j, k) in enumerate(((2, 1), (0, 2), (1, 0)), start=1):
+        rows[:, 0, i] = rows[:, i, 0] = R[:, j, k] - R[:, k, j]
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        rows[:, i + 1, j + 1] = rows[:, j + 1, i + 1] = R[:, i, j] + R[:, j, i]
+    q = rows[np.arange(len(R)), np.argmax(np.einsum("nii->ni", rows), axis=1)]
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    return np.where(q[:, :1] >= 0.0, q, -q)
 
 
 def rotation_vector(R: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 
 from spacectl.cli.lookup import match_units, stated_units
 from spacectl.cli.main import run_command_line
-from spacectl.cli.settings import read_settings
+from spacectl.cli.settings import parse_settings, read_settings
 from spacectl.core.errors import ModelError
 from spacectl.reports.folder.atomic import RECORD, file_hashes
 
@@ -111,3 +111,8 @@ def test_units_are_read_from_lists_and_patterns_of_the_readme(tmp_path: Path) ->
     expected = {"mass": "kg", "length": "m", "poles_k1": "rad/s", "poles_k5": "rad/s", "travel_k25": "m", "decay": "1"}
     assert expected.items() <= units.items()
     assert "unknown" not in units
+
+
+def test_a_parameter_is_set_once() -> None:
+    with pytest.raises(ModelError, match="'mass' is given twice; keep one"):
+        parse_settings(["mass=1", "length=2", "mass=3"])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from spacectl.cli.main import run_command_line
+from spacectl.cli.points import PointJournal
 from spacectl.cli.sweep import parse_values
 from spacectl.core.errors import ModelError
 
@@ -192,3 +193,14 @@ def test_a_metric_that_a_later_point_lacks_does_not_end_the_sweep(words: list[st
     assert run_command_line([*words, "--metric", "late"]) == 0
     with (tmp_path / "out" / "sweep.csv").open() as file:
         assert [row["late"] for row in csv.DictReader(file)] == ["1.0", "1.0", ""]
+
+
+def test_a_point_that_failed_is_run_again(tmp_path: Path) -> None:
+    good, bad = ({"parameters": {"mass": mass}, "error": error} for mass, error in ((1.0, ""), (2.0, "too heavy")))
+    with PointJournal(tmp_path / "out", "sweep of masses") as journal:
+        journal.add(good)
+        journal.add(bad)
+    with PointJournal(tmp_path / "out", "sweep of masses") as journal:
+        assert len(journal) == 2
+        assert journal.find({"mass": 1.0}) == good
+        assert journal.find({"mass": 2.0}) is None and journal.find({"mass": 3.0}) is None

@@ -64,6 +64,14 @@ def test_parameters_and_limits_act_there_as_here() -> None:
     np.testing.assert_array_equal(free.dynamics(0.0, x, u, {}), eom.x_dot(0.0, x, u))
 
 
+def test_changed_parameters_come_on_top_of_those_that_were_handed_over() -> None:
+    eom = form_equations(library.planar_arm())
+    x, u = eom.state(joint2=0.3), np.ones(eom.n_u)
+    plant = to_nonlinear_control(eom, p={"link1.mass": 3.0})
+    both = eom.parameters.vector({"link1.mass": 3.0, "link2.mass": 2.0})
+    np.testing.assert_array_equal(plant.dynamics(0.0, x, u, {"link2.mass": 2.0}), eom.x_dot(0.0, x, u, both))
+
+
 def test_names_units_and_quaternions_are_told() -> None:
     eom = form_equations(library.wheel_spacecraft())
     plant = to_nonlinear_control(eom, outputs=("gyro.wx", "wheel_x_dot"), name="craft")

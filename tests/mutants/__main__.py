@@ -22,7 +22,10 @@ _LEFT_OUT = (
     ".git", ".venv", "out", "build", "dist", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__",
 )  # fmt: skip
 _LONGEST = 600.0  # [s] of one run of tests; a fault that makes them hang is noticed
-_PASSED, _FAILED = 0, 1  # pytest's exit codes; larger ones mean that the tests did not run, negative ones that they crashed
+_PASSED, _FAILED = (
+    0,
+    1,
+)  # pytest's exit codes; larger ones mean that the tests did not run, negative ones that they crashed
 
 
 def run_mutants(mutants: Sequence[Mutant]) -> int:
@@ -72,7 +75,7 @@ def _run_tests(copy: Path, files: Sequence[str], folder: Path) -> tuple[int, str
             "PYTHONPATH": str(copy),
             "PYTHONDONTWRITEBYTECODE": "1",  # a file that changes within its time stamp's grain would be taken for the old one
             "SPACECTL_CACHE": str(folder / "cache"),
-        "SPACECTL_CFLAGS": "-Og",
+            "SPACECTL_CFLAGS": "-Og",
         }
     )
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *files]

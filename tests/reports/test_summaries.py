@@ -23,6 +23,7 @@ from spacectl.model.library import pendulum
 from spacectl.planners.plan import Arc, Plan
 from spacectl.reports.page.figure_data import figure_to_data
 from spacectl.reports.page.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
+from spacectl.reports.units import format_value
 from tests.planners.path_systems import turn, wheel
 
 
@@ -122,3 +123,8 @@ def test_a_real_pole_has_no_frequency_and_no_ratio() -> None:
 def test_stability_is_told_from_the_rightmost_pole(blocks: tuple[np.ndarray, ...], verdict: str) -> None:
     told = linear_summary("poles", linear_model(*blocks))["text"]
     assert told.startswith(f"3 states, 0 inputs, 0 outputs; {verdict} (largest real part ")
+
+
+@pytest.mark.parametrize(("value", "shown"), [(1.2345678e-6, "1.23457 × 10⁻⁶"), (1.2345678e-8, "1.23 × 10⁻⁸")])
+def test_numbers_of_the_size_of_rounding_are_shown_with_few_digits(value: float, shown: str) -> None:
+    assert format_value(value) == shown

@@ -54,6 +54,14 @@ def test_the_scalar_part_of_a_quaternion_is_not_negative(vector: np.ndarray) -> 
         assert rot.quaternion_from_rotation(Rotation.from_rotvec(turn).as_matrix())[0] >= 0.0
 
 
+def test_quaternions_of_a_history_are_those_of_its_matrices() -> None:
+    turns = [*Rotation.random(50, random_state=1).as_rotvec(), *(np.pi * np.eye(3)), *(-np.pi * np.eye(3)), np.zeros(3)]
+    R = Rotation.from_rotvec(turns).as_matrix()
+    found = rot.quaternions_from_rotations(R)
+    np.testing.assert_allclose(found, [rot.quaternion_from_rotation(item) for item in R], atol=ROUND)
+    assert np.all(found[:, 0] >= 0.0)
+
+
 @given(VECTORS, VECTORS)
 def test_product_composes_rotations(a: np.ndarray, b: np.ndarray) -> None:
     product = rot.quaternion_product(quaternion(a), quaternion(b))

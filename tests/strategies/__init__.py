@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -28,6 +29,7 @@ __all__ = [
     "Case",
     "cases",
     "environments",
+    "first_of",
     "joints",
     "random_body",
     "random_environment",
@@ -40,6 +42,11 @@ __all__ = [
 KINDS = ("Fixed", "Revolute", "Prismatic", "Universal", "Cylindrical", "Spherical", "Planar", "Free")
 ENVIRONMENT_KINDS = ("FreeSpace", "UniformGravity", "CircularOrbit", "CentralGravity")
 FAR = 80.0  # [m] distance of root attachments from the centre of CentralGravity, well above the size of a tree
+
+
+def first_of(seeds: range, few: int) -> list[Any]:
+    """Seeds for `parametrize`, all but the first few of them marked as slow: `make test-all` draws them all."""
+    return [*seeds[:few], *(pytest.param(seed, marks=pytest.mark.slow) for seed in seeds[few:])]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,5 @@ import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def figures(request: pytest.FixtureRequest) -> None:
-    """Figures are laid out but not rendered, unless a module with ``RENDERED = True`` looks at its own."""
-    if not getattr(request.module, "RENDERED", False):
-        request.getfixturevalue("unrendered_figures")
+def figures(unrendered_figures: None) -> None:
+    """Figures are laid out but not rendered."""

@@ -20,7 +20,7 @@ from spacectl.reports.scene.loads import find_arrows, find_lines
 from spacectl.reports.scene.looks import rigid_looks
 from spacectl.reports.scene.motion import Motion, deflection, find_motion
 from spacectl.reports.units import format_value, pretty_unit
-from spacectl.spatial.rotation import quaternion_from_rotation
+from spacectl.spatial.rotation import quaternions_from_rotations
 
 __all__ = ["replay_of"]
 
@@ -132,7 +132,7 @@ def _axes(motion: Motion, seen_from: str) -> dict[str, Any]:
 def _tracks(motion: Motion, origin: np.ndarray, stretch: float) -> dict[str, Any]:
     columns = []
     for name, p in motion.p.items():
-        quaternion = np.array([quaternion_from_rotation(R) for R in motion.R[name]])
+        quaternion = quaternions_from_rotations(motion.R[name])
         flips = np.cumprod(np.where(np.sum(quaternion[1:] * quaternion[:-1], axis=1) < 0.0, -1.0, 1.0))
         quaternion[1:] *= flips[:, None]
         columns += [quaternion, p - origin]

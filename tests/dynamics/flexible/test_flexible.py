@@ -27,9 +27,8 @@ from spacectl import (
     linearize,
 )
 from spacectl.model.actuators import BodyTorque
-from tests.draws import first_of
 from tests.peers.tree_properties import Evaluation, evaluate
-from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, random_tree
+from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, first_of, random_tree
 from tests.strategies.flexible import with_flexible_bodies
 
 TREES = 24

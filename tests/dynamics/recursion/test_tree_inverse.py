@@ -18,8 +18,7 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
 from spacectl.model.system import System
-from tests.draws import first_of
-from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, random_tree
+from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, first_of, random_tree
 
 EPS = np.finfo(float).eps
 

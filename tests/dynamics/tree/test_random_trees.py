@@ -17,10 +17,9 @@ from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.model.actuators import ReactionWheel
 from spacectl.model.environment import CircularOrbit
-from tests.draws import first_of
 from tests.peers import mujoco_peer, pinocchio_peer, point_cloud_peer
 from tests.peers.tree_properties import evaluate
-from tests.strategies import KINDS, Case, cases, random_tree
+from tests.strategies import KINDS, Case, cases, first_of, random_tree
 
 TREES = 360
 PEERS = {"Pinocchio": pinocchio_peer, "MuJoCo": mujoco_peer}

@@ -29,7 +29,9 @@ MUTANTS = (
     Mutant("core.array:Array.__init__", "array += 0.0", "array *= 1.0", "core/test_array.py"),
     Mutant("core.array:Array.__init__", "write=False", "write=True", "core/test_array.py"),
     Mutant("core.labels:Labels.vector", "np.array(default, dtype=float)", "np.asarray(default)", "core/test_labels.py"),
-    Mutant("core.studies.requirement:Requirement.judge", "all(_RELATIONS", "any(_RELATIONS", "core/test_requirement.py"),
+    Mutant(
+        "core.studies.requirement:Requirement.judge", "all(_RELATIONS", "any(_RELATIONS", "core/test_requirement.py"
+    ),
     Mutant(
         "core.parameters:Parameters.check",
         "self._is_fixed & ",
