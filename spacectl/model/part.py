@@ -33,7 +33,7 @@ class Part:
 
     Examples
     --------
-    >>> from spacectl import Revolute
+    >>> from spacectl import Revolute, RigidBody
     >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1))
     >>> Part(link, on="world", joint=Revolute(axis="y")).joint_name
     'link'

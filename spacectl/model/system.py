@@ -57,7 +57,7 @@ class System:
 
     Examples
     --------
-    >>> from spacectl import RigidBody
+    >>> from spacectl import Revolute, RigidBody
     >>> link = RigidBody(name="link", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0, 0))
     >>> pendulum = System(name="pendulum", parts=(Part(link, joint=Revolute(name="hinge", axis="y")),))
     >>> pendulum.parameters().get("link.mass")

@@ -27,6 +27,7 @@ class Loop(FrameConstraint):
 
     Examples
     --------
+    >>> from spacectl import Revolute
     >>> Loop(name="closure", a="world", b="rocker.end", at_a=(2, 0, 0), joint=Revolute(axis="z")).n_rows
     5
     """

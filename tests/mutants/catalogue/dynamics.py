@@ -24,9 +24,9 @@ MUTANTS = (
         "dynamics/flexible/test_flexible_cloud.py dynamics/flexible/test_flexible.py",
     ),
     Mutant(
-        "dynamics.tree.actuation:body_wrench",
-        'stack(cross(n["at"], along), along)',
-        "stack(none, along)",
+        "dynamics.tree.actuation:unit_wrench",
+        "cross(n[effort.at], along) if effort.at else",
+        "",
         "dynamics/tree/test_point_cloud.py dynamics/tree/test_random_trees.py",
     ),
     Mutant(

@@ -33,7 +33,7 @@ MUTANTS = (
         "model/test_beam.py model/test_beam_fields.py",
     ),
     Mutant(
-        "model.environment.circular_orbit:CircularOrbit.gravity_wrench",
+        "model.environment.orbit_frame:OrbitFrame.gravity_wrench",
         "3.0 * dot(radial, rho)",
         "2.0 * dot(radial, rho)",
         ORBITS,

@@ -51,13 +51,13 @@ MUTANTS = (
         "planners/test_phase_plane.py planners/test_phase_grids.py",
     ),
     Mutant(
-        "planners/paths/phase_plane.c:interval",
+        "planners/phase_plane/phase_plane.c:interval",
         "y0 < 0.5 * (y1 + y2) && y1 >= 0.0",
         "y1 >= 0.0",
         "planners/test_phase_kernels.py planners/test_phase_plane.py",
     ),
     Mutant(
-        "planners/paths/phase_plane.c:step",
+        "planners/phase_plane/phase_plane.c:step",
         "0.5 * c[2] / y0",
         "c[2] / y0",
         "planners/test_phase_kernels.py planners/test_phase_plane.py",
