@@ -35,7 +35,7 @@ from spacectl import (
     saturate,
     simulate,
 )
-from spacectl.controllers.model_based.model_inverse import meet_rows
+from spacectl.controllers.model_based.model_inverse import _independence, meet_rows
 from spacectl.dynamics.constraints.leverage import measure_leverage
 
 LOST = float(np.arccos(-2.0 / 3.0))  # elbow angle at which M12 = 1/3 + cos(q2) / 2 vanishes for uniform links
@@ -254,3 +254,11 @@ def test_a_mode_is_reached_in_its_plane_only():
     assert law.report(eom.state()).missed < 1e-12
     with pytest.raises(ModelError, match=f"inputs 'turn' have no authority over '{across}'"):
         FeedbackLinearization(eom, frequency=1.0, speeds=(across,))
+
+
+@pytest.mark.parametrize("angle", [np.pi / 2, 0.5, 0.1])
+def test_independence_of_two_rows_is_the_mean_of_their_squared_sines(angle: float) -> None:
+    """For two unit rows at an angle the diagonal of the inverse Gram matrix is ``1 / sin^2``, twice."""
+    rows = ca.SX(ca.DM([[1.0, 0.0, 0.0], [np.cos(angle), np.sin(angle), 0.0]]))
+    found = _independence(rows, np.ones(2), 2, ca.SX(ca.DM.eye(3)))
+    assert float(ca.DM(found)) == pytest.approx(np.sin(angle) ** 2, rel=1e-9)

@@ -6,6 +6,7 @@ import casadi
 import numpy as np
 import pytest
 from scipy.integrate import simpson, solve_ivp
+from scipy.interpolate import CubicSpline
 
 from spacectl import (
     EquationsOfMotion,
@@ -171,6 +172,21 @@ def test_output_weights_equal_the_state_weights_they_mean() -> None:
     one = design_lqr_along(model, output_weight=4.0, R=1.0, terminal=0.0)
     two = design_lqr_along(model, Q=4.0 * C.T @ C, R=1.0, terminal=0.0)
     np.testing.assert_allclose(one.gain(0.7), two.gain(0.7), rtol=1e-6)
+
+
+def test_rates_of_the_gain_are_those_of_its_values_where_weighted_outputs_change() -> None:
+    """Output ``y = c(t) x + d(t) u``: also the weight of the input, ``R + d' W d``, changes with time."""
+    t = np.linspace(0.0, 3.0, 121)
+    column = np.ones((121, 1, 1))
+    C, D = (1.0 + 0.3 * np.sin(t))[:, None, None], (0.8 + 0.5 * np.cos(2.0 * t))[:, None, None]
+    x, u, y = (Labels((name,), (), kind) for name, kind in (("at", "state"), ("push", "input"), ("seen", "output")))
+    model = LinearTrajectory(
+        t=t, A=0.2 * column, B=column, C=C, D=D, E=np.zeros((121, 1, 0)), drift=np.zeros((121, 1)), x=x, u=u, y=y,
+        d=Labels(kind="disturbance"), x_reference=np.zeros((121, 1)), u_reference=np.zeros((121, 1)),
+    )  # fmt: skip
+    gains = design_lqr_along(model, Q=1.0, R=0.5, output_weight=2.0, terminal=0.0, rtol=1e-9).gains
+    found, values = np.asarray(gains.rates)[:, 0], CubicSpline(gains.t, np.asarray(gains.values)[:, 0])
+    np.testing.assert_allclose(found[5:-5], values(np.asarray(gains.t), 1)[5:-5], atol=1e-3 * np.max(np.abs(found)))
 
 
 def test_attitude_motion_is_followed_through_a_large_turn() -> None:

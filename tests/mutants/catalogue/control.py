@@ -127,8 +127,8 @@ MUTANTS = (
     ),
     Mutant(
         "controllers.wrappers.delay:pade_filter",
-        "(2 * k + 1) * gain",
-        "(2 * k + 1) * abs(gain)",
+        "(2 * k + 1) * (row - before)",
+        "(2 * k + 1) * (row + before)",
         "controllers/wrappers/test_delay_and_filters.py",
     ),
     Mutant(
