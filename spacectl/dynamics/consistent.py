@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,11 @@ import numpy as np
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.closing.open_loops import not_met
+from spacectl.dynamics.closing.position_equations import PositionEquations
 from spacectl.dynamics.constraints.closest import largest_rows
 from spacectl.dynamics.constraints.diagnosis import require_sides
-from spacectl.dynamics.embedding.close_loops import close_member, least_change, move_speeds, own_weights, shorten_step
+from spacectl.dynamics.constraints.least_squares import solve_constraints
+from spacectl.dynamics.embedding.close_loops import close_member, move_speeds, own_weights
 from spacectl.dynamics.embedding.reference import EmbeddedTwin
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.tree.undefined import require_defined
@@ -21,8 +22,6 @@ from spacectl.dynamics.waist.arguments import as_given_state, as_names, as_time
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["ConsistentState", "make_consistent"]
-
-_STEPS = 50  # Newton steps; a start from which they do not suffice is no start
 
 
 @dataclass(frozen=True)
@@ -104,46 +103,37 @@ def make_consistent(
         return _report(eom, start, closed, left)
     x, n_q = start.copy(), eom.n_q
     weight = 1.0 / np.sqrt(np.maximum(np.diag(eom.mass_matrix(t, x[:n_q], p)), 1e-12))
-    held_v = np.array([1.0 if name not in hold else 0.0 for name in eom.speeds])
-    held_q = _coordinate_weights(eom, hold)
-    size = max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
-    for _ in range(_STEPS if eom.position_rows else 0):
-        rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
-        g, J_g = rows[0].reshape(-1), rows[3]
-        if np.max(np.abs(g), initial=0.0) <= tolerance * size:
-            break
-        step = least_change(J_g, -g, weight * held_q)
-        step *= min(1.0, 0.5 / max(np.max(np.abs(step), initial=0.0), 1e-300))
-        W = eom.call("projection", t, x[:n_q], x[n_q:], p=p)[4]
-        x[:n_q] = shorten_step(x[:n_q], W @ step, partial(_levels, eom, t, x[n_q:], p))
-        x = eom.state(x)
-    rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
-    left = np.max(np.abs(rows[0]), initial=0.0)
-    if left > 1e3 * tolerance * size:
-        raise not_met(eom, t, [start, x], held_q > 0.0, 1e3 * tolerance * size, p)
+    free_q, free_v = _coordinate_weights(eom, hold), np.array([float(name not in hold) for name in eom.speeds])
+    left = 0.0
     if eom.position_rows:
+        equations = PositionEquations(eom, t, x[n_q:], p)
+        limit = tolerance * max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
+        solved = solve_constraints(
+            equations, x[:n_q], tolerance=limit, weight=weight * free_q, normalize=equations.normalize
+        )
+        x[:n_q] = solved.q
+        if not solved.is_solved:
+            raise not_met(eom, t, [start, x], free_q > 0.0, 1e3 * limit, p)
         require_sides(eom, t, x, p)
-    for _ in range(_STEPS):  # once for rows linear in the speeds, and once more for rounding
-        rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
-        rate = max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0)))
-        if np.max(np.abs(rows[1])) <= tolerance * rate:
-            break
-        x[n_q:] += least_change(rows[2], -rows[1].reshape(-1), weight * held_v)
-    rows = eom.call("constraints", t, x[:n_q], x[n_q:], p=p)
-    open_rate = float(np.max(np.abs(rows[1]), initial=0.0))
-    if open_rate > 1e-6 * max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0))):
-        worst = ", ".join(largest_rows(eom.constraint_rows, rows[1]))
+        left = float(np.max(np.abs(solved.g), initial=0.0))
+    identity = np.eye(eom.n_v)
+
+    def rates(v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        _, rate, J, *_ = eom.call("constraints", t, x[:n_q], v, p=p)
+        return rate.reshape(-1), J, identity
+
+    limit = tolerance * max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0)))
+    moved = solve_constraints(rates, x[n_q:], tolerance=limit, weight=weight * free_v, largest_step=np.inf)
+    x[n_q:] = moved.q
+    open_rate = float(np.max(np.abs(moved.g), initial=0.0))
+    if not open_rate <= 1e-6 * max(1.0, float(np.max(np.abs(x[n_q:]), initial=0.0))):
+        worst = ", ".join(largest_rows(eom.constraint_rows, moved.g))
         raise SolverError(
-            f"system '{eom.system.name}': no speeds meet its constraints; {open_rate:.3g} is left, most in {worst}; hold less, "
-            "or check that they do not contradict each other",
+            f"system '{eom.system.name}': no speeds satisfy its constraints; the residual is {open_rate:.3g}, largest in "
+            f"{worst}; hold less, or check that the constraints do not contradict each other",
             partial=x,
         )
-    return _report(eom, start, x, max(float(np.max(np.abs(rows[0]), initial=0.0)), open_rate))
-
-
-def _levels(eom: EquationsOfMotion, t: float, v: np.ndarray, p: Any, q: np.ndarray) -> list[np.ndarray]:
-    """Constraint equations at position and speed level with their Jacobians."""
-    return eom.call("constraints", t, q, v, p=p)[:4]
+    return _report(eom, start, x, max(left, open_rate))
 
 
 def _close_aggregates(

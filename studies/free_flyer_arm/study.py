@@ -37,7 +37,15 @@ class Parameters:
     payload_mass: float = 50.0  # [kg]
     reach: float = 4.0  # [m]
     torque_limit: float = 120.0  # [N m]
-    posture: tuple[float, float, float, float, float, float, float] = (0.0, 0.7, 0.0, -1.2, 0.0, 0.7, 0.0)  # [rad], of the joints
+    posture: tuple[float, float, float, float, float, float, float] = (
+        0.0,
+        0.7,
+        0.0,
+        -1.2,
+        0.0,
+        0.7,
+        0.0,
+    )  # [rad], of the joints
     amplitude: float = 0.4  # [rad]
     frequency: float = 0.6  # [rad/s], of the first joint; each further joint is 10 % quicker
     bandwidth: float = 12.0  # [rad/s], of the PD loops
@@ -101,7 +109,10 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         metrics=metrics,
         simulations={"closed_loop": sim},
         figures=figures(sim, reference, error, history, parameters),
-        notes=(f"The arm turns its free base by up to {metrics['base_rotation_max']:.2f} rad; no momentum is lost.", *notes),
+        notes=(
+            f"The arm turns its free base by up to {metrics['base_rotation_max']:.2f} rad; no momentum is lost.",
+            *notes,
+        ),
     )
 
 
@@ -293,8 +304,7 @@ def figures(
 
 STUDY = Study(
     question=(
-        "How far does a free-flying base move while its seven-joint arm tracks sinusoids, and is momentum "
-        "conserved?"
+        "How far does a free-flying base move while its seven-joint arm tracks sinusoids, and is momentum conserved?"
     ),
     parameters=Parameters(),
     run=run,

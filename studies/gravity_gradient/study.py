@@ -26,7 +26,11 @@ class Parameters:
     spin_max: float = 5.0  # [1], largest spin relative to the orbit, in orbit rates
     axial_ratio: float = 1.4  # [1], of the unsymmetric spinners: axial over mean transverse moment of inertia
     libration: float = 1.0  # [rad], amplitude of the pitch libration that is simulated
-    inertia: tuple[float, float, float] = (100.0, 90.0, 40.0)  # [kg m^2], of the spinner about its centre of mass: z is minor
+    inertia: tuple[float, float, float] = (
+        100.0,
+        90.0,
+        40.0,
+    )  # [kg m^2], of the spinner about its centre of mass: z is minor
     spin: float = 1.0  # [rad/s], of the spinner about its minor axis
     nutation: float = 0.005  # [rad], between spin axis and momentum at the start
     proof_mass: float = 0.4  # [kg], of the damper, 1 m off the spin axis, sliding along it

@@ -195,8 +195,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 STUDY = Study(
     question=(
-        "Do two bodies on a spring in orbit satisfy 8 dependent constraints in 14 coordinates, and how do "
-        "they move?"
+        "Do two bodies on a spring in orbit satisfy 8 dependent constraints in 14 coordinates, and how do they move?"
     ),
     parameters=Parameters(),
     run=run,

@@ -264,8 +264,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 STUDY = Study(
     question=(
-        "How large is the error of a 90 t payload on elastic gears and booms if the controller models the arm "
-        "as rigid?"
+        "How large is the error of a 90 t payload on elastic gears and booms if the controller models the arm as rigid?"
     ),
     parameters=Parameters(),
     run=run,

@@ -239,13 +239,25 @@ def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
         f"{metrics['free_growth_constant']:.1f} times (constant rate) while nine tenths of the line come in; it shrinks to "
         f"{metrics['free_growth_deployment']:.2f} in the deployment of the same line.",
         "With Q = M^-1 the modified feedback linearisation holds pitch and joints and leaves the tether to itself; with Q = 1 "
-        + ("it arrives too." if metrics["weight_identity_arrives"] else "its torques run away, though its poles are stable."),
+        + (
+            "it arrives too."
+            if metrics["weight_identity_arrives"]
+            else "its torques run away, though its poles are stable."
+        ),
     )
 
 
 def check(parameters: Parameters) -> None:
     """Refuse numbers for which the questions make no sense."""
-    positive = ("orbit_rate", "satellite_mass", "free_length", "final_length", "retrieval", "station_orbits", "frequency")
+    positive = (
+        "orbit_rate",
+        "satellite_mass",
+        "free_length",
+        "final_length",
+        "retrieval",
+        "station_orbits",
+        "frequency",
+    )
     for name in positive:
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")

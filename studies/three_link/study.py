@@ -205,8 +205,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
 
 STUDY = Study(
     question=(
-        "How does a three-link mechanism swing, and how do constraint drift and energy errors depend on "
-        "stabilisation?"
+        "How does a three-link mechanism swing, and how do constraint drift and energy errors depend on stabilisation?"
     ),
     parameters=Parameters(),
     run=run,

@@ -150,8 +150,7 @@ def draw(flights: dict[str, Simulation]) -> Figure:
 
 STUDY = Study(
     question=(
-        "What is the minimum time in which two torque-limited links turn their load, and which limit is "
-        "active when?"
+        "What is the minimum time in which two torque-limited links turn their load, and which limit is active when?"
     ),
     parameters=Parameters(),
     run=run,

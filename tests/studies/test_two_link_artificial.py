@@ -24,7 +24,9 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path]:
 
 def test_printed_equations_hold(quick: tuple[dict, Path]) -> None:
     for name in ("eq_3_7_error", "eq_3_8_error", "eq_7_4_error", "eq_7_5_error"):
-        assert quick[0][name] < 1e-12  # rounding; they are proved exactly in tests/dynamics/constraints/test_artificial.py
+        assert (
+            quick[0][name] < 1e-12
+        )  # rounding; they are proved exactly in tests/dynamics/constraints/test_artificial.py
 
 
 def test_guides_and_motor_give_their_different_inertia(quick: tuple[dict, Path]) -> None:

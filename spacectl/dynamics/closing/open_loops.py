@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from spacectl.core.errors import SolverError
+from spacectl.dynamics.closing.position_equations import PositionEquations
 from spacectl.dynamics.constraints.closest import Closest, find_closest, largest_rows
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.partitioning.plan import frames_of
@@ -43,21 +44,13 @@ def not_met(
     n_q, still = eom.n_q, starts[0][eom.n_q :]
     g, _, _, held, W = eom.call("projection", t, starts[-1][:n_q], still, p=p)
     given, last = (start[:n_q].copy() for start in (starts[0], starts[-1]))
-
-    def unit(q: np.ndarray) -> np.ndarray:
-        return eom.state(np.concatenate([q, still]))[:n_q]
-
     faults: list[tuple[np.ndarray, Closest]] = []
     groups = _groups(held, np.abs(g.reshape(-1)) > closed)
     for rows in groups:
-
-        def linear(q: np.ndarray, rows: np.ndarray = rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            g, _, _, held, W = eom.call("projection", t, q, still, p=p)
-            return g.reshape(-1)[rows], held[rows], W
-
         moves = np.any(_holds(held[rows]), axis=0)
         start = np.where(np.any(W[:, moves] != 0.0, axis=1), given, last)  # what was found for others is kept
-        found = find_closest(linear, unit, [start, last], np.flatnonzero(is_free & moves), closed)
+        equations = PositionEquations(eom, t, still, p, rows, np.flatnonzero(is_free & moves))
+        found = find_closest(equations, equations.normalize, [start, last], closed)
         last = found.q
         faults += [(rows, found)] if found.gap > closed else []
     open_groups = [(rows, found.g, found.is_minimum) for rows, found in faults]

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from spacectl.dynamics.closing.closures import Closure, in_levers, loop_closures, near_of, rank_of
+from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["SINGULAR_NEAR", "WeakLoop", "can_close", "find_weak_loop", "singular_loop"]
 
 SINGULAR_NEAR = 1e-6  #: nearness below which a position counts as singular: half of the digits are lost
 _BESIDE = (0.3, 0.1, 0.03)  # [rad or m] how far beside
-_CLOSED = 1e-11  # residual, of the largest coordinate (at least 1), of a closed loop
-_ITERATIONS = 40
+_CLOSED = 1e-14  # residual, of the largest coordinate (at least 1), of a closed loop
 _SHOWN = 6
 
 
@@ -133,23 +133,15 @@ def _beside(closure: Closure, t: float, J: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _close(closure: Closure, t: float, start: np.ndarray) -> np.ndarray | None:
-    """Coordinates that close the loop near a start, by least squares with damping; None if there are none."""
-    q, damping = np.array(start), 1e-3
-    g, _, held, W = closure.rows(t, q)
-    for _ in range(_ITERATIONS):
-        left = float(np.linalg.norm(g))
-        if left <= _CLOSED * max(1.0, float(np.max(np.abs(q), initial=0.0))):
-            return q
-        if not np.isfinite(left):
-            return None
-        brake = np.sqrt(damping * min(left, 1.0)) * float(np.linalg.norm(held)) * np.eye(held.shape[1])
-        step = np.linalg.lstsq(np.vstack([held, brake]), np.append(-g, np.zeros(len(brake))), rcond=None)[0]
-        trial = closure.rows(t, q + W @ step)
-        if float(np.linalg.norm(trial[0])) < left:
-            q, (g, _, held, W), damping = q + W @ step, trial, max(0.1 * damping, 1e-12)
-        else:
-            damping *= 10.0
-    return None
+    """Return coordinates near a start that close the loop, None if there are none."""
+    size = max(1.0, float(np.max(np.abs(start), initial=0.0)))
+
+    def linearized(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        g, _, J, W = closure.rows(t, q)
+        return g, J, W
+
+    found = solve_constraints(linearized, start, tolerance=_CLOSED * size, damping=1e-3)
+    return found.q if found.is_solved else None
 
 
 def _named(names: tuple[str, ...], weights: np.ndarray, share: float, few: bool = False) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
+from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.tree.terms import Terms
 
@@ -86,17 +87,15 @@ def _defined_rest(terms: Terms, rows: Any, W: Any, p: np.ndarray) -> np.ndarray:
 
 
 def _close_roughly(rows: Any, W: Any, q: np.ndarray, n: int, p: np.ndarray) -> np.ndarray | None:
-    """Newton's method with the least change; None if it does not get there."""
-    for _ in range(30):
+    """Return the position that solves the constraint equations near a start; None if none is found."""
+
+    def linearized(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         out = rows(0.0, q, np.zeros(n), p)
-        g, J = np.asarray(out[0].full()).reshape(-1), np.asarray(out[3].full())
-        if not (np.all(np.isfinite(g)) and np.all(np.isfinite(J))):
-            return None
-        if np.max(np.abs(g), initial=0.0) < 1e-14 * max(1.0, float(np.max(np.abs(q), initial=0.0))):
-            return q
-        step = np.linalg.lstsq(J, -g, rcond=RANK)[0]
-        q = q + W(0.0, q, p) @ step * min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-300))
-    return q if np.max(np.abs(g)) < 1e-11 else None
+        return np.asarray(out[0].full()).reshape(-1), np.asarray(out[3].full()), W(0.0, q, p)
+
+    size = max(1.0, float(np.max(np.abs(q), initial=0.0)))
+    found = solve_constraints(linearized, q, tolerance=1e-14 * size)
+    return found.q if found.is_solved else None
 
 
 def _rate_map(terms: Terms) -> Any:

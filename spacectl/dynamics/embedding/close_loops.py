@@ -5,21 +5,17 @@ For a loop that cannot close, the configuration that comes closest is found and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constraints.closest import find_closest, largest_rows
-from spacectl.dynamics.constraints.solvers import RANK
+from spacectl.dynamics.constraints.closest import Closest, find_closest, largest_rows
+from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.embedding.embedded_model import Member
 from spacectl.dynamics.embedding.reference import EmbeddedTwin
 
-__all__ = ["close_member", "least_change", "move_speeds", "own_weights", "shorten_step"]
-
-_STEPS = 50  # Newton steps; a start from which they do not suffice is no start
-_LARGEST = 0.5  # [rad or m] of a step
-_SHORTER = 20  # halvings of a step that ends where a constraint is not defined
+__all__ = ["close_member", "move_speeds", "own_weights"]
 
 
 def own_weights(twin: EmbeddedTwin, t: float, q: np.ndarray) -> np.ndarray:
@@ -66,70 +62,48 @@ def close_member(
         If the loops cannot close near the start; the message names them, their joints and the closest configuration, whose
         coordinates are in `partial`.
     """
-    start, still = q, np.zeros(member.v.size)
-    for _ in range(_STEPS):
-        g, _, _, J, W, *_ = twin.rows(member, t, q, still)
-        if np.max(np.abs(g), initial=0.0) <= tolerance:
-            return q
-        step = least_change(J, -g.reshape(-1), weight)
-        step *= min(1.0, _LARGEST / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
-        q = shorten_step(q, W @ step, lambda trial: twin.rows(member, t, trial, still)[:4])
-    g = twin.rows(member, t, q, still)[0]
-    if np.max(np.abs(g), initial=0.0) <= 1e3 * tolerance:
-        return q
-    raise _not_closed(twin, member, t, start, q, weight, names, 1e3 * tolerance)
+    normalize = partial(_normalized, [k for k, name in enumerate(names) if name.endswith(".qw")])
+    found = solve_constraints(partial(_positions, twin, member, t), q, tolerance=tolerance, weight=weight)
+    if found.is_solved:
+        return found.q
+    free = np.flatnonzero(weight > 0.0)
+
+    def linearized(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        g, J, W = _positions(twin, member, t, q)
+        return g, J[:, free], W[:, free]
+
+    closest = find_closest(linearized, normalize, [q, found.q], 1e3 * tolerance)
+    raise _not_closed(twin, member, closest, names, 1e3 * tolerance)
 
 
-def shorten_step(q: np.ndarray, step: np.ndarray, rows: Callable[[np.ndarray], Iterable[np.ndarray]]) -> np.ndarray:
-    """``q + step``, with a step that is halved while it ends where a constraint is not defined.
+def _positions(
+    twin: EmbeddedTwin, member: Member, t: float, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Constraint equations at position level, their derivative along the speeds, and W."""
+    g, _, _, J, W, *_ = twin.rows(member, t, q, np.zeros(member.v.size))
+    return g.reshape(-1), J, W
 
-    Parameters
-    ----------
-    q, step : array, shape (n_q,)
-        Coordinates and their change.
-    rows : function
-        Coordinates -> arrays that must be finite.
-    """
-    for _ in range(_SHORTER):
-        if all(np.all(np.isfinite(item)) for item in rows(q + step)):
-            break
-        step = 0.5 * step
-    return q + step
+
+def _normalized(quaternions: list[int], q: np.ndarray) -> np.ndarray:
+    q = q.copy()
+    for k in quaternions:
+        q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+    return q
 
 
 def _not_closed(
-    twin: EmbeddedTwin,
-    member: Member,
-    t: float,
-    start: np.ndarray,
-    last: np.ndarray,
-    weight: np.ndarray,
-    names: tuple[str, ...],
-    limit: float,
+    twin: EmbeddedTwin, member: Member, found: Closest, names: tuple[str, ...], limit: float
 ) -> SolverError:
-    """The error that tells how close an aggregate comes to being closed; `partial` are its coordinates there."""
-    still, roots = np.zeros(member.v.size), [k for k, name in enumerate(names) if name.endswith(".qw")]
-
-    def linear(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        g, _, _, J, W, *_ = twin.rows(member, t, q, still)
-        return g.reshape(-1), J, W
-
-    def unit(q: np.ndarray) -> np.ndarray:
-        q = q.copy()
-        for k in roots:
-            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-        return q
-
-    found = find_closest(linear, unit, [start, last], np.flatnonzero(weight > 0.0), limit)
+    """Return the error that states how close an aggregate comes to being closed; `partial` holds its coordinates there."""
     held = tuple(name for name, holds in zip(_row_names(member), member.kind.holds, strict=True) if holds)
-    told = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, found.q, strict=True))
+    values = ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, found.q, strict=True))
     if found.gap <= limit:
-        outcome = f"was not closed from here, but it closes elsewhere: {told}. Start closer"
+        outcome = f"was not closed from here, but it closes elsewhere: {values}. Start closer"
     else:
         left = f"{np.max(np.abs(found.g)):.3g} is left, most in '{largest_rows(held, found.g)[0]}'"
-        told = f"the closest configuration found is {told}" if found.is_minimum else f"what came closest is {told}"
+        end = "the closest configuration found is" if found.is_minimum else "what came closest is"
         claim = "cannot close from this start" if found.is_minimum else "was not closed from here"
-        outcome = f"{claim}: {left}; {told}. Start closer, hold less, or check lengths and placements"
+        outcome = f"{claim}: {left}; {end} {values}. Start closer, hold less, or check lengths and placements"
     return SolverError(f"system '{twin.model.system.name}': {twin.model.describe(member)} {outcome}", partial=found.q)
 
 
@@ -143,21 +117,22 @@ def move_speeds(
     SolverError
         If no speeds do; the message names the loops and their joints.
     """
-    for _ in range(_STEPS):  # once for rows linear in the speeds, and once more for rounding
+    still, size = np.eye(member.v.size), max(1.0, float(np.max(np.abs(v), initial=0.0)))
+
+    def linearized(v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         _, rate, J, *_ = twin.rows(member, t, q, v)
-        size = max(1.0, float(np.max(np.abs(v), initial=0.0)))
-        if np.max(np.abs(rate)) <= 1e-13 * size:
-            return v
-        v = v + least_change(J, -rate.reshape(-1), weight)
-    left = np.abs(twin.rows(member, t, q, v)[1].reshape(-1))
-    if np.max(left) > 1e-6 * size:
+        return rate.reshape(-1), J, still
+
+    found = solve_constraints(linearized, v, tolerance=1e-13 * size, weight=weight, largest_step=np.inf)
+    left = np.abs(found.g)
+    if np.max(left, initial=0.0) > 1e-6 * max(1.0, float(np.max(np.abs(found.q), initial=0.0))):
         worst = _row_names(member)[int(np.argmax(left))]
         raise SolverError(
             f"system '{twin.model.system.name}': no speeds keep {twin.model.describe(member)} closed; {np.max(left):.3g} "
             f"is left, most in '{worst}'; hold less",
-            partial=v,
+            partial=found.q,
         )
-    return v
+    return found.q
 
 
 def _row_names(member: Member) -> list[str]:
@@ -165,16 +140,3 @@ def _row_names(member: Member) -> list[str]:
     for item in member.aggregate.constraints:
         found += [f"{item.name}.{name}" if name else item.name for name in item.row_names]
     return found
-
-
-def least_change(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The least weighted change with ``J change = b``."""
-    if not b.size:
-        return np.zeros(weight.size)
-    scaled = J * weight
-    if not (np.all(np.isfinite(scaled)) and np.all(np.isfinite(b))):
-        raise SolverError("a constraint is not defined at a state that Newton's method came to; start closer")
-    size = np.linalg.norm(scaled, axis=1)
-    size = np.where(size > 1e-9 * np.max(size, initial=0.0), size, np.inf)
-    change: np.ndarray = weight * np.linalg.lstsq(scaled / size[:, None], b / size, rcond=RANK)[0]
-    return change

@@ -34,7 +34,6 @@ RECORD = 9 + 3 + 1 + 3 + 6 + _EXTRA
 _UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
 
 
-
 @dataclass(frozen=True)
 class StepKind:
     """Name of a kind of step, its numbers of coordinates and speeds, and how many entries of S are kept."""

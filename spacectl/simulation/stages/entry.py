@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constraints.solvers import RANK
+from spacectl.dynamics.closing.position_equations import PositionEquations
+from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.formulations.switching import constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver.reference.guards import guard_values
@@ -75,28 +76,30 @@ def close_gaps(
         If one of them is open by more than `tolerance`, or they cannot be closed together.
     """
     rows = {eom.constraint_rows[k] for k in rows_of(eom, caught)}
-    size = max(1.0, float(np.max(np.abs(x[: eom.n_q]), initial=0.0)))
-    state, n_q, bound = np.array(x), eom.n_q, tolerance
-    for _ in range(10):
-        g, _, _, held, W = eom.call("projection", t, state[:n_q], state[n_q:], p=p)
-        g = g.reshape(-1)
-        wide = {name: float(value) for name, value in zip(eom.position_rows, g, strict=True) if name in rows}
-        worst = max(wide, key=lambda name: abs(wide[name]), default="")
-        if worst and abs(wide[worst]) > bound * size:
-            raise SolverError(
-                f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {worst} is open by {wide[worst]:.3g}; leave "
-                f"'{stages[0]}' where s.gap('{worst}') is zero, or hold rates only (a rule of speeds)"
-            )
-        if not worst or abs(wide[worst]) <= 1e-15 * size:
-            break
-        M = eom.mass_matrix(t, state[:n_q], p)
-        spread = np.linalg.solve(M, held.T)
-        state[:n_q] += W @ (spread @ np.linalg.lstsq(held @ spread, -g, rcond=RANK)[0])
-        state, bound = eom.state(state), max(tolerance, 10.0 * abs(wide[worst]) / size)
-    if worst and abs(wide[worst]) > 1e-9 * size:
+    n_q, size = eom.n_q, max(1.0, float(np.max(np.abs(x[: eom.n_q]), initial=0.0)))
+    equations = PositionEquations(eom, t, x[n_q:], p)
+
+    def worst_of(g: np.ndarray) -> tuple[float, str]:
+        found = [(float(value), name) for name, value in zip(eom.position_rows, g, strict=True) if name in rows]
+        return max(found, key=lambda item: abs(item[0]), default=(0.0, ""))
+
+    gap, worst = worst_of(equations(x[:n_q])[0])
+    if not abs(gap) <= tolerance * size:
+        raise SolverError(
+            f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {worst} is open by {gap:.3g}; leave "
+            f"'{stages[0]}' where s.gap('{worst}') is zero, or hold rates only (a rule of speeds)"
+        )
+    state = np.array(x)
+    if worst:
+        metric = np.linalg.inv(np.linalg.cholesky(eom.mass_matrix(t, x[:n_q], p))).T
+        state[:n_q] = solve_constraints(
+            equations, x[:n_q], tolerance=1e-15 * size, weight=metric, normalize=equations.normalize
+        ).q
+        gap, worst = worst_of(equations(state[:n_q])[0])
+    if not abs(gap) <= 1e-9 * size:
         raise SolverError(
             f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: constraints contradict each other, {worst} stays "
-            f"open by {wide[worst]:.3g}"
+            f"open by {gap:.3g}"
         )
     sides = eom.call("sides", t, state[:n_q], p=p)[0].reshape(-1)
     framed = [item.name for item in constraints_of(eom) if item.has_side]

@@ -86,13 +86,24 @@ def test_the_closest_configuration_of_a_ball_joint_has_unit_quaternions(formulat
 
 
 def test_a_loop_that_closes_elsewhere_is_not_said_to_be_unable() -> None:
-    """Only the crank may move, from 3 rad away: the gap is least on the far side first; another start closes it."""
+    """Only the crank may move, from the opposite side: the gap is stationary there; another start closes the loop."""
     eom = short_four_bar("kane", "pin")
     wanted = np.asarray(make_consistent(eom, eom.state(crank_pin=0.1), hold=("crank_pin",)).x)
-    start = eom.state(wanted, crank_pin=wanted[0] + 3.0)
+    start = eom.state(wanted, crank_pin=wanted[0] + np.pi)
     with pytest.raises(SolverError, match="was not closed from here, but it closes elsewhere") as caught:
         make_consistent(eom, start, hold=("coupler_pin", "rocker_pin"))
-    np.testing.assert_allclose(caught.value.partial[:3], wanted[:3], atol=1e-9)
+    turned = (caught.value.partial[0] - wanted[0]) / (2.0 * np.pi)
+    assert turned == pytest.approx(round(turned), abs=1e-9)
+
+
+@pytest.mark.parametrize("offset", [-3.0, -1.5, 1.5, 3.0])
+def test_a_loop_is_closed_from_far_away(offset: float) -> None:
+    """Undamped Newton steps of the crank alone circle for ever from most of these starts."""
+    eom = short_four_bar("kane", "pin")
+    wanted = np.asarray(make_consistent(eom, eom.state(crank_pin=0.1), hold=("crank_pin",)).x)
+    found = make_consistent(eom, eom.state(wanted, crank_pin=wanted[0] + offset), hold=("coupler_pin", "rocker_pin"))
+    turned = (found.x[0] - wanted[0]) / (2.0 * np.pi)
+    assert found.residual < 1e-11 and turned == pytest.approx(round(turned), abs=1e-9)
 
 
 @pytest.mark.parametrize("closing", ["pin", "hinge"])

@@ -21,8 +21,8 @@ MUTANTS = (
     ),
     Mutant(
         "simulation.stages.entry:close_gaps",
-        "state[:n_q] += W @ (spread",
-        "state[:n_q] += 0.0 * W @ (spread",
+        "if worst:",
+        "if not worst:",
         "simulation/stages/test_stages.py",
     ),
     Mutant(

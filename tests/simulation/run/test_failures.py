@@ -194,7 +194,9 @@ def test_without_a_compiler_the_twin_serves_and_says_so_once(monkeypatch, caplog
             first, second = (simulate(pendulum(), x0=[0.5, 0.0], t_span=(0.0, 1.0)) for _ in range(2))
     finally:
         run._native_trouble.cache_clear()
-    assert caplog.messages == ["simulating with the reference implementation in Python, which is slower: no C compiler found"]
+    assert caplog.messages == [
+        "simulating with the reference implementation in Python, which is slower: no C compiler found"
+    ]
     assert first.dataset.attrs["driver"] == second.dataset.attrs["driver"] == "python"
     np.testing.assert_allclose(first.x, reference.x, rtol=1e-12, atol=1e-12)
 
