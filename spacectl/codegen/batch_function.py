@@ -1,20 +1,24 @@
-"""`BatchFunction`: a CasADi function at many points in one native call."""
+"""A function at many points in one native call: `evaluate_points` for native code, `BatchFunction` for CasADi functions."""
 
 from __future__ import annotations
 
 import ctypes
 import logging
-from functools import lru_cache
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from spacectl.codegen.emit_c import can_emit, emit_function
+from spacectl.codegen.emit_c import can_emit
 from spacectl.codegen.library import load_tuned
+from spacectl.codegen.native_function import NativeFunction, compile_expression
+from spacectl.codegen.sources import c_source
 from spacectl.core.errors import SolverError
 
-__all__ = ["BatchFunction"]
+__all__ = ["BatchFunction", "evaluate_points"]
 
 _log = logging.getLogger(__name__)
 
@@ -35,16 +39,14 @@ class BatchFunction:
 
     def __init__(self, function: ca.Function, p: np.ndarray):
         self.function, self.p = function, np.ascontiguousarray(p, dtype=float)
-        self._prepared = np.zeros(1)
-        self._library: ctypes.CDLL | None = None
+        self._native: NativeFunction | None = None
         if can_emit(function):
             try:
-                self._library, n_prepared = _library(function)
+                self._native = compile_expression(
+                    function, self.p, hoist=function.name_in(function.n_in() - 1), turns=""
+                )
             except SolverError as error:
                 _log.info("'%s' is evaluated by CasADi's virtual machine, slower: %s", function.name(), error)
-            else:
-                self._prepared = np.zeros(max(n_prepared, 1))
-                self._library.evaluate_prepare(self.p.ctypes.data, self._prepared.ctypes.data)
 
     @property
     def n_out(self) -> int:
@@ -60,43 +62,58 @@ class BatchFunction:
             Arguments before p; those of length zero may be left out at the end.
         """
         f, n = self.function, len(columns[0])
-        inputs = [np.ascontiguousarray(item, dtype=float) for item in columns]
+        inputs = [np.asarray(item, dtype=float) for item in columns]
         inputs += [np.zeros((n, 0))] * (f.n_in() - 1 - len(columns))
-        sizes = [f.numel_out(i) for i in range(f.n_out())]
-        if self._library is None:
-            found = f.call([ca.DM(item.T) for item in inputs] + [ca.DM(self.p)])
-            return [_by_points(value.full(), f.size_out(i), n) for i, value in enumerate(found)]
-        outputs = [np.empty((n, size)) for size in sizes]
-        pointers = (ctypes.c_void_p * len(inputs))(*[item.ctypes.data for item in inputs])
-        results = (ctypes.c_void_p * len(outputs))(*[item.ctypes.data for item in outputs])
-        self._library.evaluate_batch(n, pointers, results, self._prepared.ctypes.data)
-        return outputs
+        if self._native is not None:
+            return evaluate_points(self._native, [*inputs, self.p], n)
+        found = f.call([ca.DM(item.T) for item in inputs] + [ca.DM(self.p)])
+        return [_by_points(value.full(), f.size_out(i), n) for i, value in enumerate(found)]
+
+
+def evaluate_points(native: NativeFunction, arguments: Sequence[Any], n: int, *, threads: int = 1) -> list[np.ndarray]:
+    """Evaluate a native function at n points; return its results, each of shape (n, length).
+
+    Parameters
+    ----------
+    native : NativeFunction
+        The function.
+    arguments : sequence of arrays, shape (n, length) or (length,)
+        An argument of one dimension is the same for all points.
+    n : int
+        Number of points.
+    threads : int
+        Threads that share the points.
+    """
+    given = [np.ascontiguousarray(item, dtype=float) for item in arguments]
+    results = [np.empty((n, size)) for size in native.sizes_out]
+    steps_in = np.array([item.shape[1] if item.ndim == 2 else 0 for item in given], dtype=np.int64)
+    steps_out = np.array([item.shape[1] for item in results], dtype=np.int64)
+    places_in = (ctypes.c_void_p * len(given))(*[item.ctypes.data for item in given])
+    places_out = (ctypes.c_void_p * len(results))(*[item.ctypes.data for item in results])
+    sides = (len(given), places_in, steps_in.ctypes.data, len(results), places_out, steps_out.ctypes.data)
+
+    def evaluate(begin: int, end: int, w: np.ndarray) -> None:
+        _library().sc_map(native.entry, begin, end, *sides, native.iw.ctypes.data, w.ctypes.data)
+
+    if threads <= 1:
+        evaluate(0, n, native.w)
+        return results
+    bounds = np.linspace(0, n, threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:  # work arrays belong to a thread
+        list(pool.map(evaluate, bounds[:-1], bounds[1:], [native.w.copy() for _ in range(threads)]))
+    return results
+
+
+@cache
+def _library() -> Any:
+    library: Any = load_tuned({"points.c": c_source(__package__, "points.c")}, name="points")
+    count, pointer = ctypes.c_longlong, ctypes.c_void_p
+    library.sc_map.argtypes = [pointer, count, count, *[count, pointer, pointer] * 2, pointer, pointer]
+    library.sc_map.restype = None
+    return library
 
 
 def _by_points(value: np.ndarray, size: tuple[int, int], n: int) -> np.ndarray:
-    """Results of a mapped CasADi call, (rows, n columns), as one row a point."""
+    """Return results of a mapped CasADi call, (rows, n columns), as one row a point."""
     rows, width = size
     return value.reshape(rows, n, width).transpose(1, 2, 0).reshape(n, rows * width)
-
-
-@lru_cache(maxsize=64)
-def _library(function: ca.Function) -> tuple[ctypes.CDLL, int]:
-    """The compiled function with its loop over points; once for each function of a process."""
-    emitted = emit_function(function, "evaluate", hoist=function.name_in(function.n_in() - 1))
-    arguments = [f"in[{i}] + k * {function.numel_in(i)}" for i in range(function.n_in() - 1)]
-    results = [f"out[{i}] + k * {function.numel_out(i)}" for i in range(function.n_out())]
-    loop = f"""
-void evaluate_batch(long long n, const double *const *in, double *const *out, double *prepared) {{
-    for (long long k = 0; k < n; k++) {{
-        const double *arg[] = {{{", ".join([*arguments, "0"])}}};
-        double *res[] = {{{", ".join(results)}}};
-        evaluate(arg, res, 0, prepared, 0);
-    }}
-}}
-"""
-    library: Any = load_tuned({"points.c": "#include <math.h>\n" + emitted.text + loop}, name=function.name())
-    library.evaluate_prepare.argtypes = [ctypes.c_void_p] * 2
-    library.evaluate_prepare.restype = None
-    library.evaluate_batch.argtypes = [ctypes.c_longlong, *[ctypes.c_void_p] * 3]
-    library.evaluate_batch.restype = None
-    return library, emitted.n_prepared

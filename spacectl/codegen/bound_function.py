@@ -1,4 +1,7 @@
-"""`BoundFunction`: a function as the driver sees it, with fixed buffers and the tables of pointers to them."""
+"""`BoundFunction`: a function with fixed buffers and the tables of pointers to them, as native code calls it.
+
+Python calls it through `NativeCall`, the driver of simulations through the pointers.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where an array's numbers are, 0 if it has none; for ordinary arrays faster than ``array.ctypes.data``."""
+    """Return where an array's numbers are, 0 if it has none; for ordinary arrays faster than ``array.ctypes.data``."""
     if not array.size:
         return 0
     if array.flags.writeable:
@@ -75,6 +78,10 @@ class BoundFunction:
             self._point(len(self.arguments) + 1, len(self.results))
             self.arg[len(self.arguments)] = address_of(turns)
             self.fn = self.turned
+
+    def run(self) -> Any:
+        """Evaluate on what the buffers hold; exceptions pass. What compiled code returns: 0 if all went well."""
+        return self._run()
 
     def call(self) -> bool:
         """Evaluate from Python; False if an exception was raised, which is kept in `error`."""

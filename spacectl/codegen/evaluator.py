@@ -6,19 +6,20 @@ One `Evaluator` wraps one function; its buffers belong to the calling thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.binding import bind_casadi
+from spacectl.codegen.extension import NativeCall
 from spacectl.core.errors import ShapeError
 
 __all__ = ["Evaluator"]
 
 
 class Evaluator:
-    """Numeric calls of a dense CasADi function.
+    """Numeric calls of a dense CasADi function through CasADi's virtual machine.
 
     Parameters
     ----------
@@ -37,34 +38,29 @@ class Evaluator:
         self.function = function
         self._local = threading.local()
 
-    def _prepare(self) -> tuple[list[np.ndarray], list[np.ndarray], Callable[[], Any]]:
-        f = self.function
-        buffer: Any
-        buffer, run = f.buffer()
-        arguments = [np.zeros(f.numel_in(i)) for i in range(f.n_in())]
+    def _prepare(self) -> NativeCall:
+        f, bound = self.function, bind_casadi(self.function)
         # CasADi is column-major: a (rows, columns) output is filled as a (columns, rows) C array
-        results = [np.zeros((f.size2_out(i), f.size1_out(i))) for i in range(f.n_out())]
-        for i, argument in enumerate(arguments):
-            if argument.size:
-                buffer.set_arg(i, argument.data)
-        for i, result in enumerate(results):
-            if result.size:
-                buffer.set_res(i, result.reshape(-1).data)
-        self._local.ready = (arguments, results, run, buffer)
-        return arguments, results, run
+        outputs = [array.reshape(f.size2_out(i), f.size1_out(i)) for i, array in enumerate(bound.results)]
+        inputs = dict(zip(f.name_in(), bound.arguments, strict=True))
+        self._local.call = NativeCall(f.name(), bound, inputs, outputs, kind=tuple, by_columns=True)
+        return self._local.call
 
     def __call__(self, *values: Any) -> list[np.ndarray]:
-        """Results as arrays (rows, columns), one for each output."""
-        ready = getattr(self._local, "ready", None)
-        arguments, results, run = ready[:3] if ready is not None else self._prepare()
-        for i, (array, value) in enumerate(zip(arguments, values, strict=True)):
+        """Return the results as arrays (rows, columns), one for each output."""
+        call = getattr(self._local, "call", None) or self._prepare()
+        results = call.fast(*values)
+        return list(call.copied(*self._flat(values)) if results is None else results)
+
+    def _flat(self, values: tuple[Any, ...]) -> list[np.ndarray]:
+        """Return the arguments as arrays of the lengths that the function takes."""
+        found, f = [], self.function
+        for (i, name), value in zip(enumerate(f.name_in()), values, strict=True):
             flat = np.asarray(value, dtype=float).reshape(-1)
-            if flat.size != array.size:
-                name = self.function.name_in(i)
-                raise ShapeError(f"{self.function.name()}: '{name}' has {flat.size} entries, expected {array.size}")
-            array[:] = flat
-        run()
-        return [array.T.copy() for array in results]
+            if flat.size != f.numel_in(i):
+                raise ShapeError(f"{f.name()}: '{name}' has {flat.size} entries, expected {f.numel_in(i)}")
+            found.append(flat)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Evaluator, (self.function,))

@@ -1,33 +1,52 @@
-/* A Python extension module, one for all models: calls of native kernels with arrays in and fresh arrays out.
+/* A Python extension module, one for all models: calls of native functions with arrays in and fresh arrays out.
  *
- * `bind` makes a callable from a kernel `int entry(void *data)` that reads and writes fixed buffers. A call copies its
- * arguments into the buffers, runs the kernel and returns copies of the results. It returns None, and leaves everything
- * else to the checked call in Python, if an argument is not exactly a contiguous float64 array of the right length (a float
- * for a buffer without dimensions), or if the kernel reports a failure. The interpreter's lock is held from the first copy to the last, so calls from
+ * `bind` makes a callable from a native function with CasADi's calling convention (or from CasADi's virtual machine) and
+ * the fixed buffers that it reads and writes. A call copies its arguments into the buffers, runs the function and returns
+ * copies of the results; `run` only runs the function. A call returns None, and leaves everything else to the checked call in
+ * Python, if an argument is not exactly a contiguous float64 array of the right length (a float for a buffer of one
+ * entry), or if the function fails. The interpreter's lock is held from the first copy to the last, so that calls from
  * several threads follow each other. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
-enum { SC_MOST = 8 }; /* arguments, and results */
+enum { SC_MOST = 24 }; /* arguments, and results */
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    int (*entry)(void *);
-    void *data;
-    int good; /* what the kernel returns when all went well */
+    int (*function)(const double **, double **, long long *, double *, int);
+    void (*machine)(void *); /* in place of the function; what it leaves unwritten is a failure */
+    const double **arg;
+    double **res;
+    long long *iw;
+    double *w;
+    int mem;
+    void *data; /* what the machine is called with */
+    int by_columns; /* whether the buffers of matrices hold them by columns, with swapped dimensions */
     Py_ssize_t n_in, n_out;
     PyArrayObject *in[SC_MOST], *out[SC_MOST];
     PyTypeObject *kind; /* a tuple type for several results, or null for the array alone */
     PyObject *keep;
 } sc_caller;
+
+/* Evaluate the function on its buffers; 0 if all went well. */
+static int sc_evaluate(sc_caller *self) {
+    if (self->function) return self->function(self->arg, self->res, self->iw, self->w, self->mem);
+    for (Py_ssize_t i = 0; i < self->n_out; i++) {
+        double *values = PyArray_DATA(self->out[i]);
+        for (npy_intp k = PyArray_SIZE(self->out[i]); k-- > 0;) values[k] = NAN;
+    }
+    self->machine(self->data);
+    return 0;
+}
 
 /* Whether an object is exactly an aligned, contiguous float64 array in native byte order. */
 static int sc_is_plain(PyObject *object) {
@@ -38,23 +57,40 @@ static int sc_is_plain(PyObject *object) {
 
 static int sc_fits(PyObject *argument, PyArrayObject *buffer) {
     const npy_intp n = PyArray_SIZE(buffer);
-    if (PyArray_NDIM(buffer) == 0) return PyFloat_CheckExact(argument); /* a time */
+    if (n == 1 && PyFloat_Check(argument)) return 1; /* a time */
+    if (PyArray_NDIM(buffer) == 0) return 0;
     if (n == 0 && PyTuple_CheckExact(argument)) return PyTuple_GET_SIZE(argument) == 0; /* inputs that are left out */
     if (!sc_is_plain(argument)) return 0;
     PyArrayObject *array = (PyArrayObject *)argument;
     return PyArray_NDIM(array) == 1 && PyArray_DIM(array, 0) == n;
 }
 
-static PyObject *sc_fresh(PyArrayObject *like) {
-    return PyArray_SimpleNew(PyArray_NDIM(like), PyArray_DIMS(like), NPY_DOUBLE);
+static PyObject *sc_fresh(const sc_caller *self, PyArrayObject *like) {
+    npy_intp swapped[2];
+    if (!self->by_columns || PyArray_NDIM(like) != 2) return PyArray_SimpleNew(PyArray_NDIM(like), PyArray_DIMS(like), NPY_DOUBLE);
+    swapped[0] = PyArray_DIM(like, 1);
+    swapped[1] = PyArray_DIM(like, 0);
+    return PyArray_SimpleNew(2, swapped, NPY_DOUBLE);
+}
+
+static void sc_copy_result(const sc_caller *self, PyArrayObject *to, PyArrayObject *from) {
+    double *target = PyArray_DATA(to);
+    const double *source = PyArray_DATA(from);
+    if (!self->by_columns || PyArray_NDIM(from) != 2 || PyArray_DIM(from, 0) == 1 || PyArray_DIM(from, 1) == 1) {
+        memcpy(target, source, (size_t)PyArray_NBYTES(from));
+        return;
+    }
+    const npy_intp columns = PyArray_DIM(from, 0), rows = PyArray_DIM(from, 1);
+    for (npy_intp i = 0; i < rows; i++)
+        for (npy_intp j = 0; j < columns; j++) target[i * columns + j] = source[j * rows + i];
 }
 
 /* Room for the results: an array, or arrays in a tuple of the wanted kind. */
 static PyObject *sc_results(sc_caller *self) {
-    if (!self->kind) return sc_fresh(self->out[0]);
+    if (!self->kind) return sc_fresh(self, self->out[0]);
     PyObject *plain = PyTuple_New(self->n_out), *arguments = NULL, *results = NULL;
     for (Py_ssize_t i = 0; plain && i < self->n_out; i++) {
-        PyObject *fresh = sc_fresh(self->out[i]);
+        PyObject *fresh = sc_fresh(self, self->out[i]);
         if (fresh) PyTuple_SET_ITEM(plain, i, fresh);
         else Py_CLEAR(plain);
     }
@@ -75,19 +111,30 @@ static PyObject *sc_vectorcall(PyObject *object, PyObject *const *arguments, siz
     /* from here on nothing can run Python code: no other thread sees the buffers half written */
     for (Py_ssize_t i = 0; i < self->n_in; i++) {
         const size_t size = (size_t)PyArray_NBYTES(self->in[i]);
-        if (PyArray_NDIM(self->in[i]) == 0) *(double *)PyArray_DATA(self->in[i]) = PyFloat_AS_DOUBLE(arguments[i]);
+        if (PyFloat_Check(arguments[i])) *(double *)PyArray_DATA(self->in[i]) = PyFloat_AS_DOUBLE(arguments[i]);
         else if (size) memmove(PyArray_DATA(self->in[i]), PyArray_DATA((PyArrayObject *)arguments[i]), size);
     }
-    if (self->entry(self->data) != self->good) {
+    if (sc_evaluate(self)) {
         Py_DECREF(results);
         Py_RETURN_NONE;
     }
     for (Py_ssize_t i = 0; i < self->n_out; i++) {
         PyObject *to = self->kind ? PyTuple_GET_ITEM(results, i) : results;
-        memcpy(PyArray_DATA((PyArrayObject *)to), PyArray_DATA(self->out[i]), (size_t)PyArray_NBYTES(self->out[i]));
+        sc_copy_result(self, (PyArrayObject *)to, self->out[i]);
     }
     return results;
 }
+
+/* Evaluate on what the buffers hold; what the function returns, 0 if all went well. */
+static PyObject *sc_run(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromLong(sc_evaluate((sc_caller *)object));
+}
+
+static PyMethodDef sc_caller_methods[] = {
+    {"run", sc_run, METH_NOARGS, "Evaluate on what the buffers hold; 0 if all went well."},
+    {NULL, NULL, 0, NULL},
+};
 
 static int sc_traverse(PyObject *object, visitproc visit, void *arg) {
     sc_caller *self = (sc_caller *)object;
@@ -116,11 +163,12 @@ static void sc_dealloc(PyObject *object) {
 static PyTypeObject sc_caller_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "spacectl_caller.Caller",
-    .tp_doc = "A native kernel with fixed buffers, called with arrays.",
+    .tp_doc = "A native function with fixed buffers, called with arrays.",
     .tp_basicsize = sizeof(sc_caller),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_vectorcall_offset = offsetof(sc_caller, vectorcall),
     .tp_call = PyVectorcall_Call,
+    .tp_methods = sc_caller_methods,
     .tp_traverse = sc_traverse,
     .tp_dealloc = sc_dealloc,
 };
@@ -145,14 +193,15 @@ static Py_ssize_t sc_take(PyObject *tuple, PyArrayObject **to) {
 }
 
 static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
-    unsigned long long entry, data;
-    int good;
+    unsigned long long entry, data, arg, res, iw, w;
+    int mem, by_columns;
     PyObject *in, *out, *kind, *keep;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "KKiO!O!OO", &entry, &data, &good, &PyTuple_Type, &in, &PyTuple_Type, &out, &kind, &keep))
+    if (!PyArg_ParseTuple(arguments, "K(KKKKKi)O!O!OpO", &entry, &data, &arg, &res, &iw, &w, &mem, &PyTuple_Type, &in,
+                          &PyTuple_Type, &out, &kind, &by_columns, &keep))
         return NULL;
-    if (!entry || !data) {
-        PyErr_SetString(PyExc_ValueError, "the kernel's address is missing");
+    if (!entry || !(data || (arg && res))) {
+        PyErr_SetString(PyExc_ValueError, "the function's address or that of its buffers is missing");
         return NULL;
     }
     const int is_tuple = PyType_Check(kind) && PyType_IsSubtype((PyTypeObject *)kind, &PyTuple_Type);
@@ -168,9 +217,15 @@ static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
     if (!self) return NULL;
     memset((char *)self + offsetof(sc_caller, vectorcall), 0, sizeof(sc_caller) - offsetof(sc_caller, vectorcall));
     self->vectorcall = sc_vectorcall;
-    self->entry = (int (*)(void *))(size_t)entry;
+    if (data) self->machine = (void (*)(void *))(size_t)entry;
+    else self->function = (int (*)(const double **, double **, long long *, double *, int))(size_t)entry;
     self->data = (void *)(size_t)data;
-    self->good = good;
+    self->arg = (const double **)(size_t)arg;
+    self->res = (double **)(size_t)res;
+    self->iw = (long long *)(size_t)iw;
+    self->w = (double *)(size_t)w;
+    self->mem = mem;
+    self->by_columns = by_columns;
     self->n_in = sc_take(in, self->in);
     self->n_out = self->n_in < 0 ? -1 : sc_take(out, self->out);
     PyObject_GC_Track((PyObject *)self);
@@ -188,12 +243,13 @@ static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
 }
 
 static PyMethodDef sc_methods[] = {
-    {"bind", sc_bind, METH_VARARGS, "bind(entry, data, good, inputs, outputs, kind, keep): a callable for a kernel."},
+    {"bind", sc_bind, METH_VARARGS,
+     "bind(entry, (data, arg, res, iw, w, mem), inputs, outputs, kind, by_columns, keep): a callable for a native function."},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef sc_module = {
-    PyModuleDef_HEAD_INIT, "spacectl_caller", "Calls of native kernels with arrays.", -1, sc_methods, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "spacectl_caller", "Calls of native functions with arrays.", -1, sc_methods, NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit_spacectl_caller(void) {

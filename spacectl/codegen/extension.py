@@ -1,7 +1,7 @@
-"""Fast calls of native kernels from Python, through a small C extension that serves every model.
+"""Fast calls of native functions from Python, through a small C extension that serves every model.
 
-Turns a kernel with fixed buffers into a callable that takes and returns arrays (`caller.c`). Where Python's headers or
-a compiler are missing there is none, and callers take the checked road through ctypes: the same results, later.
+Turns a bound function into a callable that takes and returns arrays (`extension.c`). Where Python's headers or a
+compiler are missing there is no extension, and calls go through ctypes: the same results, more slowly.
 """
 
 from __future__ import annotations
@@ -13,83 +13,89 @@ import logging
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, address_of
 from spacectl.codegen.library import FLAGS, load_library
 from spacectl.codegen.sources import c_source
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 
-__all__ = ["BoundKernel"]
+__all__ = ["NativeCall"]
 
 _MODULE = "spacectl_caller"
 _log = logging.getLogger(__name__)
 
 
-class BoundKernel:
-    """A kernel ``int kernel(void *data)`` with the fixed buffers that it reads and writes, called with arrays.
+class NativeCall:
+    """A bound function, called from Python with arrays.
 
-    ``fast(*arrays)`` takes one contiguous float64 array of shape (n,) for each input (a float for a buffer without
-    dimensions) and gives fresh arrays, or None if an argument is anything else, if the kernel fails, and always where
-    the extension cannot be built. `checked` then takes what can be converted, and says what is wrong with the rest.
+    ``fast(*arrays)`` takes one contiguous float64 array of shape (n,) for each input (or a float for a buffer of one
+    entry) and gives fresh arrays, or None if an argument is anything else, if the function fails, and always where the
+    extension cannot be built. `checked` then takes what can be converted, and raises an error for the rest.
 
     Parameters
     ----------
     name : str
         Of the call, for messages.
-    kernel : ctypes function
-        The kernel; it holds the interpreter's lock.
-    data : int
-        Address of what it is called with.
+    bound : BoundFunction
+        The function; it holds the interpreter's lock while it runs.
     inputs : mapping of name to array
         Buffers of the arguments; float64, contiguous.
     outputs : sequence of arrays
         Buffers of the results; float64, contiguous.
-    keep : object
-        What must live as long as this object (not its owner).
-    good : int
-        What the kernel returns when all went well.
     failed : function, optional
-        Makes an exception of any other value that it returns; needed if there are any.
+        Makes an exception of what a failed function returns; by default failures are ignored.
     kind : type, optional
         A type of tuples for several results; None for one array.
+    by_columns : bool
+        Whether the buffers of matrices hold them by columns, with swapped dimensions.
     """
 
     def __init__(
         self,
         name: str,
-        kernel: Any,
-        data: int,
+        bound: BoundFunction,
         inputs: Mapping[str, np.ndarray],
         outputs: Sequence[np.ndarray],
         *,
-        keep: Any,
-        good: int = 0,
         failed: Callable[[int], Exception] | None = None,
         kind: type[tuple[Any, ...]] | None = None,
+        by_columns: bool = False,
     ):
-        self.name, self.run = name, partial(kernel, ctypes.c_void_p(data))
-        self._inputs, self._outputs, self._keep = dict(inputs), list(outputs), keep
-        self._good, self._failed, self._kind, self._lock = good, failed, kind, Lock()
-        self._address = (ctypes.cast(kernel, ctypes.c_void_p).value, data)
+        self.name, self._bound, self._inputs, self._outputs = name, bound, dict(inputs), list(outputs)
+        self._failed, self._kind, self._by_columns, self._lock = failed, kind, by_columns, Lock()
         self.fast: Callable[..., Any] = self._first
+
+    @cached_property
+    def _caller(self) -> Any:
+        """The callable of the extension; None where there is none, or where the function calls back into Python."""
+        bound = self._bound
+        module = None if bound.kind == CALLBACK else _extension()
+        if module is None:
+            return None
+        places = [ctypes.addressof(bound.arg), ctypes.addressof(bound.res), address_of(bound.iw), address_of(bound.w)]
+        buffers = tuple(self._inputs.values()), tuple(self._outputs)
+        data = bound.raw if bound.kind == VM else 0
+        return module.bind(bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, bound)
+
+    @cached_property
+    def run(self) -> Callable[[], Any]:
+        """Evaluate on what the buffers hold, without copies; 0 if all went well."""
+        run: Callable[[], Any] = self._bound.run if self._caller is None else self._caller.run
+        return run
 
     def _first(self, *values: Any) -> Any:
         """The first fast call, for which the extension is loaded."""
-        module = _extension()
-        if module is None:
-            self.fast = _decline
-        else:
-            buffers = tuple(self._inputs.values()), tuple(self._outputs)
-            self.fast = module.bind(*self._address, self._good, *buffers, self._kind, [self.run, self._keep])
+        self.fast = self._caller or _decline
         return self.fast(*values)
 
     def checked(self, *values: Any) -> Any:
-        """The results for anything that converts to arrays of the right shapes; nothing is broadcast.
+        """Return the results for anything that converts to arrays of the right shapes; nothing is broadcast.
 
         Raises
         ------
@@ -101,20 +107,22 @@ class BoundKernel:
         given = zip(self._inputs.items(), values, strict=True)
         arrays = [_converted(value, buffer.shape, f"{self.name}: {key}") for (key, buffer), value in given]
         results = self.fast(*arrays)
-        if results is not None:
-            return results
+        return self.copied(*arrays) if results is None else results
+
+    def copied(self, *arrays: Any) -> Any:
+        """Copy arrays into the buffers, evaluate, and return copies of the results: what `fast` does, in Python."""
         with self._lock:
             for buffer, array in zip(self._inputs.values(), arrays, strict=True):
                 buffer[...] = array
             code = self.run()
-            if code != self._good and self._failed is not None:
+            if code and self._failed is not None:
                 raise self._failed(code)
-            copies = [buffer.copy() for buffer in self._outputs]
+            copies = [buffer.T.copy() if self._by_columns else buffer.copy() for buffer in self._outputs]
         return copies[0] if self._kind is None else tuple.__new__(self._kind, copies)
 
 
 def _converted(values: Any, shape: tuple[int, ...], what: str) -> Any:
-    """`values` as a contiguous array of floats of a shape; as a float if that has no dimensions."""
+    """Return `values` as a contiguous array of floats of a shape; as a float if that has no dimensions."""
     wanted = f"{shape[0]} numbers" if shape else "a number"
     try:
         array = np.asarray(values, dtype=float)
@@ -133,7 +141,7 @@ def _decline(*_: Any) -> None:
 
 @cache
 def _extension() -> Any:
-    """The module, loaded from the verified cache; None where it cannot be."""
+    """Return the module, loaded from the verified cache; None where it cannot be."""
     folders = [sysconfig.get_paths()[key] for key in ("include", "platinclude")] + [np.get_include()]
     if not (Path(folders[0]) / "Python.h").is_file():
         _log.info("Python.h is not in %s: calls of native code go through ctypes, which is slower", folders[0])

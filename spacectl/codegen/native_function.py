@@ -51,17 +51,19 @@ class NativeFunction:
     angles: Sequence[int] = ()
 
 
-def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p") -> NativeFunction:
-    """A scalar (SX) CasADi function as native code, prepared for the parameters `p`.
+def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p", turns: str = "x") -> NativeFunction:
+    """Compile a scalar (SX) CasADi function, prepared for the parameters `p`.
 
-    Small functions round as CasADi does; from `FUSED_FROM` operations on a product and a sum are one operation.
+    Small functions round as CasADi does; from `FUSED_FROM` operations on, a product and a sum are one operation. What
+    depends on the argument `hoist` only is computed once. The driver may share the sines and cosines of the argument
+    `turns` with other functions; an empty name leaves that out.
 
     Raises
     ------
     SolverError
         If there is no compiler or it fails.
     """
-    library, emitted = _expression_library(function, hoist)
+    library, emitted = _expression_library(function, hoist, turns)
     return prepare_native(library, emitted.n_prepared, p, *find_sizes(function), emitted.angles)
 
 
@@ -73,9 +75,9 @@ def find_sizes(function: ca.Function) -> tuple[list[int], list[int]]:
 
 
 @lru_cache(maxsize=64)
-def _expression_library(function: ca.Function, hoist: str) -> tuple[ctypes.CDLL, EmittedC]:
+def _expression_library(function: ca.Function, hoist: str, turns: str) -> tuple[ctypes.CDLL, EmittedC]:
     """The compiled function; once for each function of a process."""
-    emitted = emit_function(function, "evaluate", hoist=hoist, turns="x")
+    emitted = emit_function(function, "evaluate", hoist=hoist, turns=turns)
     text = "#include <math.h>\n" + emitted.text
     return load_tuned({"expression.c": text}, name=function.name(), flags=compiler_flags(function)), emitted
 

@@ -12,8 +12,8 @@ from typing import get_args
 import numpy as np
 
 from spacectl import simulate
+from spacectl.codegen.binding import Tier
 from spacectl.core.control_law import ControlLaw
-from spacectl.simulation.driver.functions import Tier
 from spacectl.simulation.driver.methods.tableau import METHODS
 from tests.benchmarks.measure import Candidate, Effort, Timing, interleave
 from tests.benchmarks.report import Figure, Section

@@ -12,7 +12,7 @@ import pytest
 
 from spacectl import simulate
 from spacectl.codegen import compiler as compiling
-from spacectl.simulation.driver.functions import Tier
+from spacectl.codegen.binding import Tier
 from tests.benchmarks.__main__ import ITEMS, main
 from tests.benchmarks.campaign import draw_runs, our_campaign
 from tests.benchmarks.closed_loop import time_grid

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from spacectl import ModelError, form_equations, library, make_law, simulate
+from spacectl.codegen.binding import bind_casadi
 from spacectl.codegen.emit_c import emit_function, emit_step
 from spacectl.codegen.finite_constants import require_finite_constants
-from spacectl.simulation.driver.functions import bind_casadi
 
 
 def scalar(value: float) -> ca.Function:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.batch_function import evaluate_points
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.closing.close_loops import require_plan
 from spacectl.dynamics.partitioning.plan import LoopPlan, PartitionPlan
 from spacectl.dynamics.partitioning.positions import compile_positions
-from spacectl.dynamics.recursion.tree_kernel import tree_library
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["close_positions"]
@@ -72,8 +72,5 @@ def _moved(plan: PartitionPlan) -> list[LoopPlan]:
 
 def _close_all(eom: EquationsOfMotion, given: np.ndarray, method: str, t: float, numbers: np.ndarray) -> np.ndarray:
     is_own = np.array_equal(numbers, eom.p)
-    native, out = compile_positions(eom, method, numbers, is_own=is_own), np.empty_like(given)
-    places = (given.ctypes.data, given.ctypes.data, numbers.ctypes.data, out.ctypes.data)
-    batch = tree_library().sc_batch
-    batch(native.entry, len(given), eom.n_q, 0, t, *places, native.iw.ctypes.data, native.w.ctypes.data)
-    return out
+    native = compile_positions(eom, method, numbers, is_own=is_own)
+    return evaluate_points(native, [np.array([t]), given, given, numbers], len(given))[0]

@@ -214,9 +214,13 @@ void sc_linear_sizes(const sc_elements *tree, long long *sizes) {
     sizes[2] = n * sc_width(tree);
 }
 
-/* sc_linearise with its eleven arguments behind one pointer. */
-int sc_linearise_call(void *const *a) {
-    return sc_linearise((const sc_elements *)a[0], a[1], (double *)a[2], (double *)a[3], (const double *)a[4],
-                        (const double *)a[5], (const double *)a[6], (double *)a[7], (double *)a[8], (double *)a[9],
-                        (double *)a[10]);
+/* The linearisation with CasADi's calling convention: arg = (q, v, u), res = (v_dot, v_q, v_v, v_u), iw is the tree.
+ * Returns 0, or one more than the first speed whose pivot is not positive. */
+int sc_linearise_function(const double **arg, double **res, long long *iw, double *w, int mem) {
+    const sc_elements *tree = (const sc_elements *)(void *)iw;
+    long long sizes[3];
+    (void)mem;
+    sc_linear_sizes(tree, sizes);
+    return 1 + sc_linearise(tree, w, w + sizes[0], w + sizes[0] + sizes[1], arg[0], arg[1], arg[2], res[0], res[1], res[2],
+                            res[3]);
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from spacectl.codegen.extension import BoundKernel
+from spacectl.codegen.binding import bind_native
+from spacectl.codegen.extension import NativeCall
+from spacectl.codegen.native_function import NativeFunction
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.elements import Elements, form_elements
@@ -109,36 +111,35 @@ class LinearKernel:
             "recursive": int(self.solver == "recursive"),
         }
         self._struct = ElementStruct(**counts, **{name: array.ctypes.data for name, array in self._arrays.items()})
-        n = self.n_v
-        sizes = np.zeros(3, dtype=np.int64)
+        n, sizes = self.n_v, np.zeros(3, dtype=np.int64)
         self.library.sc_linear_sizes(ctypes.addressof(self._struct), sizes.ctypes.data)
-        self._room, self._work, self._rhs = (np.zeros(max(int(size), 1)) for size in sizes)
-        self.q, self.v, self.u = (
-            np.zeros(max(self.n_q, 1))[: self.n_q],
-            np.zeros(n),
-            np.zeros(max(self.n_u, 1))[: self.n_u],
+        #: (q, v, u) -> (v_dot, v_q, v_v, v_u)
+        self.function = NativeFunction(
+            ctypes.cast(self.library.sc_linearise_function, ctypes.c_void_p).value or 0,
+            [self.n_q, n, self.n_u],
+            [n, n * n, n * n, n * self.n_u],
+            np.frombuffer(memoryview(self._struct).cast("B"), dtype=np.int64),
+            np.zeros(max(int(np.sum(sizes)), 1)),
+            keep=[self._struct, self._arrays],
         )
-        self._block = np.zeros(n * (1 + 2 * n + self.n_u))
-        self.terms = self._split(self._block)
-        results = [self.terms.v_dot, self.terms.v_q, self.terms.v_v, self.terms.v_u]
-        struct = ctypes.addressof(self._struct)
-        own, given = [self._room, self._work, self._rhs], [self.q, self.v, self.u]
-        #: addresses of struct, work arrays and results, for callers that pass q, v and u themselves
-        self.addresses = [struct, *(array.ctypes.data for array in [*own, *results])]
-        given_addresses = [struct, *(array.ctypes.data for array in [*own, *given, *results])]
-        self._call = (ctypes.c_void_p * len(given_addresses))(*given_addresses)
-        self._bound = BoundKernel(
+        bound = bind_native(self.function)
+        self.q, self.v, self.u = bound.arguments
+        self.terms = LinearTerms(
+            bound.results[0], *(item.reshape(n, -1 if item.size else 0) for item in bound.results[1:])
+        )
+        self._call = NativeCall(
             "linearise",
-            ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(("sc_linearise_call", self.library)),
-            ctypes.addressof(self._call),
+            bound,
             {"q": self.q, "v": self.v, "u": self.u},
-            results,
-            keep=[self._call, self._struct, self._arrays, *own],
-            good=-1,
+            self.terms,
             failed=partial(_singular, self.speeds),
             kind=LinearTerms,
         )
-        self.run = self._bound.run
+
+    @property
+    def run(self) -> Callable[[], Any]:
+        """Evaluate on what q, v and u hold, into `terms`, without copies; 0 if M is positive definite."""
+        return self._call.run
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
         """v_dot and its derivatives at a state.
@@ -155,20 +156,15 @@ class LinearKernel:
         SolverError
             If the mass matrix is not positive definite there; the message names the speed.
         """
-        terms = self._bound.fast(q, v, u)
-        result: LinearTerms = self._bound.checked(q, v, u) if terms is None else terms
+        terms = self._call.fast(q, v, u)
+        result: LinearTerms = self._call.checked(q, v, u) if terms is None else terms
         return result
 
-    def _split(self, block: np.ndarray) -> LinearTerms:
-        """The four results as views of one block."""
-        n, a, b = self.n_v, self.n_v * (1 + self.n_v), self.n_v * (1 + 2 * self.n_v)
-        return LinearTerms(
-            block[:n], block[n:a].reshape(n, n), block[a:b].reshape(n, n), block[b:].reshape(n, self.n_u)
-        )
 
-
-def _singular(speeds: Sequence[str], bad: int) -> SolverError:
-    return SolverError(f"nothing has inertia against speed '{speeds[bad]}' in this position: M is singular")
+def _singular(speeds: Sequence[str], code: int) -> SolverError:
+    return SolverError(
+        f"the mass matrix is singular: no body has inertia along speed '{speeds[code - 1]}' in this position"
+    )
 
 
 def _element_arrays(elements: Elements) -> dict[str, np.ndarray]:

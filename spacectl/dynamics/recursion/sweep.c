@@ -185,26 +185,3 @@ int sc_tree_plant(const double **arg, double **res, long long *iw, double *w, in
     sc_tree_x_dot((const sc_tree *)(void *)iw, w, arg[1], arg[2], res[0]);
     return 0;
 }
-
-/* Many states through any function of (t, x, u, p): row-major x (n, n_x), u (n, n_u), x_dot (n, n_x). */
-void sc_batch(int (*fn)(const double **, double **, long long *, double *, int), long long n, long long n_x, long long n_u,
-              double t, const double *x, const double *u, const double *p, double *x_dot, long long *iw, double *w) {
-    for (long long k = 0; k < n; k++) {
-        const double *arg[] = {&t, x + k * n_x, u + k * n_u, p};
-        double *res[] = {x_dot + k * n_x};
-        fn(arg, res, iw, w, 0);
-    }
-}
-
-/* One call with everything behind one pointer: cheap to make from Python. */
-typedef struct {
-    int (*fn)(const double **, double **, long long *, double *, int);
-    const double **arg;
-    double **res;
-    long long *iw;
-    double *w;
-} sc_call_data;
-
-int sc_call(const sc_call_data *call) {
-    return call->fn(call->arg, call->res, call->iw, call->w, 0);
-}

@@ -34,12 +34,8 @@ def tree_library() -> ctypes.CDLL:
     library.sc_tree_v_dot.argtypes = [pointer] * 6
     library.sc_tree_tau.argtypes = [pointer] * 7
     library.sc_tree_x_dot.argtypes = [pointer] * 5
-    count = ctypes.c_longlong
-    library.sc_batch.argtypes = [pointer, count, count, count, ctypes.c_double, *([pointer] * 6)]
-    library.sc_linearise.argtypes = [pointer] * 11
-    library.sc_linearise.restype = ctypes.c_int
     library.sc_linear_sizes.argtypes = [pointer] * 2
-    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_batch", "sc_linear_sizes"):
+    for name in ("sc_tree_v_dot", "sc_tree_tau", "sc_tree_x_dot", "sc_linear_sizes"):
         getattr(library, name).restype = None
     return library
 

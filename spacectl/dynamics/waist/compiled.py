@@ -6,21 +6,21 @@ nothing is compiled per model.
 
 from __future__ import annotations
 
-import ctypes
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from spacectl.codegen.batch_function import evaluate_points
+from spacectl.codegen.binding import bind_native
 from spacectl.codegen.emit_c import can_emit
-from spacectl.codegen.extension import BoundKernel
+from spacectl.codegen.extension import NativeCall
 from spacectl.codegen.native_function import NativeFunction, compile_expression
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.constraints.native_solve import compile_solved
 from spacectl.dynamics.recursion.tree_data import serves_tree
-from spacectl.dynamics.recursion.tree_kernel import TreeKernel, tree_function, tree_library
+from spacectl.dynamics.recursion.tree_kernel import TreeKernel, tree_function
 
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion
@@ -85,63 +85,27 @@ class CompiledEquations:
         values = eom.parameters.of(p)
         self.kind, self.function = native_plant(eom, values, kind)
         self.n_q, self.n_x, self.n_u = eom.n_q, eom.n_x, eom.n_u
-        self.t, self.x, self.u, self.rate = (
-            np.zeros(1),
-            np.zeros(eom.n_x),
-            np.zeros(max(eom.n_u, 1))[: eom.n_u],
-            np.zeros(eom.n_x),
-        )
-        self._p = np.array(values)
-        pointer = ctypes.c_void_p
-        self._arg = (pointer * 4)(self.t.ctypes.data, self.x.ctypes.data, self.u.ctypes.data, self._p.ctypes.data)
-        self._res = (pointer * 1)(self.rate.ctypes.data)
-        self._call = (pointer * 5)(
-            self.function.entry,
-            ctypes.addressof(self._arg),
-            ctypes.addressof(self._res),
-            self.function.iw.ctypes.data,
-            self.function.w.ctypes.data,
-        )
-        # short kernels: one pointer, and no release of the interpreter's lock around them
-        entry = ctypes.PYFUNCTYPE(ctypes.c_int, pointer)(("sc_call", tree_library()))
-        bind = partial(BoundKernel, kernel=entry, data=ctypes.addressof(self._call), keep=self._keep())
-        t = self.t.reshape(())
+        bound = bind_native(self.function)
+        (self.t, self.x, self.u, self._p), (self.rate,) = bound.arguments, bound.results
+        self._p[:] = values
         q, v, v_dot = self.x[: eom.n_q], self.x[eom.n_q :], self.rate[eom.n_q :]  # views
-        self._x_dot = bind("x_dot", inputs={"t": t, "x": self.x, "u": self.u}, outputs=[self.rate])
-        self._v_dot = bind("v_dot", inputs={"t": t, "q": q, "v": v, "u": self.u}, outputs=[v_dot])
-        self.run = self._x_dot.run
+        t = self.t.reshape(())
+        self._x_dot = NativeCall("x_dot", bound, {"t": t, "x": self.x, "u": self.u}, [self.rate])
+        self._v_dot = NativeCall("v_dot", bound, {"t": t, "q": q, "v": v, "u": self.u}, [v_dot])
 
-    def _keep(self) -> list[Any]:
-        """What the kernel reads and writes, besides the buffers of `x_dot`."""
-        return [self.function, self.t, self.x, self.u, self.rate, self._p, self._arg, self._res, self._call]
+    @property
+    def run(self) -> Callable[[], Any]:
+        """Evaluate `rate` from what `t`, `x` and `u` hold, without copies."""
+        return self._x_dot.run
 
     def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
-        """Rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""
-        states, inputs = np.ascontiguousarray(x, dtype=float), np.ascontiguousarray(u, dtype=float)
+        """Return the rates of many states in one native call: x (n, n_x), u (n, n_u) -> (n, n_x)."""
+        states, inputs = np.asarray(x, dtype=float), np.asarray(u, dtype=float)
         if states.shape[1:] != (self.n_x,) or inputs.shape != (len(states), self.n_u):
             raise ShapeError(
                 f"batch: x has shape {states.shape}, u {inputs.shape}; expected (n, {self.n_x}) and (n, {self.n_u})"
             )
-        out = np.empty_like(states)
-        bounds = np.linspace(0, len(states), max(threads, 1) + 1).astype(int)
-
-        def part(begin: int, end: int) -> None:
-            w = self.function.w.copy()  # work arrays belong to a thread
-            rows = (
-                states[begin:end].ctypes.data,
-                inputs[begin:end].ctypes.data,
-                self._p.ctypes.data,
-                out[begin:end].ctypes.data,
-            )
-            sizes = (end - begin, self.n_x, self.n_u)
-            tree_library().sc_batch(self.function.entry, *sizes, t, *rows, self.function.iw.ctypes.data, w.ctypes.data)
-
-        if threads <= 1:
-            part(0, len(states))
-            return out
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(part, bounds[:-1], bounds[1:]))
-        return out
+        return evaluate_points(self.function, [np.array([t]), states, inputs, self._p], len(states), threads=threads)[0]
 
     def x_dot(self, t: Any, x: Any = None, u: Any = ()) -> np.ndarray:
         """Rate of the state, shape (n_x,).

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.binding import Tier
 from spacectl.codegen.bound_function import BoundFunction
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.noise_seed import check_seed, is_noisy, reseed
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import Tier, bind_plant
+from spacectl.simulation.driver.functions import bind_plant
 from spacectl.simulation.run.arguments import check_constraints, check_rates, check_state
 
 __all__ = [

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.bound_function import CALLBACK
+from spacectl.codegen.binding import Tier
+from spacectl.codegen.bound_function import CALLBACK, NONE
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Status
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
@@ -28,7 +29,6 @@ from spacectl.simulation.batches.arguments import (
 )
 from spacectl.simulation.batches.result import SimulationBatch, build_batch
 from spacectl.simulation.batches.workers import Worker, run_in_threads
-from spacectl.simulation.driver.functions import NONE, Tier
 from spacectl.simulation.driver.native_loop import DIVERGED, DONE, GUARD, LIMIT, SLICE
 from spacectl.simulation.events import Guard
 from spacectl.simulation.run.arguments import check_atol, check_span, require_room, rounding_floor

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.bound_function import BoundFunction, unused
+from spacectl.codegen.bound_function import NONE, BoundFunction, unused
 from spacectl.core.trajectory import Trajectory
-from spacectl.simulation.driver.functions import NONE
 from spacectl.simulation.driver.methods.adams import MAX_ADAMS, MultistepMethod
 from spacectl.simulation.driver.methods.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.driver.methods.radau import ImplicitMethod

@@ -4,22 +4,20 @@
 
 #include "loop.h"
 
-typedef int (*sc_linearise)(const void *, void *, double *, double *, const double *, const double *, const double *,
-                            double *, double *, double *, double *);
-
 /* (t, x, u, p) -> A, B of a tree from its native linearisation, whose coordinates are tangent: a unit quaternion k
  * follows ``0.5 k w`` with w in child axes, every other coordinate its speed. iw: see jacobian.py. */
 int sc_tree_slopes(const double **arg, double **res, sc_int *iw, double *w, int mem)
 {
     const sc_int n_q = iw[1], n_v = iw[2], n_u = iw[3], n_x = n_q + n_v;
     const double *x = arg[1], *v = arg[1] + n_q;
-    const double *v_q = (double *)iw[9], *v_v = (double *)iw[10], *v_u = (double *)iw[11];
+    const double *given[] = {x, v, arg[2]};
+    double *terms[] = {(double *)iw[6], (double *)iw[7], (double *)iw[8], (double *)iw[9]};
+    const double *v_q = terms[1], *v_v = terms[2], *v_u = terms[3];
     double *A = res[0], *B = res[1];
     sc_int i, j, k, c, r, next = 0;
     (void)w;
     (void)mem;
-    if (((sc_linearise)iw[0])((void *)iw[4], (void *)iw[5], (double *)iw[6], (double *)iw[7], x, v, arg[2],
-                              (double *)iw[8], (double *)iw[9], (double *)iw[10], (double *)iw[11]) >= 0)
+    if (((sc_generated)iw[0])(given, terms, (sc_int *)iw[4], (double *)iw[5], 0))
         return 1;
     for (i = 0; i < n_x * n_x; i++) A[i] = 0.0;
     for (i = 0; i < n_x * n_u; i++) B[i] = 0.0;
@@ -28,7 +26,7 @@ int sc_tree_slopes(const double **arg, double **res, sc_int *iw, double *w, int 
         for (c = 0; c < n_u; c++) B[c * n_x + n_q + r] = v_u[r * n_u + c];
     }
     for (i = k = 0; i < n_q;) {
-        if (next < iw[12] && iw[13 + next] == i) {
+        if (next < iw[10] && iw[11 + next] == i) {
             const double a = x[i], b = x[i + 1], d = x[i + 2], e = x[i + 3];
             const double turn[4][3] = {{-b, -d, -e}, {a, -e, d}, {e, a, -b}, {-d, b, a}};
             const double spin[4][4] = {{0.0, -v[k], -v[k + 1], -v[k + 2]}, {v[k], 0.0, v[k + 2], -v[k + 1]},

@@ -14,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.binding import Tier, bind_casadi, bind_native
 from spacectl.codegen.bound_function import BoundFunction
 from spacectl.core.accessor import Accessor, as_column, evaluate_rule
 from spacectl.core.errors import ModelError, unknown_name, warn
@@ -22,7 +23,6 @@ from spacectl.dynamics.constraints.reactions import compile_reactions
 from spacectl.dynamics.formulations.switching import compliances_of, constraints_of
 from spacectl.dynamics.reactions.uniqueness import constraints_behind, shared_directions, shared_groups
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_native
 from spacectl.simulation.events import Guard
 
 __all__ = ["GuardAccessor", "bind_guards", "warn_if_shared"]

@@ -13,7 +13,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.codegen.bound_function import BoundFunction
+from spacectl.codegen.binding import Tier, bind_casadi, bind_native, calls_python
+from spacectl.codegen.bound_function import BoundFunction, address_of
 from spacectl.codegen.native_function import NativeFunction
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
@@ -21,7 +22,6 @@ from spacectl.dynamics.recursion.elements import serves_derivatives
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_native
 from spacectl.simulation.driver.native_loop import load_driver
 from spacectl.simulation.run.laws import feedback_function
 
@@ -53,15 +53,11 @@ def bind_slopes(eom: EquationsOfMotion, law: Any, p: np.ndarray, tier: Tier) -> 
     period = law.period if isinstance(law, (ControlLaw, CallableLaw)) else 0.0
     if law is None or period > 0.0:
         return _bind_plant_slopes(eom, p, tier), None
-    if is_function or _calls_python(law.function):
+    if is_function or calls_python(law.function):
         return None, None
     law_slopes = bind_casadi(_law_slopes(eom, law), tier, p=p)
     law_slopes.arguments[4][:] = law.p
     return _bind_plant_slopes(eom, p, tier), law_slopes
-
-
-def _calls_python(function: ca.Function) -> bool:
-    return any(item.class_name() == "CallbackInternal" for item in [function, *function.find_functions()])
 
 
 def _bind_plant_slopes(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -> BoundFunction | None:
@@ -96,14 +92,10 @@ def _tree_slopes(eom: EquationsOfMotion, p: np.ndarray) -> NativeFunction:
         If there is no compiler.
     """
     kernel = LinearKernel(eom.system, eom.parameters, p)
-    entry, linearise = (
-        ctypes.cast(item, ctypes.c_void_p).value or 0
-        for item in (load_driver().sc_tree_slopes, kernel.library.sc_linearise)
-    )
-    sizes = [eom.n_q, eom.n_v, eom.n_u]
-    iw = np.array(
-        [linearise, *sizes, *kernel.addresses, len(eom.quaternions), *sorted(eom.quaternions)], dtype=np.int64
-    )
+    entry = ctypes.cast(load_driver().sc_tree_slopes, ctypes.c_void_p).value or 0
+    sizes, function = [eom.n_q, eom.n_v, eom.n_u], kernel.function
+    places = [address_of(item) for item in (function.iw, function.w, *kernel.terms)]
+    iw = np.array([function.entry, *sizes, *places, len(eom.quaternions), *sorted(eom.quaternions)], dtype=np.int64)
     sizes_in, sizes_out = [1, eom.n_x, eom.n_u, p.size], [eom.n_x**2, eom.n_x * eom.n_u]
     return NativeFunction(entry, sizes_in, sizes_out, iw, np.zeros(1), keep=[kernel])
 

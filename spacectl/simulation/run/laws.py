@@ -12,13 +12,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.binding import Tier, bind_casadi, bind_python
 from spacectl.codegen.bound_function import BoundFunction
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_python
 
 __all__ = ["BoundLaw", "bind_law", "feedback_function"]
 

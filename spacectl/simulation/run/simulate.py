@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.binding import Tier, bind_casadi
 from spacectl.core.array import Array
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, SolverError
@@ -22,7 +23,7 @@ from spacectl.core.studies.study import Progress
 from spacectl.dynamics.constraints.projection import rank_jumps
 from spacectl.dynamics.kinks import find_kinks
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.simulation.driver.functions import Tier, bind_casadi, bind_plant, bind_projection, choose_tier
+from spacectl.simulation.driver.functions import bind_plant, bind_projection, choose_tier
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.tableau import find_tableau
 from spacectl.simulation.events import Guard

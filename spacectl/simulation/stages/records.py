@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spacectl.codegen.binding import bind_native
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.formulations.switching import active_rows, compliances_of
 from spacectl.dynamics.reactions.uniqueness import shared_directions
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import bind_native
 from spacectl.simulation.driver.loop_data import COUNTS
 from spacectl.simulation.events import Event
 from spacectl.simulation.results.simulation import Letter, build_dataset, frozen

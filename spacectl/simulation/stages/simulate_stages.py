@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.binding import Tier
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.studies.study import Progress
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.simulation.driver.functions import Tier, choose_tier
+from spacectl.simulation.driver.functions import choose_tier
 from spacectl.simulation.results.pushing_tethers import warn_if_pushing
 from spacectl.simulation.results.saturation import judge_saturation
 from spacectl.simulation.results.theory import judge_theory

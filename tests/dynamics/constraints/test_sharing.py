@@ -31,13 +31,13 @@ from spacectl import (
     make_consistent,
     save_system,
 )
+from spacectl.codegen.binding import bind_native
 from spacectl.codegen.library import load_library
 from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.constraints.sharing import share_load
 from spacectl.dynamics.constraints.solvers import RANK, SOLVERS
 from spacectl.dynamics.formulations.switching import active_numbers, compliances_of
-from spacectl.simulation.driver.functions import bind_native
 from tests.dynamics.redundant_systems import BENT, bar_on_supports, bar_reactions, clamped_arm, clamped_part
 
 FORMULATIONS = ["kane", "udwadia_phohomsiri", "artificial", "partitioned", "embedded"]

@@ -24,6 +24,7 @@ from spacectl import (
     make_consistent,
     simulate,
 )
+from spacectl.codegen.binding import bind_native
 from spacectl.codegen.library import load_library
 from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.layout import lay_out_rows, lay_out_terms
@@ -31,7 +32,6 @@ from spacectl.dynamics.constraints.native_solve import compile_solved
 from spacectl.dynamics.constraints.projection import compile_projection, project_near
 from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.formulations.switching import compliances_of
-from spacectl.simulation.driver.functions import bind_native
 
 WRAPPER = """
 int solve(int n, const int *start, const int *row, const double *A, const int *order, double *b, double *x) {

@@ -34,9 +34,9 @@ from spacectl import (
     simulate_many,
     simulate_stages,
 )
+from spacectl.codegen.binding import bind_native
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.constraints.projection import compile_projection, project_near
-from spacectl.simulation.driver.functions import bind_native
 
 G = 9.80665  # [m/s^2]
 FORMULATIONS = ["kane", "multipliers", "udwadia_phohomsiri", "artificial", "partitioned", "embedded"]

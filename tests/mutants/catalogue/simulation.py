@@ -44,7 +44,7 @@ MUTANTS = (
         "simulation/run/test_guards.py simulation/stages/test_stages.py",
     ),
     Mutant(
-        "simulation.driver.functions:_bind_generated",
+        "codegen.binding:_bind_generated",
         "require_finite_constants(f)",
         "pass",
         "simulation/driver/test_tiers.py codegen/test_finite_constants.py simulation/run/test_failures.py",

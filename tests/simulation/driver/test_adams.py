@@ -8,10 +8,10 @@ import pytest
 from numpy.polynomial import Polynomial
 
 from spacectl import Guard, design_pd, form_equations, library, simulate, simulate_many
+from spacectl.codegen.binding import bind_casadi
 from spacectl.core.control_law import make_law
 from spacectl.core.errors import SolverError
 from spacectl.core.outcome import Status
-from spacectl.simulation.driver.functions import bind_casadi
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.adams import MAX_ADAMS, adams_weights, make_adams
 from spacectl.simulation.driver.methods.tableau import find_tableau

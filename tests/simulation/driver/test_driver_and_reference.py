@@ -6,10 +6,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from spacectl.codegen.binding import bind_casadi
 from spacectl.core.control_law import CallableLaw, make_law
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
-from spacectl.simulation.driver.functions import bind_casadi
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.tableau import find_tableau
 from spacectl.simulation.driver.native_loop import DONE, GUARD, SLICE, NativeLoop

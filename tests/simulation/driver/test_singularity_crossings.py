@@ -30,8 +30,8 @@ from spacectl import (
     simulate,
     simulate_many,
 )
+from spacectl.codegen.binding import bind_native
 from spacectl.dynamics.constraints.projection import compile_projection, project_near
-from spacectl.simulation.driver.functions import bind_native
 from spacectl.simulation.driver.methods.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.driver.reference.leap import INSIDE
 

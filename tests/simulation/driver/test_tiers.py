@@ -6,6 +6,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from spacectl.codegen import binding
+from spacectl.codegen.binding import bind_casadi
 from spacectl.codegen.bound_function import CALLBACK, GENERATED, VM
 from spacectl.core.control_law import make_law
 from spacectl.dynamics.form import form_equations
@@ -14,8 +16,6 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Free, Revolute
 from spacectl.model.part import Part
 from spacectl.model.system import System
-from spacectl.simulation.driver import functions
-from spacectl.simulation.driver.functions import bind_casadi
 from spacectl.simulation.run.simulate import simulate
 
 
@@ -81,7 +81,7 @@ def test_sparse_results_are_made_dense():
 
 def test_hidden_entry_point_of_casadi_means_calling_through_python(monkeypatch, arm):
     reference = closed_loop(arm)
-    monkeypatch.setattr(functions, "_machine_entry", lambda: None)
+    monkeypatch.setattr(binding, "_machine_entry", lambda: None)
     assert bind_casadi(sample()).kind == CALLBACK
     assert np.array_equal(closed_loop(arm).x, reference.x)
 

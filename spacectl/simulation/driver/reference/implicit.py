@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from spacectl.simulation.driver.functions import NONE
+from spacectl.codegen.bound_function import NONE
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.reference.steps import (
     CALLBACK_ERROR,

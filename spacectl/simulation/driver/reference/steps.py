@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.bound_function import BoundFunction
-from spacectl.simulation.driver.functions import NONE
+from spacectl.codegen.bound_function import NONE, BoundFunction
 from spacectl.simulation.driver.loop_data import LoopData
 
 __all__ = [

@@ -1,0 +1,186 @@
+"""Turn CasADi functions, compiled functions and Python functions into one form that native code can call: `BoundFunction`.
+
+There are three kinds: CasADi's virtual machine (called without Python), compiled C code, and a Python callback, whose
+exceptions are kept until the native caller has returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+
+from spacectl.codegen.bound_function import CALLBACK, GENERATED, VM, BoundFunction, address_of
+from spacectl.codegen.emit_c import can_emit
+from spacectl.codegen.finite_constants import require_finite_constants
+from spacectl.codegen.library import load_library
+from spacectl.codegen.native_function import NativeFunction, compile_expression
+from spacectl.core.errors import ModelError, SolverError
+
+__all__ = ["Tier", "bind_casadi", "bind_native", "bind_python", "calls_python"]
+
+Tier = Literal["auto", "vm", "native", "data-driven", "callback"]
+
+Rule = Callable[[list[Any], list[Any]], None]  #: fills the results from the arguments (lists of arrays)
+
+_VM_SYMBOL = "_ZN6casadi21_function_buffer_evalEPv"
+_CALLBACK_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def bind_python(rule: Rule, sizes_in: Sequence[int], sizes_out: Sequence[int]) -> BoundFunction:
+    """A Python function ``rule(arguments, results)`` that fills `results`."""
+    bound = BoundFunction(sizes_in, sizes_out)
+    bound.kind = CALLBACK
+    bound._run = lambda: rule(bound.arguments, bound.results)
+    _make_callback(bound)
+    return bound
+
+
+def _make_callback(bound: BoundFunction) -> None:
+    callback = _CALLBACK_TYPE(lambda arg, res: 0 if bound.call() else 1)
+    bound.fn = ctypes.cast(callback, ctypes.c_void_p).value or 0
+    bound._alive.append(callback)
+
+
+def bind_casadi(function: ca.Function, tier: Tier = "vm", *, p: Any = None) -> BoundFunction:
+    """A CasADi function with its buffers.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        Any; sparse arguments and results are made dense.
+    tier : {"vm", "native", "data-driven", "callback"}
+        ``"vm"``: CasADi's virtual machine, called straight from C (from Python if this CasADi hides the entry point,
+        or if the function calls back into Python). ``"native"`` (or ``"data-driven"``): C code generated and compiled
+        into the cache. ``"callback"``: through Python, for comparison.
+    p : array, optional
+        Values of the argument named ``p``.
+
+    Raises
+    ------
+    SolverError
+        With ``"native"``, if there is no compiler or it fails.
+    """
+    if tier not in ("vm", "native", "data-driven", "callback"):
+        raise ModelError(f"tier {tier!r}: expected 'vm', 'native', 'data-driven' or 'callback'")
+    f = _dense(function)
+    numbers = np.zeros(0) if p is None else np.asarray(p, dtype=float)
+    if tier in ("native", "data-driven") and (scalar := _scalar(f)) is not None:
+        bound = bind_native(compile_expression(scalar, numbers))
+    else:
+        bound = BoundFunction([f.numel_in(i) for i in range(f.n_in())], [f.numel_out(i) for i in range(f.n_out())])
+        bound._alive.append(f)
+        if tier in ("native", "data-driven") and not calls_python(f):
+            _bind_generated(bound, f)
+        else:
+            _bind_machine(bound, f, through_python=tier == "callback")
+    if p is not None:
+        bound.arguments[f.index_in("p")][:] = numbers
+    return bound
+
+
+def bind_native(native: NativeFunction) -> BoundFunction:
+    """A native function with its buffers."""
+    bound = BoundFunction(native.sizes_in, native.sizes_out)
+    bound.kind, bound.fn, bound.prepare = GENERATED, native.entry, native.prepare
+    bound.iw, bound.w = native.iw, native.w
+    bound.turned, bound.angles = native.turned, native.angles
+    bound._alive.append(native)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, *([ctypes.c_void_p] * 4), ctypes.c_int)
+    entry = prototype(native.entry)
+    iw, w = address_of(native.iw), address_of(native.w)
+    bound._run = lambda: entry(ctypes.addressof(bound.arg), ctypes.addressof(bound.res), iw, w, 0)
+    return bound
+
+
+@lru_cache(maxsize=64)
+def _scalar(f: ca.Function) -> ca.Function | None:
+    """The function as scalar expressions, or None if it cannot be (it solves equations, say)."""
+    if can_emit(f):
+        return f
+    try:
+        expanded = f.expand()
+    except RuntimeError:
+        return None
+    return expanded if can_emit(expanded) else None
+
+
+@lru_cache(maxsize=64)
+def _dense(f: ca.Function) -> ca.Function:
+    sparsities = [f.sparsity_in(i) for i in range(f.n_in())] + [f.sparsity_out(i) for i in range(f.n_out())]
+    if all(item.is_dense() for item in sparsities):
+        return f
+    arguments = [ca.MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())]
+    results = f.call(arguments)
+    return ca.Function(f.name(), arguments, [ca.densify(item) for item in results], f.name_in(), f.name_out())
+
+
+def _bind_machine(bound: BoundFunction, f: ca.Function, through_python: bool) -> None:
+    made: Any = f.buffer()
+    buffer, bound._run = made
+    for i, array in enumerate(bound.arguments):
+        if array.size:
+            buffer.set_arg(i, memoryview(array))
+    for i, array in enumerate(bound.results):
+        if array.size:
+            buffer.set_res(i, memoryview(array))
+    bound._alive.append(buffer)
+    entry = None if through_python or calls_python(f) else _machine_entry()
+    if entry is None:
+        bound.kind = CALLBACK
+        _make_callback(bound)
+        return
+    bound.kind = VM
+    bound.fn = entry
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    bound.raw = pointer(buffer._self(), None)
+
+
+def calls_python(f: ca.Function) -> bool:
+    """True if some part is a Python callback, whose exceptions must not cross C code."""
+    return any(item.class_name() == "CallbackInternal" for item in [f, *f.find_functions()])
+
+
+@cache
+def _machine_entry() -> int | None:
+    """Address of CasADi's buffer evaluation in the copy of the library that Python has loaded; None if it is hidden."""
+    for path in sorted(Path(ca.__file__).parent.glob("libcasadi*"), reverse=True):
+        try:  # only a library that is loaded already: a wheel may hold several copies
+            library = ctypes.CDLL(str(path), mode=os.RTLD_LAZY | getattr(os, "RTLD_NOLOAD", 0))
+            return ctypes.cast(getattr(library, _VM_SYMBOL), ctypes.c_void_p).value
+        except (OSError, AttributeError):
+            continue
+    return None
+
+
+def _bind_generated(bound: BoundFunction, f: ca.Function) -> None:
+    require_finite_constants(f)
+    generator = ca.CodeGenerator("generated.c")
+    generator.add(f)
+    library = load_library({"generated.c": generator.dump()}, name=f.name())
+    getattr(library, f"{f.name()}_incref", lambda: None)()
+    checkout = getattr(library, f"{f.name()}_checkout", None)
+    entry = getattr(library, f.name())
+    bound.kind = GENERATED
+    bound.fn = ctypes.cast(entry, ctypes.c_void_p).value or 0
+    bound.mem = checkout() if checkout is not None else 0
+    if bound.mem < 0:
+        raise SolverError(f"function '{f.name()}': its compiled form cannot be used twice at a time; use tier='vm'")
+    bound.iw = np.zeros(max(f.sz_iw(), 1), dtype=np.int64)
+    bound.w = np.zeros(max(f.sz_w(), 1))
+    bound._point(f.sz_arg(), f.sz_res())
+    iw, w = ctypes.c_void_p(bound.iw.ctypes.data), ctypes.c_void_p(bound.w.ctypes.data)
+
+    def run() -> None:
+        if entry(bound.arg, bound.res, iw, w, bound.mem):
+            bound.block[:] = np.nan
+
+    bound._run = run
+    bound._alive.append(library)
