@@ -1,4 +1,4 @@
-/* Exact linearisation of forward dynamics by recursion over elementary joints (numpy twin: derivatives.py).
+/* Exact linearisation of forward dynamics by recursion over elementary joints (reference implementation: tests/oracles/recursion).
  *
  * Everything is in root axes about a reference point near the bodies. element.h, element_loads.h, path.h and inverse.h
  * precede this text, and before them factor.h and the generated load steps. */

@@ -1,4 +1,4 @@
-/* Factorisation of symmetric positive definite matrices; numpy twins in factor.py. Row-major, in place. */
+/* Factorisation of symmetric positive definite matrices; reference implementation in tests/oracles/recursion. Row-major, in place. */
 #ifndef SC_FACTOR_H
 #define SC_FACTOR_H
 

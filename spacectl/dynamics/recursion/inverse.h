@@ -1,4 +1,4 @@
-/* Solutions of M X = B by recursion over the tree, for any number of columns, without forming M (numpy twin: inverse.py).
+/* Solutions of M X = B by recursion over the tree, for any number of columns, without forming M (reference implementation: tests/oracles/recursion).
  *
  * Each speed is one joint of a chain of articulated bodies: its inertia I gives U = I s and D = s'U, and what its parent
  * feels is I - U U' / D. Inward the wrench of a column grows by U (b - s'w) / D, outward x = (b - s'w - U'a) / D. With

@@ -9,11 +9,11 @@ from spacectl import library
 from spacectl.codegen.native_function import FUSED_FROM
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.recursion.factor import factor, solve
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.dynamics.recursion.tree_reference import TreeTwin
 from spacectl.dynamics.waist.compiled import CompiledEquations
 from tests.dynamics.tree.test_random_trees import TREES, make_case
+from tests.oracles.recursion.factor import factor, solve
 from tests.peers.tree_properties import evaluate
 from tests.strategies import Case
 

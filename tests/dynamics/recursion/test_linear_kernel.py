@@ -8,7 +8,6 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.recursion.derivatives import differentiate
 from spacectl.dynamics.recursion.elements import form_elements
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.links import form_links
@@ -18,6 +17,7 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
 from spacectl.model.system import System
+from tests.oracles.recursion.derivatives import differentiate
 from tests.strategies import ENVIRONMENT_KINDS, Case, first_of, random_tree
 
 

@@ -9,7 +9,6 @@ from spacectl import library
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.elements import Elements, form_elements
-from spacectl.dynamics.recursion.inverse import solve_by_recursion
 from spacectl.dynamics.recursion.linear_kernel import RECURSIVE_FROM, LinearKernel, Solver
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
@@ -18,6 +17,7 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.joints import Revolute
 from spacectl.model.part import Part
 from spacectl.model.system import System
+from tests.oracles.recursion.inverse import solve_by_recursion
 from tests.strategies import ENVIRONMENT_KINDS, KINDS, Case, first_of, random_tree
 
 EPS = np.finfo(float).eps

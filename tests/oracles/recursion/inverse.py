@@ -1,4 +1,4 @@
-"""Solutions of ``M X = B`` by recursion over the tree, in numpy: the twin of inverse.h.
+"""Solutions of ``M X = B`` by recursion over the tree, in numpy: the reference implementation of inverse.h.
 
 The articulated inertia I of everything that a speed carries, with the speeds outboard free, gives ``U = I s`` and
 ``D = s' U``; the parent feels ``I - U U' / D``. Inward the wrench of each column grows by ``U (b - s' w) / D``, outward
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spacectl.dynamics.recursion.derivatives import joint_placement, speed_indices, unit_twists
 from spacectl.dynamics.recursion.elements import Elements
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.spatial.backend import skew
 from spacectl.spatial.motion import Placement
+from tests.oracles.recursion.derivatives import joint_placement, speed_indices, unit_twists
 
 __all__ = ["solve_by_recursion"]
 
@@ -21,7 +21,7 @@ __all__ = ["solve_by_recursion"]
 def solve_by_recursion(elements: Elements, q: np.ndarray, B: np.ndarray) -> np.ndarray:
     """X with ``M(q) X = B``; with ``B = 1`` the inverse of the mass matrix.
 
-    Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3, for many right sides; the inverse by such a
+    Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3, for many right-hand sides; the inverse by such a
     recursion is also in Carpentier, Analytical Inverse of the Joint Space Inertia Matrix (2018).
 
     Parameters
@@ -31,7 +31,7 @@ def solve_by_recursion(elements: Elements, q: np.ndarray, B: np.ndarray) -> np.n
     q : array, shape (n_q,)
         Coordinates.
     B : array, shape (n_v, m)
-        Right sides.
+        Right-hand sides.
     """
     items, m = elements.items, B.shape[1]
     X: list[Placement] = []

@@ -1,4 +1,4 @@
-"""Factorisation of symmetric positive definite matrices: the numpy twin of factor.h."""
+"""Factorisation of symmetric positive definite matrices: the reference implementation of factor.h."""
 
 from __future__ import annotations
 

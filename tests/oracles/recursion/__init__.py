@@ -1,0 +1,1 @@
+"""Reference implementations of the C kernels of `dynamics/recursion`, in numpy."""
