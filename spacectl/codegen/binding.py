@@ -34,7 +34,7 @@ _CALLBACK_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
 
 
 def bind_python(rule: Rule, sizes_in: Sequence[int], sizes_out: Sequence[int]) -> BoundFunction:
-    """A Python function ``rule(arguments, results)`` that fills `results`."""
+    """Return a Python function ``rule(arguments, results)`` that fills `results`."""
     bound = BoundFunction(sizes_in, sizes_out)
     bound.kind = CALLBACK
     bound._run = lambda: rule(bound.arguments, bound.results)
@@ -49,7 +49,7 @@ def _make_callback(bound: BoundFunction) -> None:
 
 
 def bind_casadi(function: ca.Function, tier: Tier = "vm", *, p: Any = None) -> BoundFunction:
-    """A CasADi function with its buffers.
+    """Return a CasADi function with its buffers.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def bind_casadi(function: ca.Function, tier: Tier = "vm", *, p: Any = None) -> B
 
 
 def bind_native(native: NativeFunction) -> BoundFunction:
-    """A native function with its buffers."""
+    """Return a native function with its buffers."""
     bound = BoundFunction(native.sizes_in, native.sizes_out)
     bound.kind, bound.fn, bound.prepare = GENERATED, native.entry, native.prepare
     bound.iw, bound.w = native.iw, native.w
@@ -101,7 +101,7 @@ def bind_native(native: NativeFunction) -> BoundFunction:
 
 @lru_cache(maxsize=64)
 def _scalar(f: ca.Function) -> ca.Function | None:
-    """The function as scalar expressions, or None if it cannot be (it solves equations, say)."""
+    """Return the function as scalar expressions, or None if it cannot be (it solves equations, say)."""
     if can_emit(f):
         return f
     try:
@@ -150,7 +150,7 @@ def calls_python(f: ca.Function) -> bool:
 
 @cache
 def _machine_entry() -> int | None:
-    """Address of CasADi's buffer evaluation in the copy of the library that Python has loaded; None if it is hidden."""
+    """Return the address of CasADi's buffer evaluation in the library that Python has loaded; None if it is hidden."""
     for path in sorted(Path(ca.__file__).parent.glob("libcasadi*"), reverse=True):
         try:  # only a library that is loaded already: a wheel may hold several copies
             library = ctypes.CDLL(str(path), mode=os.RTLD_LAZY | getattr(os, "RTLD_NOLOAD", 0))

@@ -66,7 +66,7 @@ class BoundFunction:
         self._point(len(self.arguments), len(self.results))
 
     def _point(self, n_arg: int, n_res: int) -> None:
-        """Pointer tables for C, with room for what generated code keeps behind the arguments."""
+        """Return the pointer tables for C, with room for what generated code keeps behind the arguments."""
         inputs = [address_of(array) for array in self.arguments]
         starts = [address_of(array if array.size else self.block) for array in self.results]
         self.arg = (ctypes.c_void_p * max(n_arg, 1))(*inputs)
@@ -97,5 +97,5 @@ class BoundFunction:
 
 @cache
 def unused() -> BoundFunction:
-    """Stands where a run has no such function."""
+    """Return the function that stands for one that a run does not have."""
     return BoundFunction((), ())

@@ -56,7 +56,7 @@ def emit_body(
     is_apart: bool = False,
     is_long: bool,
 ) -> tuple[list[str], list[str]]:
-    """C functions to put before a function, and the lines of its body.
+    """Return C functions to put before a function, and the lines of its body.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def emit_body(
 
 
 def _woven(lines: Sequence[Line], stores: Sequence[Line]) -> list[Line]:
-    """Each store right behind its value; those of literals first."""
+    """Put each store right behind its value, those of literals first."""
     waiting: dict[str, list[Line]] = {line.target: [] for line in lines}
     literals = [store for store in stores if store.reads[0] not in waiting]
     for store in stores:
@@ -120,7 +120,7 @@ def _woven(lines: Sequence[Line], stores: Sequence[Line]) -> list[Line]:
 
 
 def _cut(lines: Sequence[Line]) -> list[Sequence[Line]]:
-    """Chunks within the limits of length, cut where the fewest values are alive."""
+    """Cut code into chunks within the limits of length, where the fewest values are alive."""
     made = {line.target: k for k, line in enumerate(lines) if line.kind == "value"}
     final = {value: k for k, line in enumerate(lines) for value in line.reads if value in made}
     change = [0] * (len(lines) + 1)
@@ -137,7 +137,7 @@ def _cut(lines: Sequence[Line]) -> list[Sequence[Line]]:
 
 
 def _places(chunks: Sequence[Sequence[Line]], last: dict[str, int]) -> tuple[dict[str, str], int]:
-    """Where in the array each crossing value lies, and the array's length; a place is used again once it is free."""
+    """Assign a place in the array to each value that crosses chunks; a place is used again once it is free."""
     places: dict[str, str] = {}
     free: list[int] = []
     leaving: list[list[int]] = [[] for _ in chunks]

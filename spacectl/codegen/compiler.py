@@ -37,13 +37,13 @@ class Compiler:
 
 
 def find_compiler() -> Compiler | None:
-    """The C compiler of this machine: ``$CC`` (one program name), cc, gcc, clang, or the `ziglang` package; or None."""
+    """Return the C compiler of this machine: ``$CC`` (one program name), cc, gcc, clang, or the `ziglang` package; or None."""
     return _find_compiler(os.environ.get("CC", "").strip(), os.environ.get("PATH", os.defpath))
 
 
 @cache
 def _find_compiler(wanted: str, path: str) -> Compiler | None:
-    """The search for a given ``$CC`` and ``$PATH``, made once."""
+    """Search once for a given ``$CC`` and ``$PATH``."""
     if wanted and shutil.which(wanted, path=path) is None:
         _log.warning("CC=%s is not a program that can be found; looking for cc, gcc, clang", wanted)
     for program in (wanted, "cc", "gcc", "clang"):

@@ -58,7 +58,7 @@ def can_emit(function: ca.Function) -> bool:
 def emit_function(
     function: ca.Function, name: str, *, hoist: str = "p", turns: str = "", chunked_from: int = CHUNKED_FROM
 ) -> EmittedC:
-    """C code of a scalar (SX) function, its preparation apart.
+    """Return C code of a scalar (SX) function, its preparation apart.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def emit_function(
 def _place(
     after: list[Assignment], stores: Stores, early: set[str], maps: list[LinearMap]
 ) -> tuple[list[Assignment], list[Line], list[Line], list[LinearMap], int]:
-    """Places in w for what later code reads of the early values: code, stores of results and of w, maps, length of w."""
+    """Assign places in w to the early values that later code reads: code, stores of results and of w, maps, length of w."""
     kept: dict[str, str] = {}
 
     def late(operand: str) -> str:
@@ -147,7 +147,7 @@ def _place(
 
 
 def emit_step(function: ca.Function, name: str) -> str:
-    """C text of ``static void NAME(const double *const *a, double *const *r)`` for a scalar (SX) function."""
+    """Return C text of ``static void NAME(const double *const *a, double *const *r)`` for a scalar (SX) function."""
     values, stores = straight_line(function)
     text = [
         f"static void {name}(const double *const *a, double *const *r) {{",
@@ -161,12 +161,12 @@ def emit_step(function: ca.Function, name: str) -> str:
 
 
 def straight_line(function: ca.Function) -> tuple[list[Assignment], Stores]:
-    """Assignments of a scalar (SX) function, and its stores ((output, entry), value)."""
+    """Return the assignments of a scalar (SX) function, and its stores ((output, entry), value)."""
     return _straight_line(function, -1)[:2]
 
 
 def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment], Stores, set[str]]:
-    """Assignments, stores ((output, entry), value) and the names that depend on the hoisted input only."""
+    """Return the assignments, the stores ((output, entry), value) and the names that depend on the hoisted input only."""
     if not can_emit(function):
         raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
     slots: dict[int, str] = {}  # work slot -> C name of its value
@@ -202,7 +202,7 @@ def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment
 
 
 def assignment_lines(values: list[Assignment], where: str) -> list[Line]:
-    """The assignments as C; a divisor that is used more than once is inverted once."""
+    """Return the assignments as C; a divisor that is used more than once is inverted once."""
     divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV)
     inverses: dict[str, str] = {}
     lines: list[Line] = []
@@ -231,7 +231,7 @@ def _expression(op: int, operands: list[str], where: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A literal that reads back exactly; negative ones in brackets."""
+    """Return a literal that reads back exactly; negative ones in brackets."""
     text = float(value).hex()
     return f"({text})" if value < 0 else text
 

@@ -90,7 +90,7 @@ class NativeCall:
         return run
 
     def _first(self, *values: Any) -> Any:
-        """The first fast call, for which the extension is loaded."""
+        """Load the extension at the first fast call."""
         self.fast = self._caller or _decline
         return self.fast(*values)
 
@@ -136,7 +136,7 @@ def _converted(values: Any, shape: tuple[int, ...], what: str) -> Any:
 
 
 def _decline(*_: Any) -> None:
-    """Stands for the fast call where there is none."""
+    """Decline every fast call where there is no extension."""
 
 
 @cache

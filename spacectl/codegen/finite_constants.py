@@ -41,7 +41,7 @@ def refuse_constant(function: ca.Function, k: int, value: object) -> None:
 
 
 def _outputs_that_use(function: ca.Function, first: int) -> list[str]:
-    """Outputs that are reached from instruction `first`, by name, with their entries for scalar functions."""
+    """Return the outputs that are reached from instruction `first`, by name, with their entries for scalar functions."""
     names, found = function.name_out(), []
     tainted = set(function.instruction_output(first))
     for k in range(first + 1, function.n_instructions()):

@@ -103,7 +103,7 @@ def load_library(
 
 
 def load_tuned(texts: Mapping[str, str], *, name: str, flags: Iterable[str] = ()) -> ctypes.CDLL:
-    """As `load_library`, for exactly this processor if the compiler can (the cache is kept apart by processor)."""
+    """Load a library as `load_library` does, built for exactly this processor if the compiler can."""
     options = (*FLAGS, *flags)
     try:
         return load_library(texts, name=name, flags=(*options, "-march=native"))
@@ -176,7 +176,7 @@ def _key(texts: Mapping[str, str], identity: str, flags: tuple[str, ...]) -> str
 
 @cache
 def _processor() -> str:
-    """Model and abilities of the processor, since code may be built for exactly this one."""
+    """Return the model and abilities of the processor, since code may be built for exactly this one."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -185,7 +185,7 @@ def _processor() -> str:
 
 
 def _cache_folder() -> Path:
-    """The cache, ours alone; raises OSError if it is not."""
+    """Return the cache folder; raise OSError if it is not ours alone."""
     chosen = os.environ.get("SPACECTL_CACHE")
     folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("spacectl"))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -198,14 +198,14 @@ def _cache_folder() -> Path:
 
 @cache
 def _private_folder() -> Path:
-    """A temporary folder that lives as long as this process."""
+    """Return a temporary folder that lives as long as this process."""
     folder, owner = Path(tempfile.mkdtemp(prefix="spacectl-")), os.getpid()
     atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
     return folder
 
 
 def _check_ours(path: Path, is_kind: Callable[[int], bool]) -> os.stat_result:
-    """OSError unless `path` itself (not what it links to) is of the kind, ours, and writable by nobody else."""
+    """Raise OSError unless `path` itself (not what it links to) is of the kind, ours, and writable by nobody else."""
     status = os.lstat(path)
     if not is_kind(status.st_mode):
         raise OSError(f"{path} is a link or not of the expected kind")
@@ -218,7 +218,7 @@ def _check_ours(path: Path, is_kind: Callable[[int], bool]) -> os.stat_result:
 
 
 def _verified(entry: Path, key: str) -> Path:
-    """The library in the cache folder `entry`, or OSError saying what is wrong with it."""
+    """Return the library in the cache folder `entry`; raise OSError that says what is wrong with it."""
     _check_ours(entry, stat.S_ISDIR)
     library, manifest = entry / _LIBRARY, entry / _MANIFEST
     _check_ours(manifest, stat.S_ISREG)
@@ -250,7 +250,7 @@ def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, 
 
 
 def _find(entry: Path, key: str, folder: Path, name: str) -> Path | None:
-    """The library in the cache folder `entry`; one that is not as it should be is taken out of the way."""
+    """Return the library in the cache folder `entry`; move one that is not as it should be out of the way."""
     if not os.path.lexists(entry):
         return None
     try:

@@ -54,7 +54,7 @@ class LinearMap:
         return {f"b{self.number}": len(self.columns), f"c{self.number}": self.height}
 
     def keep(self) -> list[Line]:
-        """Stores of the matrix in the prepared vector."""
+        """Return the stores of the matrix in the prepared vector."""
         return [
             Line(f"w[{self.place + j * self.height + i}]", value, (value,), "store")
             for i, row in enumerate(self.coefficients)
@@ -62,7 +62,7 @@ class LinearMap:
         ]
 
     def lines(self) -> list[Line]:
-        """Code that fills the array of the rows."""
+        """Return the code that fills the array of the rows."""
         gather = [Line(f"b{self.number}[{j}]", value, (value,), "store") for j, value in enumerate(self.columns)]
         loops = [self._loop(first) for first in range(0, self.height, _SIDE_BY_SIDE)]
         return gather + [Line("", loop, (), "call") for loop in loops]
@@ -83,7 +83,7 @@ class LinearMap:
 def find_maps(
     values: Sequence[Assignment], results: Sequence[str], is_early: Callable[[str], bool]
 ) -> tuple[list[Assignment], list[LinearMap]]:
-    """The code with the rows of linear maps read from arrays, and the maps.
+    """Return the code with the rows of linear maps read from arrays, and the maps.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def find_maps(
 
 
 def weave_maps(lines: Sequence[Line], maps: Sequence[LinearMap]) -> list[Line]:
-    """Each map's code in front of the first of its rows."""
+    """Put each map's code in front of the first of its rows."""
     first = {item.rows[0]: item for item in maps}
     woven: list[Line] = []
     for line in lines:
@@ -141,7 +141,7 @@ def _sums(
 
 
 def _inside(values: Sequence[Assignment], rows: set[str]) -> set[str]:
-    """Products and partial sums that only rows of maps use."""
+    """Return the products and partial sums that only rows of maps use."""
     operands = {value.name: value.operands for value in values}
     by_op = {value.name: value.op for value in values}
     gone: set[str] = set()

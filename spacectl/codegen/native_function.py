@@ -69,21 +69,21 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p", turns
 
 @lru_cache(maxsize=64)
 def find_sizes(function: ca.Function) -> tuple[list[int], list[int]]:
-    """Lengths of arguments and results."""
+    """Return the lengths of arguments and results."""
     sizes_in = [function.numel_in(i) for i in range(function.n_in())]
     return sizes_in, [function.numel_out(i) for i in range(function.n_out())]
 
 
 @lru_cache(maxsize=64)
 def _expression_library(function: ca.Function, hoist: str, turns: str) -> tuple[ctypes.CDLL, EmittedC]:
-    """The compiled function; once for each function of a process."""
+    """Return the compiled function; once for each function of a process."""
     emitted = emit_function(function, "evaluate", hoist=hoist, turns=turns)
     text = "#include <math.h>\n" + emitted.text
     return load_tuned({"expression.c": text}, name=function.name(), flags=compiler_flags(function)), emitted
 
 
 def compiler_flags(function: ca.Function) -> tuple[str, ...]:
-    """Packing scalars of straight-line code into vectors costs more shuffling than it saves: a sixth for a 7-joint arm."""
+    """Return the flags for straight-line code: packing its scalars into vectors costs a sixth for a 7-joint arm."""
     fused = ("-ffp-contract=fast",) if function.n_instructions() >= FUSED_FROM else ()
     return ("-fno-tree-slp-vectorize", *fused)
 
@@ -97,7 +97,7 @@ def prepare_native(
     angles: Sequence[int] = (),
     data: Any = (),
 ) -> NativeFunction:
-    """A library that defines ``evaluate`` and ``evaluate_prepare`` (with angles also ``evaluate_turned``), prepared for `p`.
+    """Prepare a library that defines ``evaluate``, ``evaluate_prepare`` and, with angles, ``evaluate_turned`` for `p`.
 
     `data` stands behind the prepared numbers in w before they are prepared.
     """

@@ -19,7 +19,7 @@ FEWEST = 2  #: angles from which a table is worth its name
 
 
 def take_turns(values: Sequence[Assignment], argument: int) -> tuple[list[Assignment], tuple[int, ...]]:
-    """The code with sines of entries of an argument read from the table, and the entries (none: nothing is changed).
+    """Return the code with sines of entries of an argument read from the table, and the entries (none: nothing is changed).
 
     An argument -1 is none.
     """
@@ -40,7 +40,7 @@ def take_turns(values: Sequence[Assignment], argument: int) -> tuple[list[Assign
 
 
 def entry_with_own_turns(name: str, n_in: int, argument: int, angles: Sequence[int]) -> str:
-    """C text of ``int NAME(...)`` around ``NAME_turned``."""
+    """Return C text of ``int NAME(...)`` around ``NAME_turned``."""
     table = [f"    turns[{2 * k}] = sin(x[{k}]); turns[{2 * k + 1}] = cos(x[{k}]);" for k in angles]
     given = ", ".join([*(f"arg[{i}]" for i in range(n_in)), "turns"])
     text = [

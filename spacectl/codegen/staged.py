@@ -19,7 +19,7 @@ __all__ = ["emit_stages"]
 
 
 def emit_stages(function: ca.Function, name: str, stages: Sequence[int]) -> tuple[str, int]:
-    """C text of ``static void NAME_k(const double *const *a, double *const *r, double *w)`` and the length of the cache w.
+    """Return C text of ``static void NAME_k(const double *const *a, double *const *r, double *w)`` and the length of the cache w.
 
     Parameters
     ----------

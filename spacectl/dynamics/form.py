@@ -19,7 +19,7 @@ from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.partitioned import form_partitioned
 from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
 from spacectl.dynamics.recursion.tree_data import knows_kinds
-from spacectl.dynamics.recursion.tree_reference import TreeTwin
+from spacectl.dynamics.recursion.tree_reference import TreeReference
 from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.arguments import as_names
 from spacectl.dynamics.waist.equations import EquationsOfMotion
@@ -177,7 +177,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
     bodies = [part.body for part in eom.system.tree]
     is_special = any(body.is_flexible or body.line for body in bodies)
     is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
-    twin = None if is_special or not knows_kinds(eom.system) else TreeTwin(eom.system, eom.parameters, eom.p)
+    twin = None if is_special or not knows_kinds(eom.system) else TreeReference(eom.system, eom.parameters, eom.p)
     found: list[tuple[int, np.ndarray]] = []
     # singular at rest only (collinear axes of a wrist, say) is no fault: look at other positions too
     for shift in (0.0, 0.37, 1.13):

@@ -7,7 +7,7 @@ static void sc_scale_rows(const double *G, const double *s, double *out) { /* ou
     for (int i = 0; i < 6; i++) out[i] -= sc_dot6(G + 6 * i, s);
 }
 
-/* Columns of the right side: by q, v and u, filled up to whole strips. */
+/* Columns of the right-hand side: by q, v and u, filled up to whole strips. */
 static int sc_width(const sc_elements *tree) { return ((int)(2 * tree->n_v + tree->n_u) + 3) / 4 * 4; }
 
 /* Doubles for M, or for what stands for it. */

@@ -60,7 +60,7 @@ _NONE = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def form_elements(links: Links) -> Elements:
-    """Elements of numeric links."""
+    """Return the elements of numeric links."""
     items: list[Element] = []
     ends: list[tuple[int, Placement]] = []
     for link in links.items:

@@ -59,7 +59,7 @@ static inline void sc_solve_columns(int n, const double *M, int m, double *B, in
     }
 }
 
-/* Many right sides at once: B is row-major (n, m), and becomes the solution. */
+/* Many right-hand sides at once: B is row-major (n, m), and becomes the solution. */
 static void sc_solve_many(int n, const double *M, int m, double *B) {
     int at = 0;
     for (; at + 16 <= m; at += 16) sc_solve_columns(n, M, m, B, at, 16);

@@ -11,7 +11,7 @@ import numpy as np
 from spacectl.core.errors import SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
-from spacectl.dynamics.recursion.tree_reference import TreeTwin
+from spacectl.dynamics.recursion.tree_reference import TreeReference
 from spacectl.model.system import System
 
 __all__ = ["LargeTree"]
@@ -28,46 +28,46 @@ class LargeTree:
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     """
 
     def __init__(self, system: System, parameters: Parameters):
         self.system, self.parameters = system, parameters
-        self._trees: OrderedDict[bytes, TreeKernel | TreeTwin] = OrderedDict()
+        self._trees: OrderedDict[bytes, TreeKernel | TreeReference] = OrderedDict()
 
-    def tree(self, p: np.ndarray) -> TreeKernel | TreeTwin:
-        """The sweep for the numbers p."""
+    def tree(self, p: np.ndarray) -> TreeKernel | TreeReference:
+        """Return the sweep for the parameters p."""
         key = p.tobytes()
         if key not in self._trees:
             try:
                 self._trees[key] = TreeKernel(self.system, self.parameters, p)
             except SolverError as error:
                 _log.warning("large tree in numpy, which is slower: %s", str(error).splitlines()[0])
-                self._trees[key] = TreeTwin(self.system, self.parameters, p)
+                self._trees[key] = TreeReference(self.system, self.parameters, p)
             while len(self._trees) > _KEPT:
                 self._trees.popitem(last=False)
         self._trees.move_to_end(key)
         return self._trees[key]
 
     def x_dot(self, t: Any, x: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Rate of the state."""
+        """Return the rate of the state."""
         return [self.tree(p).x_dot(x, u)[:, None]]
 
     def v_dot(self, t: Any, q: Any, v: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Rates of the speeds."""
+        """Return the rates of the speeds."""
         return [self.tree(p).v_dot(q, v, u)[:, None]]
 
     def bias(self, t: Any, q: Any, v: Any, p: np.ndarray) -> list[np.ndarray]:
-        """h, as the forces of a motion without acceleration."""
+        """Return h, as the forces of a motion without acceleration."""
         tree = self.tree(p)
         return [tree.tau(q, v, np.zeros(tree.n_v))[:, None]]
 
     def inverse_dynamics(self, t: Any, q: Any, v: Any, v_dot: Any, p: np.ndarray) -> list[np.ndarray]:
-        """``M v_dot + h``."""
+        """Return ``M v_dot + h``."""
         return [self.tree(p).tau(q, v, v_dot)[:, None]]
 
     def mass_matrix(self, t: Any, q: Any, p: np.ndarray) -> list[np.ndarray]:
-        """M, column by column from unit accelerations at rest."""
+        """Return M, column by column from unit accelerations at rest."""
         tree = self.tree(p)
         still = np.zeros(tree.n_v)
         rest = tree.tau(q, still, still)
@@ -75,7 +75,7 @@ class LargeTree:
         return [0.5 * (M + M.T)]
 
     def input_map(self, t: Any, q: Any, p: np.ndarray) -> list[np.ndarray]:
-        """B_tau, column by column from unit inputs at rest."""
+        """Return B_tau, column by column from unit inputs at rest."""
         tree = self.tree(p)
         still = np.zeros(tree.n_v)
         rest = tree.tau(q, still, still)
@@ -83,6 +83,6 @@ class LargeTree:
         return [np.stack(columns, axis=1) if columns else np.zeros((tree.n_v, 0))]
 
     def calls(self) -> dict[str, Any]:
-        """The calls by function name."""
+        """Return the calls by function name."""
         names = ("x_dot", "v_dot", "bias", "inverse_dynamics", "mass_matrix", "input_map")
         return {name: getattr(self, name) for name in names}

@@ -23,7 +23,7 @@ from spacectl.model.system import System
 
 __all__ = ["RECURSIVE_FROM", "ElementStruct", "LinearKernel", "LinearTerms", "Solver"]
 
-RECURSIVE_FROM = 28  #: speeds from which recursion over the tree is quicker than factors of M (measured)
+RECURSIVE_FROM = 28  #: speeds from which recursion over the tree is faster than factors of M (measured)
 
 Solver = Literal["auto", "dense", "recursive"]
 
@@ -66,18 +66,18 @@ class LinearTerms(NamedTuple):
 
 
 class LinearKernel:
-    """Native linearisation of one system for given numbers p. Not to be shared between threads.
+    """Native linearisation of one system for given parameters p. Not to be shared between threads.
 
     Parameters
     ----------
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     p : array, shape (n_p,)
         Their values.
     solver : {"auto", "dense", "recursive"}
-        How ``M X = B`` is solved: by factors of M, or by recursion over the tree (`inverse.h`), which is quicker from
+        How ``M X = B`` is solved: by factors of M, or by recursion over the tree (`inverse.h`), which is faster from
         `RECURSIVE_FROM` speeds on.
     """
 
@@ -142,12 +142,12 @@ class LinearKernel:
         return self._call.run
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
-        """v_dot and its derivatives at a state.
+        """Return v_dot and its derivatives at a state.
 
         Parameters
         ----------
         q, v, u : arrays, shapes (n_q,), (n_v,), (n_u,)
-            Coordinates, speeds, inputs. Contiguous arrays of floats are quickest.
+            Coordinates, speeds, inputs. Contiguous arrays of floats are fastest.
 
         Raises
         ------

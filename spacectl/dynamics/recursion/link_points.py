@@ -42,7 +42,7 @@ class LinkPoints:
     system, tree : System and Tree
         The description.
     numbers : Numbers
-        Run-time numbers.
+        Run-time parameters.
     links, motions, placements : Links, list of LinkMotion, list of Placement
         From the outward sweep.
     root_rate : symbol or None
@@ -80,7 +80,7 @@ class LinkPoints:
                     modal[point.link] = modal[point.link] + point.attachment.S.T @ at_frame
 
     def drift(self, t: Any, q: Any, v: Any) -> Any:
-        """What to subtract from the joints' own rates, shape (n_q,)."""
+        """Return what to subtract from the joints' own rates, shape (n_q,)."""
         rates = ca.SX.zeros(q.shape[0])
         places = {node.part.joint_name: node.q for node in self.tree.nodes}
         for element in self.system.point_elements:

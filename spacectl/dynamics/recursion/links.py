@@ -56,7 +56,7 @@ class Link:
 
     @property
     def speeds(self) -> slice:
-        """Its range in v."""
+        """Range of its speeds in v."""
         return self.node.eta_dot if self.kind == "modal" else self.node.v
 
 
@@ -69,7 +69,7 @@ class Links:
 
 
 def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, Any] | None = None) -> Links:
-    """Links of a tree from its numbers (symbols). A flexible body on a joint makes two: its joint, massless, and itself.
+    """Return the links of a tree; a flexible body on a joint makes two, its massless joint and itself.
 
     `lengths` are the deployed lengths of tethers (`line_lengths`), for systems that have some.
     """
@@ -115,7 +115,7 @@ def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, An
 
 
 def _attachment(node: Node, numbers: Numbers, like: Any) -> Placement:
-    """Placement, in a rigid parent body, of the named frame that the part is attached to."""
+    """Return the placement, in a rigid parent body, of the named frame that the part is attached to."""
     body, _, frame = node.part.on.partition(".")
     if not frame:
         return Placement.identity(like)

@@ -27,8 +27,8 @@ from spacectl.spatial.motion import Placement, move_twist, pull_wrench
 
 __all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "joint_record", "kind_name", "step_kinds", "steps_source"]
 
-_EXTRA = 6  # entries for the joint's numbers
-#: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint numbers
+_EXTRA = 6  # entries for the joint's parameters
+#: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint parameters
 RECORD = 9 + 3 + 1 + 3 + 6 + _EXTRA
 
 _UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
@@ -45,17 +45,17 @@ class StepKind:
 
 
 def kind_name(joint: Joint) -> str:
-    """The kind of step that serves a joint."""
+    """Return the kind of step that serves a joint."""
     return "".join([type(joint).__name__, *map(str, joint.structure)])
 
 
 def has_step(joint: Joint) -> bool:
-    """Whether there is a generated step for a joint: a subclass of a known kind may move otherwise."""
+    """Whether there is a generated step for a joint: a subclass of a known kind may move differently."""
     return type(_examples().get(kind_name(joint))) is type(joint)
 
 
 def joint_record(joint: Joint, n: Mapping[str, Any]) -> list[Any]:
-    """The numbers of a joint that its record holds, one below the other: all but an axis, which is the third of its frame."""
+    """Return the parameters of a joint in the order of its record: all but an axis, which is the third of its frame."""
     return [np.ravel(n[key]) for key in _recorded(joint)]
 
 
@@ -65,7 +65,7 @@ def _recorded(joint: Joint) -> list[str]:
 
 @cache
 def _examples() -> dict[str, Joint]:
-    """One joint for each kind of step."""
+    """Return one joint for each kind of step."""
     joints = (joint for kind in JOINTS.values() for joint in kind.examples() if joint.speeds)
     fitting = (joint for joint in joints if sum(part.size for part in joint_record(joint, _values(joint))) <= _EXTRA)
     return {kind_name(joint): joint for joint in fitting}
@@ -77,7 +77,7 @@ def _values(joint: Joint) -> dict[str, np.ndarray]:
 
 @cache
 def gravities() -> dict[str, Environment]:
-    """Kinds of environments whose gravity is a load on each body that does not depend on time, with an example of each."""
+    """Return an example of each kind of environment whose gravity is a load on the bodies that does not depend on time."""
     examples = {name: kind(**kind.example) for name, kind in ENVIRONMENTS.items() if _pulls(kind)}
     return {name: example for name, example in examples.items() if example.is_steady}
 
@@ -87,7 +87,7 @@ def _pulls(kind: type[Environment]) -> bool:
 
 
 def gravity_index(environment: Environment) -> int | None:
-    """Place of an environment's gravity among `gravities`; -1 if gravity is no load, None if there is no step for it."""
+    """Return the index of the gravity among `gravities`; -1 if it is no load, None if there is no step for it."""
     if not environment.is_steady:
         return None
     if not _pulls(type(environment)):
@@ -98,7 +98,7 @@ def gravity_index(environment: Environment) -> int | None:
 
 @cache
 def step_kinds() -> tuple[StepKind, ...]:
-    """All kinds, in the order of the C tables."""
+    """Return all kinds, in the order of the C tables."""
     return tuple(
         StepKind(name, len(joint.coordinates), len(joint.speeds), _functions()[name][0].nnz_out(1))
         for name, joint in _examples().items()
@@ -112,7 +112,7 @@ def _functions() -> dict[str, list[ca.Function]]:
 
 @cache
 def steps_source() -> str:
-    """C text of all steps and of the tables that list them by kind."""
+    """Return C text of all steps and of the tables that list them by kind."""
     functions = [function for steps in _functions().values() for function in steps]
     functions += [function for name, example in gravities().items() for function in _gravity_steps(name, example)]
     tables = []
@@ -131,7 +131,7 @@ def steps_source() -> str:
 
 
 def _joint_steps(joint: Joint) -> list[ca.Function]:
-    """The steps of one joint kind; a constant S is part of the code, else it is kept between steps."""
+    """Return the steps of one joint kind; a constant S is part of the code, else it is kept between steps."""
     n_v = len(joint.speeds)
     sym = ca.SX.sym
     q, v, v_dot, record, parent = (
@@ -192,7 +192,7 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
 
 
 def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
-    """Load of one member, (X_NF, X_FB, mass com inertia, environment numbers) -> wrench about F, and its derivative.
+    """Load of one member, (X_NF, X_FB, mass com inertia, environment parameters) -> wrench about F, and its derivative.
 
     The derivative (6, 6) is by a displacement twist d of F: ``R_NF (1 + d_omega~)``, ``p_NF + R_NF d_v``.
     """
@@ -211,7 +211,7 @@ def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
 
 
 def _link(joint: Joint, record: Any) -> Any:
-    """A link (as far as `move` needs it) whose numbers are the entries of a record."""
+    """Return a link (as far as `move` needs it) whose numbers are the entries of a record."""
     mass, first, inertia, extra = record[12], record[13:16], record[16:22], record[22:28]
     n: dict[str, Any] = {"axis": ca.SX(ca.DM([0.0, 0.0, 1.0]))} if joint.is_axial else {}
     at, sizes = 0, {key: value.size for key, value in _values(joint).items()}

@@ -50,7 +50,7 @@ class LinkMotion:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Inward step of one link: for each speed U = I s, 1 / D and the remaining force; what the parent feels.
+    """Inward step of one link: for each speed U = I s, 1 / D and the remaining force; what acts on the parent.
 
     `lower` holds, for each mode, its coupling to the modes before it.
     """
@@ -64,7 +64,7 @@ class Elimination:
 
 
 def move(link: Link, q: Any, v: Any, parent_twist: Any) -> LinkMotion:
-    """Placement, subspace, twist and ``S_dot v + V x S v`` of a link from its parent's twist."""
+    """Return the placement, subspace, twist and ``S_dot v + V x S v`` of a link from its parent's twist."""
     joint = link.node.part.joint
     X = link.X_PJ @ joint.placement(q, link.n)
     S = joint.subspace(q, link.n)
@@ -75,7 +75,7 @@ def move(link: Link, q: Any, v: Any, parent_twist: Any) -> LinkMotion:
 
 
 def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau: Any) -> Elimination:
-    """Let the joint's speeds give way, last to first; what remains is what the parent feels.
+    """Eliminate the joint's speeds, last to first; return the inertia and the force that the parent experiences.
 
     ``U = I s``, ``D = s' U``, ``f = tau - s' w``; ``I <- I - U U' / D``, ``w <- w + U f / D``; then ``w <- w + I c``.
     """
@@ -96,7 +96,7 @@ def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau:
 
 
 def accelerate(motion: LinkMotion, gone: Elimination, parent_acceleration: Any) -> tuple[Any, list[Any]]:
-    """Acceleration of a link and of its speeds, first to last: ``v_dot = (f - U' A) / D``."""
+    """Return the acceleration of a link and of its speeds, first to last: ``v_dot = (f - U' A) / D``."""
     A = move_twist(motion.X, parent_acceleration) + motion.bias
     rates = []
     for s, U, D_inv, f in zip(motion.S, gone.U, gone.D_inv, gone.force, strict=True):
@@ -107,7 +107,7 @@ def accelerate(motion: LinkMotion, gone: Elimination, parent_acceleration: Any) 
 
 
 def move_all(links: list[Link], t: Any, q: Any, v: Any, root_twist: Any) -> list[LinkMotion]:
-    """Outward sweep over joints, modes and the frames on flexible bodies."""
+    """Sweep outward over joints, modes and the frames on flexible bodies."""
     motions: list[LinkMotion] = []
     for link in links:
         above = root_twist if link.parent == ROOT else motions[link.parent].twist
@@ -136,7 +136,7 @@ def move_all(links: list[Link], t: Any, q: Any, v: Any, root_twist: Any) -> list
 def bias_loads(
     links: list[Link], motions: list[LinkMotion], loads: list[Any], modal: Mapping[int, Any]
 ) -> tuple[list[Any], dict[int, Any]]:
-    """Wrenches of the motion without accelerations, less external loads; and modal forces likewise, by link."""
+    """Return the wrenches of the motion without accelerations, less external loads; and modal forces likewise, by link."""
     wrenches, forces = [], dict(modal)
     for i, (link, motion, load) in enumerate(zip(links, motions, loads, strict=True)):
         if motion.modal is None:
@@ -151,7 +151,7 @@ def bias_loads(
 def eliminate_all(
     links: list[Link], motions: list[LinkMotion], tau: Any, wrenches: list[Any], modal: Mapping[int, Any] | None = None
 ) -> list[Elimination]:
-    """Inward sweep: eliminate the speeds of every link, tips first, for given bias wrenches and modal bias forces."""
+    """Sweep inward: eliminate the speeds of every link, tips first, for given bias wrenches and modal bias forces."""
     pairs = list(zip(links, motions, strict=True))
     inertias = [ArticulatedInertia.of(link.inertia if at.modal is None else at.modal.rigid) for link, at in pairs]
     wrenches, forces = list(wrenches), dict(modal or {})
@@ -184,7 +184,7 @@ def eliminate_all(
 def eliminate_modes(
     inertia: ArticulatedInertia, wrench: Any, coupling: list[Any], mass: Any, force: Any
 ) -> Elimination:
-    """Let the modes give way, last to first: the same steps as `eliminate`, with their coupling to each other."""
+    """Eliminate the modes, last to first: the steps of `eliminate`, with the coupling of the modes to each other."""
     m = len(coupling)
     coupling, rest = list(coupling), [force[k] for k in range(m)]
     M = [[mass[i, j] for j in range(m)] for i in range(m)]
@@ -207,7 +207,7 @@ def eliminate_modes(
 def forward_dynamics(
     links: list[Link], motions: list[LinkMotion], tau: Any, loads: list[Any], root_acceleration: Any, modal: Any = None
 ) -> list[Any]:
-    """Rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
+    """Return the rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
     wrenches, forces = bias_loads(links, motions, loads, modal or {})
     gone = eliminate_all(links, motions, tau, wrenches, forces)
     accelerations: list[Any] = []
@@ -231,7 +231,7 @@ def forward_dynamics(
 
 
 def carried_acceleration(motion: LinkMotion, above: Any, modal_rates: list[Any]) -> Any:
-    """Acceleration of the frame on a flexible parent that carries a link."""
+    """Return the acceleration of the frame on a flexible parent that carries a link."""
     attachment = motion.attachment
     A = move_twist(attachment.X_BA, above) + motion.carrier_bias  # type: ignore[union-attr]
     for k, rate in enumerate(modal_rates):
@@ -240,7 +240,7 @@ def carried_acceleration(motion: LinkMotion, above: Any, modal_rates: list[Any])
 
 
 def columns_of(modal: ModalInertia) -> list[Any]:
-    """Momentum for unit rate of each mode: (h_j, c_j)."""
+    """Return the momentum for unit rate of each mode: (h_j, c_j)."""
     return [stack(modal.h[:, j], modal.c_eta[:, j]) for j in range(modal.h.shape[1])]
 
 
@@ -252,7 +252,7 @@ def inverse_dynamics(
     root_acceleration: Any,
     modal: Any = None,
 ) -> list[Any]:
-    """Generalised forces ``M v_dot + h`` (less the external loads), in order N."""
+    """Return the generalised forces ``M v_dot + h`` (less the external loads), in order N."""
     accelerations: list[Any] = []
     wrenches, forces = bias_loads(links, motions, loads, modal or {})
     for i, (link, motion) in enumerate(zip(links, motions, strict=True)):

@@ -1,4 +1,4 @@
-"""A tree as data for the native sweep: flat arrays and one struct, for given numbers p.
+"""A tree as data for the native sweep: flat arrays and one struct, for given parameters p.
 
 Uses the same `form_links` as the unrolled recursion, on numbers instead of symbols.
 """
@@ -76,7 +76,7 @@ class TreeData:
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     p : array, shape (n_p,)
         Their values.
     """
@@ -119,7 +119,7 @@ class TreeData:
 
 
 def _record(link: Link) -> np.ndarray:
-    """Placement, inertia and joint numbers of a link, in the order of `steps.RECORD`."""
+    """Return the placement, inertia and joint parameters of a link, in the order of `steps.RECORD`."""
     I = np.asarray(link.inertia.I_O)
     upper = [I[i, j] for i, j in _UPPER]
     own = [np.ravel(link.X_PJ.R), link.X_PJ.p, [float(link.inertia.mass)], link.inertia.first, upper]
@@ -136,7 +136,7 @@ def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, i
 
 
 def environment_arrays(system: System, numbers: Numbers, t: float = 0.0) -> dict[str, np.ndarray]:
-    """Twist and acceleration of the root at a time, and the environment's numbers."""
+    """Return the twist and acceleration of the root at a time, and the environment's parameters."""
     n = numbers.group("environment")
     motion = root_motion(system.environment, t, n, np.zeros(1))
     root = np.concatenate([np.ravel(motion.twist), np.ravel(motion.acceleration)]).astype(float)
@@ -179,7 +179,7 @@ def gravity_number(system: System) -> int:
 
 
 def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str, np.ndarray]:
-    """Bodies of the links with their placements and mass properties, for gravity.
+    """Return the bodies of the links with their placements and mass properties, for gravity.
 
     `frames` gives for each link the index of its carrier and the link's frame F in the carrier's.
     """
@@ -196,7 +196,7 @@ def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str
 def input_arrays(
     system: System, tree: Tree, links: Links, numbers: Numbers, frames: list[tuple[int, Placement]]
 ) -> dict[str, np.ndarray]:
-    """Joint inputs (input, speed) with gains, body inputs (input, carrier, is torque, in world axes) with point, direction."""
+    """Return arrays of the joint inputs (input, speed) and the body inputs (input, carrier, is torque, in world axes)."""
     joints = {node.part.joint_name: node for node in tree.nodes}
     joint_input: list[tuple[int, int]] = []
     gains: list[float] = []

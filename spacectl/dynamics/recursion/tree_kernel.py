@@ -24,7 +24,7 @@ _WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "path.h", "in
 
 @cache
 def tree_library() -> ctypes.CDLL:
-    """The library of steps and sweeps; the same for every model."""
+    """Return the library of steps and sweeps; the same for every model."""
     library = load_tuned(
         {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)},
         name="tree",
@@ -41,14 +41,14 @@ def tree_library() -> ctypes.CDLL:
 
 
 class TreeKernel:
-    """Native sweeps of one system for given numbers p.
+    """Native sweeps of one system for given parameters p.
 
     Parameters
     ----------
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     p : array, shape (n_p,)
         Their values.
     """
@@ -60,16 +60,16 @@ class TreeKernel:
         self._tree = ctypes.addressof(self.data.struct)
 
     def v_dot(self, q: Any, v: Any, u: Any) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,)."""
+        """Return the rates of the speeds, shape (n_v,)."""
         return self._run("sc_tree_v_dot", (q, v, u), (self.n_q, self.n_v, self.n_u), self.n_v)
 
     def tau(self, q: Any, v: Any, v_dot: Any, u: Any = None) -> np.ndarray:
-        """Generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
+        """Return the generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
         inputs = np.zeros(self.n_u) if u is None else u
         return self._run("sc_tree_tau", (q, v, v_dot, inputs), (self.n_q, self.n_v, self.n_v, self.n_u), self.n_v)
 
     def x_dot(self, x: Any, u: Any) -> np.ndarray:
-        """Rate of the state, shape (n_x,)."""
+        """Return the rate of the state, shape (n_x,)."""
         return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
 
     def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
@@ -86,7 +86,7 @@ class TreeKernel:
 
 
 def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
-    """(t, x, u, p) -> x_dot of a tree by the data-driven sweep; one for each thread."""
+    """Return (t, x, u, p) -> x_dot of a tree by the data-driven sweep; one for each thread."""
     n_x = kernel.n_q + kernel.n_v
     if n_x == 0:
         raise ModelError("a system without speeds has nothing to integrate")

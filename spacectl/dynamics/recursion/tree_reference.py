@@ -1,4 +1,4 @@
-"""`TreeTwin`: the sweeps of `TreeKernel` in numpy, for checking them and for machines without a compiler."""
+"""`TreeReference`: the sweeps of `TreeKernel` in numpy, for checking them and for machines without a compiler."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from spacectl.model.system import System
 from spacectl.spatial.inertia import Inertia
 from spacectl.spatial.motion import Placement, pull_wrench
 
-__all__ = ["TreeTwin"]
+__all__ = ["TreeReference"]
 
 
-class TreeTwin:
-    """Order-N dynamics of one system for given numbers p, in numpy.
+class TreeReference:
+    """Order-N dynamics of one system for given parameters p, in numpy.
 
     Parameters
     ----------
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     p : array, shape (n_p,)
         Their values.
     """
@@ -40,27 +40,27 @@ class TreeTwin:
         self._root = self.data.arrays["root"]
 
     def v_dot(self, q: Any, v: Any, u: Any) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,)."""
+        """Return the rates of the speeds, shape (n_v,)."""
         motions = self._move(np.asarray(q, dtype=float), np.asarray(v, dtype=float))
         tau, loads = self._loads(motions, np.asarray(u, dtype=float))
         return np.array(forward_dynamics(self.links, motions, tau, loads, self._root[6:]), dtype=float)
 
     def tau(self, q: Any, v: Any, v_dot: Any, u: Any = None) -> np.ndarray:
-        """Generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
+        """Return the generalised forces ``M v_dot + h - B_tau u``, shape (n_v,); by default without inputs."""
         motions = self._move(np.asarray(q, dtype=float), np.asarray(v, dtype=float))
         joint, loads = self._loads(motions, np.zeros(self.n_u) if u is None else np.asarray(u, dtype=float))
         rates = np.asarray(v_dot, dtype=float)
         return np.array(inverse_dynamics(self.links, motions, rates, loads, self._root[6:]), dtype=float) - joint
 
     def x_dot(self, x: Any, u: Any) -> np.ndarray:
-        """Rate of the state, shape (n_x,)."""
+        """Return the rate of the state, shape (n_x,)."""
         state = np.asarray(x, dtype=float)
         q, v = state[: self.n_q], state[self.n_q :]
         rates = [link.node.part.joint.q_dot(q[link.node.q], v[link.node.v]) for link in self.links]
         return np.concatenate([np.zeros(0), *rates, self.v_dot(q, v, u)])
 
     def weakest_pivot(self, q: Any) -> float:
-        """The smallest pivot of M relative to its diagonal entry (1: decoupled).
+        """Return the smallest pivot of M relative to its diagonal entry (1: decoupled).
 
         Pivots ``D = s' I_articulated s`` are those of a factorisation of M; a ratio near rounding means singular.
         """
@@ -88,7 +88,7 @@ class TreeTwin:
         return motions
 
     def _loads(self, motions: list[LinkMotion], u: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Joint forces and external wrenches, as `sc_loads`."""
+        """Return the joint forces and external wrenches, as `sc_loads` does."""
         tau, loads = np.zeros(self.n_v), [np.zeros(6) for _ in self.links]
         placements: list[Placement] = []
         for link, motion in zip(self.links, motions, strict=True):

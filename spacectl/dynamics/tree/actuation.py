@@ -34,7 +34,7 @@ __all__ = [
 
 
 def effort_gain(effort: JointEffort, n: Mapping[str, Any]) -> Any:
-    """Generalised force of unit input along the speed of an effort, from the actuator's numbers."""
+    """Return the generalised force of unit input along the speed of an effort, from the actuator's parameters."""
     return n[effort.gain] if effort.gain else 1.0
 
 
@@ -53,14 +53,14 @@ def unit_wrench(
     attachment: Attachment | None,
     along_N: Any | None = None,
 ) -> tuple[Any, Any]:
-    """Wrench about the origin of a carrier C (its axes) and forces on its modes (None: none), for unit input.
+    """Return the wrench about the origin of a carrier C (its axes) and forces on its modes (None: none), for unit input.
 
     Parameters
     ----------
     effort : Wrench
         What acts.
     n : mapping
-        The actuator's numbers.
+        The actuator's parameters.
     X_CA, X_NC : Placement
         Of the effort's frame A in the carrier, and of the carrier in the root; the latter counts for world axes only.
     eta : vector or None
@@ -83,13 +83,13 @@ def unit_wrench(
 
 
 def input_column(terms: Terms, actuator: Actuator) -> Any:
-    """Generalised forces of unit input, shape (n_v,)."""
+    """Return the generalised forces of unit input, shape (n_v,)."""
     columns = [effort_column(terms, actuator.input_name, effort) for effort in actuator.efforts()]
     return sum(columns, ca.SX(terms.v.shape[0], 1))
 
 
 def effort_column(terms: Terms, name: str, effort: Effort, along_N: Any | None = None) -> Any:
-    """Generalised forces of one effort of the actuator `name`; a wrench acts along a given direction or its own."""
+    """Return the generalised forces of one effort of the actuator `name`; a wrench acts along a given direction or its own."""
     if isinstance(effort, JointEffort):
         loop = loop_motor(terms.system, effort)
         if loop is not None:
@@ -107,21 +107,21 @@ def effort_column(terms: Terms, name: str, effort: Effort, along_N: Any | None =
 
 
 def loop_effort(terms: Terms, loop: Any, name: str, effort: JointEffort, R_JF: Any) -> Any:
-    """Wrench of an effort of the actuator `name` in the joint that closes a loop, on `b` about F's origin in F axes."""
+    """Return the wrench of an effort in the joint that closes a loop, on `b` about F's origin in F axes."""
     k = find_component(f"actuator '{name}'", effort.component, loop)[1]
     wrenches = loop.joint.effort_wrenches(R_JF, terms.numbers.group(loop.name))
     return wrenches[:, k] * effort_gain(effort, terms.numbers.group(name))
 
 
 def loop_motor(system: System, effort: Effort) -> AnyConstraint | None:
-    """The loop in whose joint an effort works, if it does."""
+    """Return the loop in whose joint an effort works, or None."""
     joint = effort.joint if isinstance(effort, JointEffort) else None
     found = next((item for item in system.constraints if item.name == joint), None)
     return found if found is not None and found.closing_joint is not None else None
 
 
 def _loop_column(terms: Terms, loop: Any, name: str, effort: JointEffort) -> Any:
-    """Generalised forces of an effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
+    """Return the generalised forces of an effort in the joint that closes a loop: on `b`, and the opposite on `a`."""
     n = terms.numbers.group(loop.name)
     found = {}
     for end in ("a", "b"):
@@ -147,7 +147,7 @@ def _loop_column(terms: Terms, loop: Any, name: str, effort: JointEffort) -> Any
 
 
 def effort_direction(terms: Terms, name: str, effort: Wrench) -> Any:
-    """Direction (times gain) of a wrench of the actuator `name`, in root axes."""
+    """Return the direction (times gain) of a wrench of the actuator `name`, in root axes."""
     along = effort.arrow(terms.numbers.group(name))
     if effort.axes == "world":
         return along
@@ -156,7 +156,7 @@ def effort_direction(terms: Terms, name: str, effort: Wrench) -> Any:
 
 
 def body_wrench(terms: Terms, name: str, effort: Wrench, along_N: Any | None = None) -> tuple[int, Any, Any]:
-    """Body index, wrench about its origin (body axes) and modal forces (None: none), for unit input of the actuator `name`."""
+    """Return body index, wrench about its origin (body axes) and modal forces (None: none) for unit input of the actuator."""
     i, X_BA, attachment = frame_in_body(terms.tree, effort.on, terms.q, terms.v, terms.numbers)
     n, eta = terms.numbers.group(name), terms.q[terms.tree.nodes[i].eta]
     return i, *unit_wrench(effort, n, X_BA, terms.motions[i].X_NB, eta, attachment, along_N)

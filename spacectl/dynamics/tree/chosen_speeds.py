@@ -92,7 +92,7 @@ class ChosenSpeeds:
         return self.Y_inverse.T @ self.terms.B_tau
 
     def compose(self, expressions: list[Any]) -> list[Any]:
-        """Expressions of v and v_dot as expressions of w and w_dot (which takes the symbol v_dot's place)."""
+        """Rewrite expressions of v and v_dot as expressions of w and w_dot (which takes the symbol v_dot's place)."""
         terms = self.terms
         v_dot = self.Y_inverse @ (self.w_dot - self.turning)
         found = ca.substitute(expressions, [terms.v_dot], [v_dot])

@@ -16,7 +16,7 @@ __all__ = ["center_of_mass", "energies", "kinetic_by_part", "momentum", "placeme
 
 
 def energies(terms: Terms) -> tuple[Any, Any]:
-    """Kinetic and potential energy [J], with velocities relative to the root frame.
+    """Return the kinetic and potential energy [J], with velocities relative to the root frame.
 
     In a turning root (a circular orbit) the potential contains the centrifugal part ``-1/2 Omega' I_N Omega``, so that
     the sum is the Jacobi integral.
@@ -39,13 +39,13 @@ def energies(terms: Terms) -> tuple[Any, Any]:
 
 
 def kinetic_by_part(terms: Terms) -> Any:
-    """Kinetic energy of each part [J], shape (n_parts,), with velocities relative to the root frame."""
+    """Return the kinetic energy of each part [J], shape (n_parts,), with velocities relative to the root frame."""
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
     return ca.vertcat(*[_kinetic(terms, i, motion.twist) for i, motion in enumerate(motions)])
 
 
 def _kinetic(terms: Terms, i: int, twist: Any) -> Any:
-    """Kinetic energy of body i [J] for a twist."""
+    """Return the kinetic energy of body i [J] for a twist."""
     modal = terms.modal[i]
     if modal is None:
         return 0.5 * dot(twist, terms.inertias[i] @ twist)
@@ -53,7 +53,7 @@ def _kinetic(terms: Terms, i: int, twist: Any) -> Any:
 
 
 def momentum(terms: Terms) -> Any:
-    """Momentum, shape (6,): angular about the root's origin [N m s], linear [N s]; root axes, inertial velocities."""
+    """Return the momentum, shape (6,): angular about the root's origin [N m s], linear [N s]; root axes, inertial velocities."""
     total = ca.SX.zeros(6)
     for i, (motion, inertia) in enumerate(zip(terms.motions, terms.inertias, strict=True)):
         modal = terms.modal[i]
@@ -66,7 +66,7 @@ def momentum(terms: Terms) -> Any:
 
 
 def center_of_mass(terms: Terms) -> tuple[Any, Any]:
-    """Centre of mass (root axes) [m] and total mass [kg]."""
+    """Return the centre of mass (root axes) [m] and the total mass [kg]."""
     mass, first = ca.SX(0), ca.SX.zeros(3)
     for motion, inertia in zip(terms.motions, terms.inertias, strict=True):
         mass = mass + inertia.mass
@@ -75,7 +75,7 @@ def center_of_mass(terms: Terms) -> tuple[Any, Any]:
 
 
 def placements(terms: Terms) -> Any:
-    """Placements of all bodies in the root, shape (n_bodies, 12): rotation matrix by rows, then position."""
+    """Return the placements of all bodies in the root, shape (n_bodies, 12): rotation matrix by rows, then position."""
     rows = []
     for motion in terms.motions:
         X: Placement = motion.X_NB

@@ -48,7 +48,7 @@ class RootMotion:
 
     @staticmethod
     def at_rest(like: Any) -> RootMotion:
-        """A root that does not move."""
+        """Return a root that does not move."""
         return RootMotion(zeros(6, like), zeros(6, like))
 
 
@@ -90,7 +90,7 @@ class BodyMotion:
 
 
 def root_motion(environment: Environment, t: Any, n: Mapping[str, Any], like: Any) -> RootMotion:
-    """Motion of an environment's root frame, from its numbers n; uniform gravity is an upward acceleration of the root."""
+    """Return the motion of an environment's root frame; uniform gravity is an upward acceleration of the root."""
     none = zeros(3, like)
     found = environment.root_rate(t, n), environment.root_rate_dot(t, n), environment.root_acceleration(t, n)
     rate, rate_dot, acceleration = (none if item is None else item for item in found)
@@ -98,7 +98,7 @@ def root_motion(environment: Environment, t: Any, n: Mapping[str, Any], like: An
 
 
 def frame_in_body(tree: Tree, name: str, q: Any, v: Any, numbers: Numbers) -> tuple[int, Placement, Attachment | None]:
-    """Where a named frame is: index of its body (`ROOT` for the root), placement there, and how it moves with modes."""
+    """Find a named frame: index of its body (`ROOT` for the root), placement there, and how it moves with modes."""
     if name in tree.root_names:
         return ROOT, Placement.identity(q), None
     body, frame = tree.split(name)
@@ -113,7 +113,7 @@ def frame_in_body(tree: Tree, name: str, q: Any, v: Any, numbers: Numbers) -> tu
 
 
 def joint_steps(tree: Tree, t: Any, q: Any, v: Any, numbers: Numbers) -> list[Steps]:
-    """The joints' own kinematics, each referred to the frame of its body."""
+    """Return the kinematics of the joints, each referred to the frame of its body."""
     steps = []
     for node in tree.nodes:
         n = numbers.group(node.part.name)
@@ -137,7 +137,7 @@ def joint_steps(tree: Tree, t: Any, q: Any, v: Any, numbers: Numbers) -> list[St
 
 
 def body_motions(tree: Tree, steps: list[Steps], v: Any, root: RootMotion) -> list[BodyMotion]:
-    """Placement, twist and remainder of acceleration of every body, recursively from the root's motion.
+    """Return the placement, twist and remainder of acceleration of every body, recursively from the root's motion.
 
     ``V_B = X V_P + S v`` and ``A_B = X A_P + S v_dot + S_dot v + V_B x S v``; the remainder leaves out v_dot.
     """
@@ -159,7 +159,7 @@ def body_motions(tree: Tree, steps: list[Steps], v: Any, root: RootMotion) -> li
 
 
 def frame_motion(body: BodyMotion, attachment: Attachment, eta_dot: Any) -> BodyMotion:
-    """Motion of a frame that moves with the modes of its body: ``V_A = X V_B + S eta_dot`` and its remainder."""
+    """Return the motion of a frame that moves with the modes of its body: ``V_A = X V_B + S eta_dot`` and its remainder."""
     relative = attachment.S @ eta_dot
     twist = move_twist(attachment.X_BA, body.twist) + relative
     remainder = move_twist(attachment.X_BA, body.remainder) + attachment.bias + cross_motion(twist, relative)

@@ -17,7 +17,7 @@ __all__ = ["mass_matrix"]
 
 
 def mass_matrix(tree: Tree, steps: list[Steps], inertias: list[Inertia], modal: list[ModalInertia | None]) -> Any:
-    """M, shape (n_v, n_v): one pass from the tips to the root, each column spread over what carries it."""
+    """Return M, shape (n_v, n_v): one pass from the tips to the root, each column spread over what carries it."""
     nodes, n_v = tree.nodes, len(tree.speeds)
     carried = list(inertias)
     own: list[Any] = [None if item is None else (ca.vertcat(item.h, item.c_eta), item.M) for item in modal]

@@ -63,7 +63,7 @@ class Tree:
 
     @staticmethod
     def of(system: System) -> Tree:
-        """The tree of a system."""
+        """Return the tree of a system."""
         index = {part.name: i for i, part in enumerate(system.tree)}
         nodes: list[Node] = []
         names: dict[str, list[tuple[str, str]]] = {"q": [], "v": []}
@@ -93,12 +93,12 @@ class Tree:
         )
 
     def split(self, name: str) -> tuple[str, str]:
-        """Body and frame (empty: its own) of a name such as ``"boom.tip"``, aliases resolved."""
+        """Return the body and frame (empty: its own) of a name such as ``"boom.tip"``, aliases resolved."""
         body, _, frame = self.aliases.get(name, name).partition(".")
         return body, frame
 
     def index(self, body: str) -> int:
-        """Index of the named body."""
+        """Return the index of the named body."""
         body = self.aliases.get(body, body)
         for i, node in enumerate(self.nodes):
             if node.part.name == body:
@@ -106,13 +106,13 @@ class Tree:
         raise ModelError(unknown_name("body", body, [node.part.name for node in self.nodes]))
 
     def rest(self) -> np.ndarray:
-        """Coordinates of the reference position (unit quaternions, else zero)."""
+        """Return the coordinates of the reference position (unit quaternions, else zero)."""
         pieces = [np.r_[node.part.joint.rest(), np.zeros(node.eta.stop - node.eta.start)] for node in self.nodes]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
 
 class Numbers(Mapping[str, Any]):
-    """Run-time numbers by name, as symbols or as arrays; `group` gives those of one owner without its prefix."""
+    """Run-time parameters by name, as symbols or as arrays; `group` gives those of one owner without its prefix."""
 
     def __init__(self, values: Mapping[str, Any]):
         self._values = dict(values)
@@ -131,12 +131,12 @@ class Numbers(Mapping[str, Any]):
         return len(self._values)
 
     def group(self, owner: str) -> Mapping[str, Any]:
-        """Numbers of one owner: ``{"mass": ..., "com": ...}``."""
+        """Return the numbers of one owner: ``{"mass": ..., "com": ...}``."""
         return self._groups.get(owner, {})
 
 
 def symbolic_numbers(parameters: Parameters) -> tuple[Any, Numbers]:
-    """The symbol p and its named pieces in their shapes; structural entries are constants in the pieces."""
+    """Return the symbol p and its named pieces in their shapes; structural entries are constants in the pieces."""
     p = ca.SX.sym("p", len(parameters))
     symbols = ca.vertsplit(p) if len(parameters) else []
     values = np.asarray(parameters.values)
@@ -150,5 +150,5 @@ def symbolic_numbers(parameters: Parameters) -> tuple[Any, Numbers]:
 
 
 def numeric_numbers(parameters: Parameters, p: np.ndarray) -> Numbers:
-    """The named pieces of a vector p, as arrays in their shapes."""
+    """Return the named pieces of a vector p, as arrays in their shapes."""
     return Numbers({name: parameters.get(name, p) for name in parameters.names})

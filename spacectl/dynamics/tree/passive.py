@@ -26,7 +26,7 @@ def joint_efforts(system: System, tree: Tree, q: Any, v: Any, numbers: Numbers) 
 
 
 def joint_potential(system: System, tree: Tree, q: Any, numbers: Numbers) -> Any:
-    """Energy stored in all joint elements [J]."""
+    """Return the energy stored in all joint elements [J]."""
     total = ca.SX(0)
     for element, places in joint_element_places(system, tree):
         total += element.potential([None if i is None else q[i] for i, _ in places], numbers.group(element.name))
@@ -34,7 +34,7 @@ def joint_potential(system: System, tree: Tree, q: Any, numbers: Numbers) -> Any
 
 
 def joint_element_places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[int | None, int]]]]:
-    """Each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
+    """Return each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
     found = []
     for element in system.joint_elements:
         places: list[tuple[int | None, int]] = []

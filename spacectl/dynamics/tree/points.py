@@ -32,7 +32,7 @@ class PointTerms:
     t, q, v : symbols
         Time, coordinates, speeds.
     numbers : Numbers
-        Run-time numbers.
+        Run-time parameters.
     motions : sequence of BodyMotion
         Inertial motion of the bodies.
     """
@@ -45,7 +45,7 @@ class PointTerms:
         self.rate = system.environment.root_rate(t, numbers.group("environment"))
 
     def states(self, element: PointElement) -> tuple[list[Any], list[Any]]:
-        """Positions and velocities of an element's points, relative to the root, in its axes."""
+        """Return the positions and velocities of an element's points, relative to the root, in its axes."""
         n = self.numbers.group(element.name)
         positions, velocities = [], []
         for frame, key in element.points:
@@ -65,7 +65,7 @@ class PointTerms:
         return positions, velocities
 
     def loads(self) -> list[tuple[int, Any, Any]]:
-        """(body, wrench about its origin in its axes, modal forces or None) of every force on a body."""
+        """Return (body, wrench about its origin in its axes, modal forces or None) of every force on a body."""
         found = []
         for element in self.system.point_elements:
             n = self.numbers.group(element.name)
@@ -83,7 +83,7 @@ class PointTerms:
         return found
 
     def potential(self) -> Any:
-        """Energy stored in all elements [J]."""
+        """Return the energy stored in all elements [J]."""
         stored = ca.SX(0)
         for element in self.system.point_elements:
             if element.points:
@@ -91,7 +91,7 @@ class PointTerms:
         return stored
 
     def drift(self) -> Any | None:
-        """What q_dot lacks of the joints' own rates, shape (n_q,): line running through the masses of a tether."""
+        """Return the part of q_dot due to line that runs through the masses of a tether, shape (n_q,); None if there is none."""
         rates, is_any = ca.SX.zeros(self.q.shape[0]), False
         places = {node.part.joint_name: node.q for node in self.tree.nodes}
         for element in self.system.point_elements:

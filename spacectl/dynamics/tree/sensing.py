@@ -19,14 +19,14 @@ __all__ = ["frame_state", "output_labels", "sensor_values"]
 
 
 def output_labels(sensors: tuple[Sensor, ...]) -> Labels:
-    """Names and units of y."""
+    """Return the names and units of y."""
     names = tuple(sensor.name + suffix for sensor in sensors for suffix in sensor.suffixes)
     units = tuple(sensor.unit for sensor in sensors for _ in sensor.suffixes)
     return Labels(names, units, "output")
 
 
 def sensor_values(terms: Terms, sensors: tuple[Sensor, ...], *, v_dot: Any | None) -> Any:
-    """y as an expression; `v_dot` is needed by acceleration sensors only.
+    """Return y as an expression; `v_dot` is needed by acceleration sensors only.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def sensor_values(terms: Terms, sensors: tuple[Sensor, ...], *, v_dot: Any | Non
 
 
 def frame_state(terms: Terms, motions: list[Any], name: str) -> tuple[Placement, Any]:
-    """Placement of a frame in the root, and its root-relative twist in root axes about its origin."""
+    """Return the placement of a frame in the root, and its root-relative twist in root axes about its origin."""
     i, X_BA, attachment = frame_in_body(terms.tree, name, terms.q, terms.v, terms.numbers)
     if i == ROOT:
         return X_BA, ca.SX.zeros(6)

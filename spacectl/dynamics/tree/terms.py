@@ -175,7 +175,7 @@ class Terms:
         return ca.horzcat(*inputs) if inputs else ca.SX(self.v.shape[0], 0)
 
     def joint_wrenches(self, extra: list[tuple[int, Any]] | None = None) -> list[Any]:
-        """Wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u.
+        """Return the wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u.
 
         `extra` are more loads: pairs of a body and a wrench about its origin in its axes.
         """
@@ -203,7 +203,7 @@ class Terms:
         return wrenches
 
     def _body_loads(self, accelerations: list[Any], v_dot: Any | None) -> tuple[list[Any], list[Any]]:
-        """Wrench ``I A + V x* I V - gravity`` of each body for the given accelerations, and its modal forces."""
+        """Return the wrench ``I A + V x* I V - gravity`` of each body for the given accelerations, and its modal forces."""
         environment, n = self.system.environment, self.numbers.group("environment")
         loads, modal_loads = [], []
         for i, (inertia, motion, body, A) in enumerate(
@@ -245,7 +245,7 @@ class Terms:
         return carried, forces
 
     def project(self, loads: list[Any], modal: list[Any]) -> Any:
-        """Generalised forces, in the order of the speeds, of wrenches on the bodies and forces on their modes."""
+        """Return the generalised forces, in the order of the speeds, of wrenches on the bodies and forces on their modes."""
         wrenches, modal = self._carry(loads, modal)
         rows = []
         for step, wrench, forces in zip(self.steps, wrenches, modal, strict=True):

@@ -13,7 +13,7 @@ __all__ = ["line_lengths", "mass_numbers"]
 
 
 def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -> dict[str, Any]:
-    """Deployed length of each tether, by name [m]."""
+    """Return the deployed length of each tether, by name [m]."""
     places = {node.part.joint_name: node.q.start for node in tree.nodes}
     lengths = {}
     for line in system.point_elements:
@@ -25,6 +25,6 @@ def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -
 
 
 def mass_numbers(part: Part, numbers: Numbers, lengths: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
+    """Return the numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
     line = part.body.line
     return {**numbers.group(line), "length": lengths[line]} if line else numbers.group(part.name)

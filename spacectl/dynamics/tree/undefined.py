@@ -57,7 +57,7 @@ def require_defined(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> 
 def _undefined_rows(
     eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, rows: list[str], used: np.ndarray, W: np.ndarray
 ) -> str:
-    """Which constraints are not defined, and where: values of the coordinates (for rules of speeds, speeds too) in them."""
+    """Describe the constraints that are not defined, with the values of the coordinates and speeds in them."""
     names = ", ".join(f"'{name}'" for name in dict.fromkeys(name.split(".")[0] for name in rows))
     named = [(eom.coordinates[k], q[k]) for k in np.flatnonzero(np.any(W[:, used] != 0.0, axis=1))]
     if any(name not in eom.position_rows for name in rows):
@@ -67,7 +67,7 @@ def _undefined_rows(
 
 
 def explain_undefined(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> str:
-    """Which constraints have rates, and which elements forces, that are not finite at a state; empty if all is finite.
+    """Find the constraints with rates, and the elements with forces, that are not finite at a state; empty if all is finite.
 
     Parameters
     ----------

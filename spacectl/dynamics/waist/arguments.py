@@ -16,7 +16,7 @@ __all__ = ["as_given_state", "as_names", "as_time"]
 
 
 def as_names(given: Any, what: str) -> tuple[str, ...]:
-    """Names as a tuple; a single one may be given by itself, as in ``Artificial(by="wrist")``.
+    """Return names as a tuple; a single one may be given by itself, as in ``Artificial(by="wrist")``.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def as_names(given: Any, what: str) -> tuple[str, ...]:
 
 
 def as_given_state(eom: EquationsOfMotion, x0: Any, what: str) -> np.ndarray:
-    """A state of these equations, with quaternions of unit length."""
+    """Return a state of these equations, with quaternions of unit length."""
     try:
         given = np.array(x0, dtype=float)
     except (TypeError, ValueError) as error:
@@ -44,7 +44,7 @@ def as_given_state(eom: EquationsOfMotion, x0: Any, what: str) -> np.ndarray:
 
 
 def as_time(t: Any, what: str) -> float:
-    """A finite time."""
+    """Return a finite time."""
     time = as_number(t, what)
     if not np.isfinite(time):
         raise ModelError(f"{what} is {time}, expected a finite time in seconds")

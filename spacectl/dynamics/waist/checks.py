@@ -1,4 +1,4 @@
-"""Physical checks of run-time numbers p: what a description checks when it is made, checked again when numbers change."""
+"""Physical checks of run-time parameters p: the checks of a description, repeated when parameters change."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ROTATIONS = ("rotation", "child_rotation")
 
 
 class ParameterChecks:
-    """Checks of a vector p by the meaning of its entries, which their names tell.
+    """Checks of a vector p by the meaning of its entries, which follows from their names.
 
     Parameters
     ----------
     parameters : Parameters
-        The names and places of the numbers.
+        Names and places of the entries of p.
     """
 
     def __init__(self, parameters: Parameters):
@@ -38,7 +38,7 @@ class ParameterChecks:
         self._rotations = rows(_ROTATIONS, 9)
 
     def __call__(self, p: np.ndarray) -> None:
-        """Raise `ModelError`, naming the number, if p cannot be right."""
+        """Raise `ModelError`, naming the parameter, if p is not physical."""
         names, places = self._positive
         self._refuse(names, p[places][:, 0] <= 0.0, p[places], "expected a positive number")
         names, places = self._directions

@@ -33,7 +33,7 @@ Kind = Literal["auto", "unrolled", "data-driven"]
 
 
 def native_plant(eom: EquationsOfMotion, p: np.ndarray, kind: Kind = "auto") -> tuple[str, NativeFunction]:
-    """(t, x, u, p) -> x_dot as native code for the numbers p, and which kind it is.
+    """Return (t, x, u, p) -> x_dot as native code for the parameters p, and which kind it is.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def is_native(eom: EquationsOfMotion) -> bool:
 
 
 class CompiledEquations:
-    """Native ``x_dot`` for fixed numbers p, with fixed buffers.
+    """Native ``x_dot`` for fixed parameters p, with fixed buffers.
 
     Write into `x`, `u` (and `t`), call `run`, read `rate`: for one thread. `x_dot` and `v_dot` copy; calls from several
     threads follow each other.
@@ -76,7 +76,7 @@ class CompiledEquations:
     eom : EquationsOfMotion
         The equations.
     p : array, optional
-        Their numbers; default the system's own.
+        Parameters p; by default the system's own.
     kind : {"auto", "unrolled", "data-driven"}
         Which native code.
     """
@@ -108,7 +108,7 @@ class CompiledEquations:
         return evaluate_points(self.function, [np.array([t]), states, inputs, self._p], len(states), threads=threads)[0]
 
     def x_dot(self, t: Any, x: Any = None, u: Any = ()) -> np.ndarray:
-        """Rate of the state, shape (n_x,).
+        """Return the rate of the state, shape (n_x,).
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class CompiledEquations:
         return self._x_dot.checked(*self._with_time("x_dot", t, x, u)) if rate is None else rate
 
     def v_dot(self, t: Any, q: Any, v: Any = None, u: Any = ()) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,).
+        """Return the rates of the speeds, shape (n_v,).
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class CompiledEquations:
         return self._v_dot.checked(*self._with_time("v_dot", t, q, v, u)) if rates is None else rates
 
     def _with_time(self, name: str, *given: Any) -> tuple[Any, ...]:
-        """The arguments of a call; one without time (whose first argument is no number) gets that in `t`, with a warning."""
+        """Return the arguments of a call; one without time gets the time in `t`, with a warning."""
         if np.ndim(given[0]) == 0:
             return given
         warnings.warn(

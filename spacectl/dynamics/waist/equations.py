@@ -44,7 +44,7 @@ class EquationsOfMotion:
     labels : EquationLabels
         Names and units.
     parameters : Parameters
-        The run-time numbers p; every call takes ``p=None`` for the system's own.
+        The run-time parameters p; every call takes ``p=None`` for the system's own values.
     functions : mapping of str to casadi.Function
         Named functions with named arguments.
     quaternions : tuple of int
@@ -60,9 +60,9 @@ class EquationsOfMotion:
     handover : Handover
         What the formulation hands down besides functions: numeric calls, native code, how loops are eliminated.
     constraint_rows, position_rows : tuple of str
-        Names of the constraint rows (speed level, multipliers), and of those that hold positions.
+        Names of the constraint equations (speed level, multipliers), and of those at position level.
     constraint_inputs : tuple of str
-        Inputs that maintain artificial constraints: the equations find them, so they are not among the inputs u.
+        Inputs that maintain artificial constraints. The equations determine them, so they are not among the inputs u.
     """
 
     system: System
@@ -143,11 +143,11 @@ class EquationsOfMotion:
 
     @property
     def p(self) -> np.ndarray:
-        """The system's own numbers, shape (n_p,)."""
+        """The system's own parameters, shape (n_p,)."""
         return np.array(self.parameters.values)
 
     def parameters_of(self, system: System) -> np.ndarray:
-        """The vector p of another system of the same structure, for use with these equations."""
+        """Return the vector p of another system of the same structure, for use with these equations."""
         vary = self.handover.vary
         other = system.parameters(vary=vary)
         if system.structure_hash(vary=vary) != self.system.structure_hash(vary=vary):
@@ -157,7 +157,7 @@ class EquationsOfMotion:
         return self.parameters.check(other.values)
 
     def check_parameters(self, p: Any) -> np.ndarray:
-        """`p` after checking size, structure and physics (positive masses, unit axes, limits in order, ...)."""
+        """Return `p` after checking its size, structure and physics (positive masses, unit axes, limits in order, ...)."""
         vector = self.parameters.check(p)
         self._checks(vector)
         return vector
@@ -173,7 +173,7 @@ class EquationsOfMotion:
         return low, high
 
     def state(self, base: Any = None, /, **named: float) -> np.ndarray:
-        """A state x, shape (n_x,), from named coordinates and speeds; the others are at rest (or as in `base`).
+        """Return a state x, shape (n_x,), from named coordinates and speeds; the others are at rest (or as in `base`).
 
         Names with a dot are passed as ``**{"base.x": 1.0}``.
         """
@@ -191,55 +191,55 @@ class EquationsOfMotion:
         return x
 
     def named(self, x: Any) -> dict[str, float]:
-        """The state as a dictionary."""
+        """Return the state as a dictionary."""
         return self.labels.x.named(x)
 
     def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
-        """Numeric results of a named function; `p` is appended as its last argument."""
+        """Return the numeric results of a named function; `p` is appended as its last argument."""
         vector = self._p if p is None else self.parameters.check(p)
         if function in self.handover.calls:
             return self.handover.calls[function](*arguments, vector)
         return self._evaluator(function)(*arguments, vector)
 
     def compiled(self, p: Any = None, *, kind: Kind = "auto") -> CompiledEquations:
-        """The equations as native code for fixed numbers p: fast single calls and batches."""
+        """Return the equations as native code for fixed parameters p: fast single calls and batches."""
         return CompiledEquations(self, p, kind=kind)
 
     def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
-        """Rate of the state, shape (n_x,)."""
+        """Return the rate of the state, shape (n_x,)."""
         return solve_finite(self, "x_dot", (t, x, u), p)
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
-        """Rates of the speeds, shape (n_v,)."""
+        """Return the rates of the speeds, shape (n_v,)."""
         return solve_finite(self, "v_dot", (t, q, v, u), p)
 
     def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
-        """M, shape (n_v, n_v)."""
+        """Return M, shape (n_v, n_v)."""
         return self.call("mass_matrix", t, q, p=p)[0]
 
     def bias(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
-        """h, shape (n_v,)."""
+        """Return h, shape (n_v,)."""
         return self.call("bias", t, q, v, p=p)[0].reshape(-1)
 
     def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
-        """B_tau, shape (n_v, n_u)."""
+        """Return B_tau, shape (n_v, n_u)."""
         return self.call("input_map", t, q, p=p)[0]
 
     def energy(self, t: float, q: Any, v: Any, p: Any = None) -> float:
-        """Kinetic plus potential energy [J]; in a circular orbit the Jacobi integral."""
+        """Return kinetic plus potential energy [J]; in a circular orbit the Jacobi integral."""
         kinetic, potential = self.call("energy", t, q, v, p=p)
         return float(kinetic[0, 0] + potential[0, 0])
 
     def momentum(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
-        """Momentum, shape (6,): angular about the root's origin, then linear; root axes, inertial velocities."""
+        """Return the momentum, shape (6,): angular about the root's origin, then linear; root axes, inertial velocities."""
         return self.call("momentum", t, q, v, p=p)[0].reshape(-1)
 
     def center_of_mass(self, t: float, q: Any, p: Any = None) -> np.ndarray:
-        """Centre of mass, root axes, shape (3,)."""
+        """Return the centre of mass, root axes, shape (3,)."""
         return self.call("center_of_mass", t, q, p=p)[0].reshape(-1)
 
     def reactions(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
-        """Wrench that each joint passes to its body (actuator included), (n_parts, 6): moment, force about F in F axes."""
+        """Return the wrench of each joint on its body (actuator included), (n_parts, 6): moment, force about F in F axes."""
         v_dot = self.v_dot(t, q, v, u, p)
         if "lam" not in self.functions["reactions"].name_in():
             return self.call("reactions", t, q, v, u, v_dot, p=p)[0]
@@ -248,23 +248,23 @@ class EquationsOfMotion:
         return self._evaluator("reactions")(t, q, v, u, v_dot, vector, lam)[0]
 
     def multipliers(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
-        """Multipliers of the constraint rows; of artificial ones, the inputs that keep them. Empty for a tree."""
+        """Return the multipliers of the constraint equations, for artificial ones the inputs that maintain them."""
         return solve_finite(self, "multipliers", (t, q, v, u), p) if self.constraint_rows else np.zeros(0)
 
     def residual(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
-        """Constraint residuals: rows that hold positions, then all rows at speed level; empty for a tree."""
+        """Return the constraint residuals: position-level equations, then all at speed level; empty for a tree."""
         return self.call("residual", t, q, v, p=p)[0].reshape(-1)
 
     def outputs(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
-        """Outputs y, shape (n_y,)."""
+        """Return the outputs y, shape (n_y,)."""
         return self.call("outputs", t, x, u, p=p)[0].reshape(-1)
 
     def placements(self, t: float, q: Any, p: Any = None) -> np.ndarray:
-        """Placements of the bodies in the root, shape (n_parts, 12): R_NB by rows, then position."""
+        """Return the placements of the bodies in the root, shape (n_parts, 12): R_NB by rows, then position."""
         return self.call("placements", t, q, p=p)[0]
 
     def jacobian(self, function: str, output: str, argument: str, *arguments: Any, p: Any = None) -> np.ndarray:
-        """Exact Jacobian of a named function's output by one of its arguments.
+        """Return the exact Jacobian of a named function's output by one of its arguments.
 
         ``eom.jacobian("x_dot", "x_dot", "x", t, x, u)`` has shape (n_x, n_x).
         """
@@ -274,7 +274,7 @@ class EquationsOfMotion:
         return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
 
     def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
-        """A named function over a grid: time first, then the function's first output.
+        """Evaluate a named function over a grid: time first, then the function's first output.
 
         Works for every function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n, n_x), u (n, n_u).
         ``"energy"`` gives the sum of kinetic and potential energy.

@@ -1,4 +1,4 @@
-"""What `EquationsOfMotion` is made of: labels, and named functions that are built on first use."""
+"""Parts of `EquationsOfMotion`: labels, and named functions that are built on first use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LazyFunctions(Mapping[str, ca.Function]):
 
     @property
     def builders(self) -> dict[str, Callable[[], ca.Function]]:
-        """What gives each function: itself where it is built, so that others can share it."""
+        """The builder of each function, or the function itself once it is built, so that others can share it."""
         return {name: partial(self.__getitem__, name) for name in self._builders}
 
     def __getitem__(self, name: str) -> ca.Function:
@@ -35,7 +35,7 @@ class LazyFunctions(Mapping[str, ca.Function]):
         return self._built[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The function, or `default` if there is none of that name."""
+        """Return the function, or `default` if there is none of that name."""
         return self[name] if name in self._builders else default
 
     def __contains__(self, name: object) -> bool:
@@ -64,7 +64,7 @@ class EquationLabels:
 
 
 def form_jacobian(functions: Mapping[str, ca.Function], function: str, output: str, argument: str) -> ca.Function:
-    """The exact, dense Jacobian of a named function's output by one of its arguments.
+    """Return the exact, dense Jacobian of a named function's output by one of its arguments.
 
     Where there is a function of the same name ending in ``_implicit``, it is differentiated instead: the same values
     in a form that is cheaper to differentiate than to evaluate.

@@ -1,4 +1,4 @@
-"""`Handover`: what a formulation hands down besides named functions."""
+"""`Handover`: what a formulation provides besides named functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Handover"]
 
 @dataclass(frozen=True, kw_only=True)
 class Handover:
-    """What a formulation hands down besides named functions, and what it can do.
+    """What a formulation provides besides named functions, and its capabilities.
 
     Parameters
     ----------

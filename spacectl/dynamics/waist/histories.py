@@ -32,7 +32,7 @@ _NUMERIC = {
 
 
 def evaluate_along(eom: EquationsOfMotion, function: str, t: Any, x: Any, u: Any, p: np.ndarray) -> np.ndarray:
-    """Values of a named function at times t (n,), states x (n, n_x) and inputs u (n, n_u): time first.
+    """Evaluate a named function at times t (n,), states x (n, n_x) and inputs u (n, n_u): time first.
 
     The first output is taken; for ``"energy"`` the sum of both. A column vector loses its second axis.
     """
@@ -55,7 +55,7 @@ def evaluate_along(eom: EquationsOfMotion, function: str, t: Any, x: Any, u: Any
 
 
 def _over_rows(f: ca.Function, rows: Sequence[np.ndarray], p: np.ndarray) -> list[np.ndarray]:
-    """Results of f, each (n, height, width), for arguments with one row a time and one p; without CasADi matrices between."""
+    """Evaluate f at n times with one p: results (n, height, width), without CasADi matrices in between."""
     n = rows[0].shape[0]
     if n == 0:
         return [np.zeros((0, *f.size_out(i))) for i in range(f.n_out())]
@@ -76,7 +76,7 @@ def _over_rows(f: ca.Function, rows: Sequence[np.ndarray], p: np.ndarray) -> lis
 
 @lru_cache(maxsize=64)
 def _mapped(f: ca.Function, n: int) -> ca.Function:
-    """f at n points with one p, dense."""
+    """Return f at n points with one p, dense."""
     points: Any = f.map(f.name(), "serial", n, [f.n_in() - 1], [])
     if all(f.sparsity_out(i).is_dense() for i in range(f.n_out())):
         return points

@@ -1,4 +1,4 @@
-"""How equations shall be formed: the choices that a formulation receives besides the system."""
+"""Options of `form_equations` that a formulation receives besides the system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Baumgarte", "Options", "choose_speeds"]
 
 @dataclass(frozen=True, kw_only=True)
 class Baumgarte:
-    """Constraint errors decay as ``g_ddot + 2 alpha g_dot + beta^2 g = 0`` (000 Eq 33, with the right sign).
+    """Constraint errors decay as ``g_ddot + 2 alpha g_dot + beta^2 g = 0`` (Aslanov et al., Eq. 33, with the sign corrected).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Baumgarte:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Choices of `form_equations`: numbers to vary, constraints, stabilisation, coordinates, speeds, partition, switches."""
+    """Options of `form_equations`: parameters to vary, constraints, stabilisation, coordinates, speeds, partition, switches."""
 
     vary: tuple[str, ...] = ()
     active: tuple[str, ...] | None = None
@@ -49,7 +49,7 @@ class Options:
 
     @property
     def key(self) -> list[Any]:
-        """What of the choices decides the form of the equations."""
+        """The options that decide the form of the equations."""
         return [
             list(self.active) if self.active is not None else None,
             self.stabilization,
@@ -61,7 +61,7 @@ class Options:
 
 
 def choose_speeds(rules: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
-    """Rules of chosen speeds as data: (replaced speed, (name, expression, unit))."""
+    """Return the rules of chosen speeds as data: (replaced speed, (name, expression, unit))."""
     found = []
     for old, given in (rules or {}).items():
         if not isinstance(given, tuple) or len(given) not in (2, 3) or not isinstance(given[0], str):

@@ -1,4 +1,4 @@
-"""`Reduction`: what equations whose loops are eliminated hand down besides functions."""
+"""`Reduction`: what formulations that eliminate loops provide besides functions."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Reduction(Protocol):
         """The groups of loops whose positions are closed together, first to last."""
 
     def compile_plant(self, terms: ca.Function, p: np.ndarray) -> NativeFunction:
-        """(t, x, u, p) -> x_dot as native code for the numbers p."""
+        """Return (t, x, u, p) -> x_dot as native code for the parameters p."""
 
     def compile_projection(self, eom: EquationsOfMotion, p: np.ndarray, around: Any = None) -> NativeFunction:
-        """(t, x, p) -> (x, near): the state with its loops closed, and how far it is from a singular position."""
+        """Return (t, x, p) -> (x, near): the state with its loops closed, and how far it is from a singular position."""
 
     def project(
         self, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Any = None
     ) -> tuple[np.ndarray, float]:
-        """The reference implementation of `compile_projection`."""
+        """Return the reference implementation of `compile_projection`."""

@@ -10,7 +10,7 @@ from spacectl.codegen.native_function import FUSED_FROM
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
-from spacectl.dynamics.recursion.tree_reference import TreeTwin
+from spacectl.dynamics.recursion.tree_reference import TreeReference
 from spacectl.dynamics.waist.compiled import CompiledEquations
 from tests.dynamics.tree.test_random_trees import TREES, make_case
 from tests.oracles.recursion.factor import factor, solve
@@ -31,7 +31,9 @@ def test_twin_equals_the_native_sweep(chunk: int) -> None:
     for seed in range(chunk, TREES, 30):
         case = make_case(seed)
         parameters = case.system.parameters()
-        kernel, twin = (kind(case.system, parameters, np.array(parameters.values)) for kind in (TreeKernel, TreeTwin))
+        kernel, twin = (
+            kind(case.system, parameters, np.array(parameters.values)) for kind in (TreeKernel, TreeReference)
+        )
         q, v = np.array(list(case.q.values())), np.array(list(case.v.values()))
         u = np.array(list(case.u.values()))
         a, b = kernel.v_dot(q, v, u), twin.v_dot(q, v, u)
@@ -57,7 +59,7 @@ def test_every_road_gives_the_same_acceleration(name: str) -> None:
     for v_dot in (
         unrolled.v_dot(0.0, q, v, u),
         kernel.v_dot(q, v, u),
-        TreeTwin(system, kane.parameters, kane.p).v_dot(q, v, u),
+        TreeReference(system, kane.parameters, kane.p).v_dot(q, v, u),
     ):
         terms.check_recursion(v_dot)
     np.testing.assert_allclose(kernel.x_dot(x, u), unrolled.x_dot(0.0, x, u), rtol=1e-10, atol=1e-12)

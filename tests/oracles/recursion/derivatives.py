@@ -1,4 +1,4 @@
-"""Exact derivatives of inverse dynamics by recursion over elementary joints, in numpy: the reference implementation of derivatives.c.
+"""Exact derivatives of inverse dynamics by recursion over elementary joints: the reference implementation of derivatives.c.
 
 With spatial quantities in root axes about one point, parent twist V_p and acceleration A_p, and for a unit
 displacement s of joint j, ``s' = V_p x s`` and ``s'' = A_p x s + V_p x s'``, every body k outboard of j changes by
