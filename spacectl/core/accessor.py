@@ -51,7 +51,7 @@ class Accessor:
 
 
 def as_column(value: Any, size: int, what: str) -> Any:
-    """`value` (symbol, number, list of either) as a dense SX column of length `size`."""
+    """Return `value` (symbol, number, list of either) as a dense SX column of length `size`."""
     parts = list(value) if isinstance(value, (list, tuple)) else [value]
     column = ca.densify(ca.vertcat(*[ca.SX(part) for part in parts])) if parts else ca.SX(0, 1)
     if column.shape[1] != 1 or column.shape[0] != size:

@@ -89,16 +89,16 @@ class Array:
         return (Array, (np.array(self._values),))
 
     def tolist(self) -> Any:
-        """Nested lists of floats."""
+        """Return nested lists of floats."""
         return self._values.tolist()
 
     def sha256(self) -> str:
-        """Hash of shape and content."""
+        """Return the sha256 hash of shape and content."""
         return hashlib.sha256(repr(self.shape).encode() + self._values.tobytes()).hexdigest()
 
 
 def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
-    """`values` as a finite `Array` of the given shape; `what` names it in the error.
+    """Return `values` as a finite `Array` of the given shape; `what` names it in the error.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _has_texts(given: np.ndarray) -> bool:
 
 
 def as_scalar(value: Any, what: str) -> float:
-    """`value` as a finite float; `what` names it in the error. Texts and truth values are refused."""
+    """Return `value` as a finite float; `what` names it in the error. Text and booleans raise `ModelError`."""
     is_number = (
         not isinstance(value, (str, bytes, bool)) and getattr(value, "dtype", np.dtype(float)).kind not in "bcSU"
     )

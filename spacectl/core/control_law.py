@@ -119,7 +119,7 @@ class ControlLaw:
         return self.period > 0.0
 
     def __call__(self, t: float, x: Any, y: Any = (), z: Any = None) -> np.ndarray:
-        """Commanded inputs, shape (n_u,), for use outside a simulation.
+        """Return the commanded inputs, shape (n_u,), for use outside a simulation.
 
         Raises
         ------

@@ -44,7 +44,7 @@ class SolverError(SpacectlError, RuntimeError):
 
 
 def as_number(value: Any, what: str) -> float:
-    """`value` as a float, NaN and infinity included; text and booleans are refused."""
+    """Return `value` as a float (NaN and infinity included); raise `ModelError` for text and booleans."""
     if isinstance(value, (str, bytes, bool)):
         raise ModelError(f"{what}: expected a number, got {value!r}")
     try:
@@ -54,7 +54,7 @@ def as_number(value: Any, what: str) -> float:
 
 
 def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:
-    """Say that `name` is no `kind`, which names there are, and which one was probably meant.
+    """Compose a message: `name` is no `kind`, which names exist, and which one was probably meant.
 
     Examples
     --------
@@ -80,5 +80,5 @@ def warn(message: str) -> None:
 
 
 def _is_ours(module: str) -> bool:
-    """Whether a module belongs to the package; studies that are shipped with it are users of it."""
+    """Return whether a module belongs to the package; studies that are shipped with it are users of it."""
     return (module == "spacectl" or module.startswith("spacectl.")) and not module.startswith("spacectl._studies")

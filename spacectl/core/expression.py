@@ -51,7 +51,7 @@ class TimeExpression:
         self.text = _exact_text(str(value), self._function)
 
     def __call__(self, t: Any) -> tuple[Any, Any, Any]:
-        """Value, rate and second rate at a time (number or symbol)."""
+        """Return the value, rate and second rate at a time (number or symbol)."""
         value, rate, second = self._function(t)
         if isinstance(t, (ca.SX, ca.MX)):
             return value, rate, second
@@ -71,7 +71,7 @@ class TimeExpression:
 
 
 def _exact_text(text: str, function: ca.Function) -> str:
-    """`text` with the constants of the function that six digits do not distinguish, so that other numbers give another text."""
+    """Add the constants that six digits do not resolve to `text`, so that different constants give different texts."""
     constants = [
         float(function.instruction_constant(k))
         for k in range(function.n_instructions())
@@ -82,7 +82,7 @@ def _exact_text(text: str, function: ca.Function) -> str:
 
 
 def _restore(serialized: str) -> TimeExpression:
-    """How a worker process gets the expression back."""
+    """Rebuild the expression in a worker process."""
     function = ca.Function.deserialize(serialized)
     t = ca.SX.sym("t")
     found = TimeExpression.__new__(TimeExpression)
@@ -119,43 +119,43 @@ class Recorder:
         return self._symbol("state", name)
 
     def number(self, name: str) -> Any:
-        """One of the rule's own run-time numbers."""
+        """Return one of the rule's own run-time parameters."""
         return self._symbol("number", name)
 
     def position(self, frame: str) -> Any:
-        """Position of a frame's origin [m]."""
+        """Return the position of a frame's origin [m]."""
         return self._symbol("position", frame, 3)
 
     def velocity(self, frame: str) -> Any:
-        """Velocity of a frame's origin [m/s]."""
+        """Return the velocity of a frame's origin [m/s]."""
         return self._symbol("velocity", frame, 3)
 
     def angular_velocity(self, frame: str) -> Any:
-        """Angular velocity of a frame [rad/s]."""
+        """Return the angular velocity of a frame [rad/s]."""
         return self._symbol("angular_velocity", frame, 3)
 
     def rotation(self, frame: str) -> Any:
-        """Rotation matrix from a frame's axes to root axes."""
+        """Return the rotation matrix from a frame's axes to root axes."""
         return ca.reshape(self._symbol("rotation", frame, 9), 3, 3).T
 
     def momentum(self) -> Any:
-        """Momentum of the system: angular about the root's origin [N m s], linear [N s]."""
+        """Return the momentum of the system: angular about the root's origin [N m s], linear [N s]."""
         return self._symbol("momentum", "", 6)
 
     def input(self, name: str) -> Any:
-        """An input (in planners; constraints of a system have none)."""
+        """Return an input (in planners; constraints of a system have none)."""
         return self._symbol("input", name)
 
     def input_rate(self, name: str) -> Any:
-        """Rate of an input whose rate is limited (in planners)."""
+        """Return the rate of an input whose rate is limited (in planners)."""
         return self._symbol("input_rate", name)
 
     def output(self, name: str) -> Any:
-        """An output y of the equations (in planners)."""
+        """Return an output y of the equations (in planners)."""
         return self._symbol("output", name)
 
     def energy(self) -> Any:
-        """Kinetic plus potential energy [J] (in planners)."""
+        """Return the kinetic plus potential energy [J] (in planners)."""
         return self._symbol("energy", "")
 
 
@@ -195,14 +195,14 @@ class NamedExpression:
         self.text = _exact_text(str(function(*symbols)), function)
 
     def renamed(self, names: Mapping[str, str]) -> NamedExpression:
-        """The same rule with some frames under other names."""
+        """Return the same rule with some frames under other names."""
         found = NamedExpression.__new__(NamedExpression)
         needs = ((kind, names.get(name, name) if kind in FRAME_QUANTITIES else name) for kind, name in self.needs)
         found._set(tuple(needs), self._function)
         return found
 
     def __call__(self, quantities: Callable[[str, str], Any]) -> Any:
-        """The values, with each quantity (kind, name) given by a function."""
+        """Evaluate the rule; `quantities(kind, name)` supplies each quantity."""
         value = self._function(*[quantities(kind, name) for kind, name in self.needs])
         return value if self.needs else ca.SX(value["o0"] if isinstance(value, dict) else value)
 
@@ -220,7 +220,7 @@ class NamedExpression:
 
 
 def _restore_named(needs: tuple[tuple[str, str], ...], serialized: str) -> NamedExpression:
-    """How a worker process gets the expression back."""
+    """Rebuild the expression in a worker process."""
     found = NamedExpression.__new__(NamedExpression)
     found._set(needs, ca.Function.deserialize(serialized))
     return found

@@ -60,29 +60,29 @@ class Labels:
         return Labels(self.names + other.names, self.units + other.units, self.kind)
 
     def index(self, name: str) -> int:
-        """Position of `name`; an unknown one raises `ModelError` with the closest match."""
+        """Return the position of `name`; raise `ModelError` with the closest match if it is unknown."""
         try:
             return self.names.index(name)
         except ValueError:
             raise ModelError(unknown_name(self.kind, name, self.names)) from None
 
     def indices(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Positions of several names."""
+        """Return the positions of several names."""
         return tuple(self.index(name) for name in names)
 
     def unit(self, name: str) -> str:
-        """Unit of `name`."""
+        """Return the unit of `name`."""
         return self.units[self.index(name)]
 
     def vector(self, values: Mapping[str, float], *, default: np.ndarray | None = None) -> np.ndarray:
-        """Vector with the named `values`; the other entries are zero or those of `default`."""
+        """Return a vector with the named `values`; other entries are zero or taken from `default`."""
         out = np.zeros(len(self)) if default is None else np.array(default, dtype=float)
         for name, value in values.items():
             out[self.index(name)] = as_number(value, f"{self.kind} '{name}'")
         return out
 
     def named(self, values: np.ndarray) -> dict[str, float]:
-        """The vector `values` as a dictionary."""
+        """Return the vector `values` as a dictionary."""
         flat = np.asarray(values, dtype=float).reshape(-1)
         if flat.size != len(self):
             raise ShapeError(f"expected {len(self)} {self.kind}s ({', '.join(self.names[:6])}...), got {flat.size}")

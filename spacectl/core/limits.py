@@ -16,7 +16,7 @@ _SUPPOSED = 64 * 2**30  # [byte] of memory, where the system does not say
 
 
 def regular_file(path: str | Path) -> Path:
-    """`path`, unless something is there that reading might wait for without end.
+    """Return `path` if reading it cannot block for ever.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def require_memory(n_bytes: float, what: str, cure: str) -> None:
 
 @cache
 def _memory() -> float:
-    """Physical memory [byte]."""
+    """Return the physical memory [byte]."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):

@@ -25,7 +25,7 @@ _KEY = re.compile(r"(noise\d*)\.(.+)\.(inputs|measurements|states)\.(key[12])")
 
 
 def noise_keys(seed: int, prefix: str, on: str, signal: str) -> dict[str, float]:
-    """Two keys of a signal, by the names they have among its numbers."""
+    """Return the two keys of a signal, by their names among the parameters of the law."""
     digest = hashlib.sha256(f"{int(seed)}/{prefix}.{on}.{signal}".encode()).digest()
     mask = 2**KEY_BITS - 1
     words = [int.from_bytes(digest[k : k + 8], "little") & mask for k in (0, 8)]
@@ -33,7 +33,7 @@ def noise_keys(seed: int, prefix: str, on: str, signal: str) -> dict[str, float]
 
 
 def check_seed(seed: Any, what: str) -> int:
-    """`seed` as a whole number."""
+    """Return `seed` as a whole number."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)):
         raise ModelError(f"{what}: seed is {seed!r}, expected a whole number")
     if not -(2**63) <= seed < 2**63:
@@ -42,12 +42,12 @@ def check_seed(seed: Any, what: str) -> int:
 
 
 def is_noisy(law: ControlLaw) -> bool:
-    """Whether some wrapper of the law adds noise."""
+    """Return whether some wrapper of the law adds noise."""
     return any(_KEY.fullmatch(name) for name in law.parameters.names)
 
 
 def reseed(law: ControlLaw, seed: int) -> ControlLaw:
-    """The same law with noise from another seed, as if each of its `add_noise` had been given it.
+    """Return the law with noise from another seed, as if every `add_noise` had been called with it.
 
     Parameters
     ----------

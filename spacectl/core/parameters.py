@@ -59,7 +59,7 @@ class Parameters:
         return name in self._slices
 
     def where(self, name: str) -> slice:
-        """Where the entries of `name` lie in p."""
+        """Return the slice of p with the entries of `name`."""
         if name not in self._slices:
             raise ModelError(unknown_name("parameter", name, self.names))
         return self._slices[name]
@@ -74,7 +74,7 @@ class Parameters:
         return np.array(self.fixed, dtype=bool)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Shape of the named parameter."""
+        """Return the shape of the named parameter."""
         self.where(name)
         return self._shapes[name]
 
@@ -83,20 +83,20 @@ class Parameters:
         return dict(zip(self.names, self.shapes, strict=True))
 
     def get(self, name: str, p: Any = None) -> np.ndarray:
-        """Value of the named parameter, in its shape."""
+        """Return the value of the named parameter, in its shape."""
         values = np.asarray(self.values if p is None else self.vector(p) if isinstance(p, Mapping) else p, dtype=float)
         return values[self.where(name)].reshape(self.shape(name))
 
     def is_physical(self, name: str) -> bool:
-        """Whether the name is a field of the description, from which several numbers follow."""
+        """Return whether the name is a field of the description, from which several numbers follow."""
         return self.physical is not None and name in self.physical
 
     def of(self, p: Any = None) -> np.ndarray:
-        """The vector p from what a caller gave: nothing (own values), a vector, or named changes."""
+        """Return the vector p from a caller's argument: None (own values), a vector, or named changes."""
         return np.array(self.values, dtype=float) if p is None else self.check(p)
 
     def taken_from(self, other: Parameters, p: Any = None) -> np.ndarray:
-        """The vector p with the entries that a vector of other parameters has under the same names."""
+        """Return the vector p with the entries that another set of parameters has under the same names."""
         vector = np.array(self.values, dtype=float)
         for name in self.names:
             if name in other:
@@ -104,7 +104,7 @@ class Parameters:
         return vector
 
     def vector(self, changes: Mapping[str, Any] | None = None, base: Any = None) -> np.ndarray:
-        """The vector p with some named parameters changed: numbers, or fields of the description such as ``"boom.EI"``.
+        """Return p with some named parameters changed: numbers, or fields of the description such as ``"boom.EI"``.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Parameters:
         return p
 
     def _with_fields(self, p: np.ndarray, fields: Mapping[str, Any], others: Mapping[str, Any]) -> np.ndarray:
-        """`p` with the numbers that follow from fields of the description; `others` are numbers given beside them."""
+        """Return `p` with the entries that follow from `fields`; `others` are parameters set beside them."""
         own, new = np.asarray(self.values), self.physical.vector(fields)
         depends = new != own
         for name in self.physical.owned(fields):
@@ -155,7 +155,7 @@ class Parameters:
         return np.where(depends, new, p)
 
     def derivative(self, name: str, p: Any = None) -> tuple[np.ndarray, str]:
-        """Derivatives of the vector p by each entry of a named parameter, shape (n_p, size), and by which method.
+        """Return the derivatives of p by each entry of a named parameter, shape (n_p, size), and the method used.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Parameters:
         return self.physical.derivative(name, fields)
 
     def check(self, p: Any) -> np.ndarray:
-        """`p` (a vector, or named changes) as a float vector after checking its size and that structure is untouched."""
+        """Return `p` (a vector or named changes) as a float vector; check its size and that structure is unchanged."""
         if isinstance(p, Mapping):
             return self.vector(p)
         vector = np.asarray(as_array(p, (len(self),), "parameters p"))
@@ -189,13 +189,13 @@ class Parameters:
         return vector
 
     def _place(self, name: str) -> slice:
-        """Where a name that a user gave lies in p; unknown names are answered with fields too."""
+        """Return the slice of p for a user's name; the message for an unknown name lists fields too."""
         if name not in self and self.physical is not None:
             raise ModelError(unknown_name("parameter", name, (*self.names, *self.physical.names)))
         return self.where(name)
 
     def name_of(self, index: int) -> str:
-        """Name of the parameter that entry `index` of p belongs to."""
+        """Return the name of the parameter that entry `index` of p belongs to."""
         for name in self.names:
             if index < self.where(name).stop:
                 return name

@@ -20,7 +20,7 @@ __all__ = ["class_key", "content_hash", "versions"]
 
 
 def content_hash(data: Any) -> str:
-    """sha256 of plain data, dataclasses and arrays; equal content gives an equal hash on every machine.
+    """Return the sha256 hash of plain data, dataclasses and arrays; equal content gives equal hashes on every machine.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def content_hash(data: Any) -> str:
 
 
 def class_key(kind: type) -> str:
-    """A name that distinguishes classes in hashes: for our own classes the name, for others also a hash of their code.
+    """Return a key of a class for hashes: its name, and for classes from outside also a hash of their code.
 
     Two classes of a user that share a name (one defined again in a notebook, say) differ here if their methods do, or
     the functions and plain values that those use.
@@ -53,7 +53,7 @@ def class_key(kind: type) -> str:
 
 
 def _is_ours(item: Any) -> bool:
-    """Whether a class or function comes with spacectl, or with what it is built on."""
+    """Return whether a class or function comes with spacectl, or with what it is built on."""
     return str(getattr(item, "__module__", "")).split(".")[0] in ("spacectl", "builtins", "abc", "casadi", "numpy")
 
 
@@ -62,7 +62,7 @@ _IDLE = {"__module__", "__doc__", "__dict__", "__weakref__", "__firstlineno__", 
 
 
 def _described(value: Any, seen: set[int]) -> Any:
-    """Plain data by its content, functions by their code and what they use, other objects by their type."""
+    """Describe plain data by content, functions by their code and what they use, other objects by type."""
     value = next((found for key in ("__func__", "fget", "func") if (found := getattr(value, key, None))), value)
     if id(value) in seen:
         return "seen"
@@ -112,7 +112,7 @@ def _canonical(data: Any) -> Any:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of Python, spacectl and the libraries that numbers depend on."""
+    """Return the versions of Python, spacectl and the libraries that numbers depend on."""
     found = {"python": platform.python_version()}
     for name in ("spacectl", "numpy", "scipy", "casadi", "xarray"):
         try:

@@ -11,7 +11,7 @@ __all__ = ["sequence_of"]
 
 
 def sequence_of(kind: type, values: Any, what: str) -> tuple[Any, ...]:
-    """`values` as a tuple whose entries are all of a kind; `what` names it in the error.
+    """Return `values` as a tuple whose entries are all of one kind; `what` names it in the error.
 
     Raises
     ------

@@ -59,7 +59,7 @@ class Shape:
 
     @staticmethod
     def bar(start: Any, end: Any, width: float, kind: str = "cylinder") -> Shape:
-        """A bar between two points of the body.
+        """Return a bar between two points of the body.
 
         Parameters
         ----------

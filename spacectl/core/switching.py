@@ -14,7 +14,7 @@ _SINGLE = (ca.OP_FABS, ca.OP_SIGN)
 
 
 def switching_function(function: ca.Function, *, constant: Sequence[str] = ()) -> ca.Function | None:
-    """Function of the same arguments whose values pass through zero where a function of scalars may have a kink.
+    """Return a function of the same arguments whose values cross zero where `function` may have a kink.
 
     ``fmin(a, b)`` and ``fmax(a, b)`` switch where ``a - b`` is zero, ``fabs(a)`` and ``sign(a)`` where a is. Comparisons
     are left out: ``if_else`` often chooses between two forms of one smooth expression.
@@ -54,12 +54,12 @@ def switching_function(function: ca.Function, *, constant: Sequence[str] = ()) -
 
 
 def _is_same(a: Any, b: Any, c: Any, d: Any) -> bool:
-    """Whether a - b and c - d are the same but for the sign, as they are written."""
+    """Return whether a - b and c - d are structurally equal up to the sign."""
     return (ca.is_equal(a, c, 4) and ca.is_equal(b, d, 4)) or (ca.is_equal(a, d, 4) and ca.is_equal(b, c, 4))
 
 
 def _switches(f: ca.Function, symbols: list[Any]) -> list[tuple[Any, Any]]:
-    """Pairs that are equal where a minimum, maximum, absolute value or sign switches, by following the function's steps."""
+    """Find pairs that are equal where a minimum, maximum, absolute value or sign switches."""
     work: dict[int, Any] = {}
     found = []
     for k in range(f.n_instructions()):

@@ -77,15 +77,15 @@ class Trajectory:
             object.__setattr__(self, "labels", Labels(tuple(f"r{i + 1}" for i in range(values.shape[1])), (), "value"))
 
     def __call__(self, t: Any) -> np.ndarray:
-        """Values at `t`: shape (k,) for a scalar, (m, k) for an array of m times."""
+        """Return the values at `t`: shape (k,) for a scalar, (m, k) for an array of m times."""
         return self._evaluate(t, order=0)
 
     def rate(self, t: Any) -> np.ndarray:
-        """Time derivative at `t`, shaped as the call."""
+        """Return the time derivative at `t`, shaped as the call."""
         return self._evaluate(t, order=1)
 
     def column(self, name: str) -> np.ndarray:
-        """Knot values of one named column, shape (n,)."""
+        """Return the knot values of one named column, shape (n,)."""
         return np.asarray(self.values)[:, self.labels.index(name)]
 
     def _evaluate(self, t: Any, order: int) -> np.ndarray:
@@ -108,7 +108,7 @@ class Trajectory:
 
 
 def _between(s: Any, h: Any, a: Any, b: Any, slopes: Any, order: int) -> np.ndarray:
-    """Linear or cubic Hermite interpolant (or its rate) at the fraction s of an interval of length h."""
+    """Return the linear or cubic Hermite interpolant (or its rate) at the fraction s of an interval of length h."""
     if slopes is None:
         return (b - a) / h if order == 1 else a + s * (b - a)
     da, db = slopes[0] * h, slopes[1] * h

@@ -14,7 +14,7 @@ _OTHERS = ("name", "joint", "component")  # fields that name something else than
 
 
 def rename_frames(item: Any, names: Mapping[str, str]) -> Any:
-    """A part, actuator, sensor, element or constraint with the frames that it refers to under other names."""
+    """Return a part, actuator, sensor, element or constraint with the frames it refers to renamed."""
     changes: dict[str, Any] = {}
     for field in fields(item):
         value = getattr(item, field.name)

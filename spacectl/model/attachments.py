@@ -40,7 +40,7 @@ _STEP = 1e-6  # of the differences by which the directions of a constraint are f
 
 
 def attach_bodies(system: System) -> tuple[Part, ...]:
-    """The parts of a system, with the interfaces of bodies that take them from the system filled in.
+    """Return the parts, with interfaces filled in for bodies that take them from the system.
 
     Interfaces that a body already has stay: a system derived from another one (a loop opened, a constraint released)
     keeps the shapes of its bodies.
@@ -72,7 +72,7 @@ def _attached(part: Part, found: dict[str, tuple[str, ...]]) -> Part:
 
 
 def _floats(body: FlexibleBody) -> bool:
-    """Whether the body's frame is not that of the slice there: shapes or slopes do not vanish at its origin."""
+    """Return whether the body's frame floats: shapes or slopes do not vanish at its origin."""
     shapes, points = body.shapes_at(np.zeros(3)), body.material
     if shapes is None:
         return False
@@ -95,7 +95,7 @@ def _warn_if_stiff(body: Any) -> None:
 
 
 def find_interfaces(system: System) -> dict[str, tuple[str, ...]]:
-    """Interfaces of each flexible body, as `FlexibleBody.interfaces` takes them."""
+    """Return the interfaces of each flexible body, as `FlexibleBody.interfaces` takes them."""
     bodies = {part.name: part.body for part in system.tree if isinstance(part.body, FlexibleBody)}
     found: dict[str, dict[str, set[str]]] = {name: {} for name in bodies}
     for body, frame, point, load in _loads(system, bodies):
@@ -108,7 +108,7 @@ def find_interfaces(system: System) -> dict[str, tuple[str, ...]]:
 
 
 def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
-    """Static compliance of each flexible body at everything attached to it, with its shapes and exact.
+    """Return the static compliance of each flexible body at everything attached to it, with its shapes and exact.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ Load = tuple[str, str | None, np.ndarray, np.ndarray]  # body, frame (None: its 
 
 
 def _loads(system: System, bodies: dict[str, FlexibleBody]) -> Iterator[Load]:
-    """All loads on flexible bodies: a map of twists (rotation, velocity, body axes, at the point) that do work on them."""
+    """Yield all loads on flexible bodies, as maps of the twists (body axes, at the point) on which they do work."""
     driven = _driven(system)
     for part in system.tree:
         transmitted = _transmitted(part.joint, driven.get(part.joint_name, ()))
@@ -170,7 +170,7 @@ _RULES = {"position": _FORCE, "velocity": _FORCE, "rotation": _MOMENT, "angular_
 
 
 def _on(bodies: dict[str, FlexibleBody], on: str, at: Any, rotation: Any, load: np.ndarray) -> Iterator[Load]:
-    """The load on a body at a place given in one of its frames."""
+    """Yield the load on a body at a place given in one of its frames."""
     name, _, frame = on.partition(".")
     if name not in bodies or not len(load):
         return
@@ -182,12 +182,12 @@ def _on(bodies: dict[str, FlexibleBody], on: str, at: Any, rotation: Any, load: 
 
 
 def _turned(load: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """A load map for twists in the axes that R leads to."""
+    """Return a load map for twists in the axes to which R rotates."""
     return np.hstack([load[:, :3] @ R.T, load[:, 3:] @ R.T])
 
 
 def _directions(body: FlexibleBody, frame: str | None, point: np.ndarray, load: np.ndarray) -> Iterator[str]:
-    """Directions of the slice at the frame along which a motion does work against the load."""
+    """Yield the directions of the slice at the frame along which motion does work against the load."""
     origin = next((np.asarray(item.at) for item in body.frames if item.name == frame), np.zeros(3))
     arm = point - body.interface_point(origin)
     size = max(float(np.linalg.norm(arm)), float(np.max(np.abs(body.material.X))))
@@ -200,7 +200,7 @@ def _directions(body: FlexibleBody, frame: str | None, point: np.ndarray, load: 
 
 
 def _transmitted(joint: Joint, driven: Iterable[int]) -> np.ndarray:
-    """Projector (6, 6) of twists onto those that a joint resists: all but the motion that nothing drives."""
+    """Return the projector (6, 6) of twists onto those that a joint resists: all but its undriven motion."""
     if joint.motion is not None or not joint.speeds:
         return np.eye(6)
     free = [k for k in range(len(joint.speeds)) if k not in set(driven)]
@@ -215,7 +215,7 @@ def _subspace(joint: Joint) -> np.ndarray:
 
 
 def _driven(system: System) -> dict[str, set[int]]:
-    """Speeds of each joint (or closing joint) that a motor, a spring or a rule of its coordinates acts on."""
+    """Return the speeds of each joint (or closing joint) on which a motor, spring or rule acts."""
     joints: dict[str, Joint] = {part.joint_name: part.joint for part in system.tree}
     joints |= {item.name: item.joint for item in system.constraints if hasattr(item, "joint")}
     ends = [(effort.joint, effort.component) for item in system.actuators for effort in item.joint_efforts]
@@ -234,7 +234,7 @@ def _driven(system: System) -> dict[str, set[int]]:
 
 
 def _ruled_states(system: System) -> set[str]:
-    """Coordinates and speeds that rules of constraints depend on: the reaction acts in their joints."""
+    """Return the coordinates and speeds in rules of constraints, whose reactions act in their joints."""
     return {name for item in system.constraints for kind, name in item.needs if kind == "state"}
 
 
@@ -243,7 +243,7 @@ def _is_state_of(joint: str, state: str) -> bool:
 
 
 def _constraint_rows(item: FrameConstraint) -> np.ndarray:
-    """Jacobian (m, 6) of the constraint equations by a twist of one frame against the other, where they coincide."""
+    """Return the Jacobian (m, 6) of the constraint equations by the relative twist of coinciding frames."""
     n = {key: np.asarray(number.value) for key, number in item.numbers().items()}
     columns = []
     if not item.has_position_level:
@@ -262,6 +262,6 @@ def _frames(body: FlexibleBody) -> list[str]:
 
 
 def _is_root(body: FlexibleBody, frame: str) -> bool:
-    """Whether a frame is at the body's own frame."""
+    """Return whether a frame is at the body's own frame."""
     point = next(body.interface_point(np.asarray(item.at)) for item in body.frames if item.name == frame)
     return float(np.max(np.abs(point))) <= 1e-9 * float(np.max(np.abs(body.material.X)))

@@ -23,7 +23,7 @@ _ORIGINS = 4096  # changes that are remembered, by the numbers of each body
 
 
 def hash_changes(changes: Mapping[str, Any]) -> str:
-    """A key for changes of fields; raise `ModelError` for values that are no numbers."""
+    """Return a key for changes of fields; raise `ModelError` for values that are not numbers."""
     try:
         return content_hash(sorted(changes.items(), key=lambda item: item[0]))
     except TypeError as error:
@@ -59,7 +59,7 @@ class BodyOrigins:
                 self._origins[name, p[places].tobytes()] = dict(changes)
 
     def describe(self, system: System, p: np.ndarray) -> System:
-        """`system` with the flexible bodies that the numbers p were made from: other lengths, shapes and frames.
+        """Return `system` with the flexible bodies that belong to parameters p: other lengths, shapes and frames.
 
         Bodies whose numbers were given as such, not by their fields, stay as they are.
         """

@@ -39,19 +39,19 @@ class Number:
 
 
 def always(value: Any) -> Number:
-    """A number that may always change at run time."""
+    """Return a parameter whose entries may all change at run time."""
     array = Array(value)
     return Number(array, (False,) * array.size)
 
 
 def unless_trivial(value: Any, *trivial: float) -> Number:
-    """A number whose entries equal to one of `trivial` (default 0) are structure."""
+    """Return a parameter whose entries equal to one of `trivial` (default 0) are structure."""
     array = Array(value)
     return Number(array, tuple(float(entry) in (trivial or (0.0,)) for entry in np.asarray(array).reshape(-1)))
 
 
 def placement_number(value: Any) -> Number:
-    """A rotation matrix or a direction: entries 0, 1 and -1 are structure when the whole is axis-aligned."""
+    """Return a rotation or direction as a parameter; if it is axis-aligned, its entries 0, 1 and -1 are structure."""
     array = Array(value)
     aligned = bool(np.all(np.isin(np.asarray(array), (0.0, 1.0, -1.0))))
     return Number(array, (aligned,) * array.size) if aligned else unless_trivial(array)
@@ -63,7 +63,7 @@ def set_field(owner: Any, name: str, value: Any) -> None:
 
 
 def check_name(name: Any, what: str) -> None:
-    """Names are identifiers, so that they can stand in expressions, file names and tables."""
+    """Raise `ModelError` unless a name can stand in expressions, file names and tables."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what}: name is {name!r}; give every one a name, such as name='arm'")
     if not name.isprintable():
@@ -79,12 +79,12 @@ def check_name(name: Any, what: str) -> None:
 
 
 def choices(item: Any) -> tuple[Any, ...]:
-    """The fields of a description that are no run-time numbers: names, counts and switches, which decide code."""
+    """Return the fields that are not run-time parameters: names, counts and switches, which decide code."""
     return tuple(value for field in fields(item) if isinstance(value := getattr(item, field.name), (str, bool, int)))
 
 
 def members(items: Any, kind: type, what: str, field: str) -> tuple[Any, ...]:
-    """The tuple that a field such as ``parts`` holds, from any series of `kind`; a single one is refused."""
+    """Convert a sequence of `kind` to the tuple of a field such as ``parts``; raise `ModelError` otherwise."""
     example = f"write {field}=({(type(items) if isinstance(items, kind) else kind).__name__}(...),)"
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise ModelError(f"{what}: {field} is a single {type(items).__name__}, expected a tuple; {example}")
@@ -96,7 +96,7 @@ def members(items: Any, kind: type, what: str, field: str) -> tuple[Any, ...]:
 
 
 def direction(value: Any, what: str) -> Array:
-    """A unit vector from ``"x"``, ``"-y"``, ... or three numbers of norm 1."""
+    """Return a unit vector from ``"x"``, ``"-y"``, ... or three numbers of norm 1."""
     if isinstance(value, str):
         sign, letter = (-1.0, value[1:]) if value.startswith("-") else (1.0, value)
         if letter not in AXES:
@@ -110,7 +110,7 @@ def direction(value: Any, what: str) -> Array:
 
 
 def rotation_matrix(value: Any, what: str) -> Array:
-    """A rotation matrix from None (identity), a 3 x 3 matrix or a scalar-first unit quaternion."""
+    """Return a rotation matrix from None (identity), a 3 x 3 matrix or a scalar-first unit quaternion."""
     if value is None:
         return Array(np.eye(3))
     array = as_array(value, None, what)

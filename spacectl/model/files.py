@@ -145,13 +145,13 @@ def load_system(path: str | Path) -> System:
 
 
 def system_to_dict(system: System, *, beside: Path | None = None) -> dict[str, Any]:
-    """`system` as plain tables; large arrays are written beside the file `beside`, if given."""
+    """Convert `system` to plain tables; large arrays are written beside the file `beside`, if given."""
     document: dict[str, Any] = _encode(system, "system", beside)
     return document
 
 
 def system_from_dict(document: Any, *, beside: Path | None = None) -> System:
-    """The system that plain tables describe."""
+    """Build the system that plain tables describe."""
     try:
         system = _decode(document, "system", beside)
     except RecursionError as error:

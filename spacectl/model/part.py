@@ -71,7 +71,7 @@ class Part:
         return self.joint.name or self.body.name
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers of body, placement and joint."""
+        """Return the run-time parameters of body, placement and joint."""
         placement = {
             "at": unless_trivial(self.at),
             "rotation": placement_number(self.rotation),

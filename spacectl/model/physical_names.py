@@ -59,7 +59,7 @@ class PhysicalNames:
         return tuple(name for name in field_names(self.system) if name in self)
 
     def __contains__(self, name: str) -> bool:
-        """Whether a name is a field, and not just the number of the same name."""
+        """Return whether a name is a field, and not only a parameter of the same name."""
         try:
             owner, inner, key = find_field(self.system, name)
         except ModelError:
@@ -69,11 +69,11 @@ class PhysicalNames:
         return is_number(getattr(holder, key)) and not is_plain
 
     def value(self, name: str) -> Any:
-        """The system's own value of a field."""
+        """Return the system's own value of a field."""
         return field_value(self.system, name)
 
     def vector(self, changes: Mapping[str, Any]) -> np.ndarray:
-        """The numbers p of the system with some fields changed, the same as of a system that is written that way.
+        """Return the parameters p of the system with some fields changed, as if it had been described that way.
 
         Raises
         ------
@@ -89,11 +89,11 @@ class PhysicalNames:
         return self._known[key].copy()
 
     def described(self, system: System, p: np.ndarray) -> System:
-        """`system` with the flexible bodies that the numbers p were made from: see `BodyOrigins`."""
+        """Return `system` with the flexible bodies that belong to the parameters p: see `BodyOrigins`."""
         return self._origins.describe(system, p)
 
     def owned(self, names: Any) -> set[str]:
-        """The numbers that follow from the named fields, so that they cannot be chosen beside them."""
+        """Return the parameters that follow from the named fields and cannot be set beside them."""
         found: set[str] = set()
         for name in names:
             owner, inner, key = find_field(self.system, name)
@@ -103,14 +103,14 @@ class PhysicalNames:
         return found & set(self._parameters.names)
 
     def beside(self, names: Any, others: Any) -> list[str]:
-        """Those of the other names that are fields of the same things: all of a thing is built anew at once."""
+        """Return those of the other names that are fields of the same parts, which are rebuilt as a whole."""
         known = set(field_names(self.system))
         holders = [find_field(self.system, name)[:2] for name in names]
         places = {name: find_field(self.system, name)[:2] for name in others if name in known}
         return [name for name, (owner, inner) in places.items() if any(owner is o and inner == i for o, i in holders)]
 
     def derivative(self, name: str, changes: Mapping[str, Any]) -> tuple[np.ndarray, str]:
-        """Derivatives of p by each number of a field, shape (n_p, size), and by which method, at other values of fields."""
+        """Return the derivatives of p by each entry of a field, shape (n_p, size), and the method used."""
         system = rebuild_system(self.system, changes) if changes else self.system
         closed = self._closed_form(system, name)
         if closed is None:
@@ -186,7 +186,7 @@ class PhysicalNames:
         return p
 
     def _without_structure(self, columns: np.ndarray, name: str) -> np.ndarray:
-        """The derivatives with rounding removed from numbers that are structure; raise `ModelError` if it is more than that."""
+        """Set derivatives of structural entries to zero; raise `ModelError` if they are more than rounding."""
         fixed = np.array(self._parameters.fixed, dtype=bool)
         for number in self._parameters.names:
             own = columns[self._parameters.where(number)]
@@ -199,7 +199,7 @@ class PhysicalNames:
         return np.where(fixed[:, None], 0.0, columns)
 
     def _differences(self, system: System, name: str, changes: Mapping[str, Any]) -> tuple[np.ndarray, str]:
-        """Central differences of fourth order, checked against those of second order."""
+        """Return central differences of fourth order, checked against those of second order."""
         own = field_value(system, name)
         entries = flatten(own)
         sizes = np.where(entries != 0.0, np.abs(entries), np.max(np.abs(entries), initial=0.0))
@@ -241,10 +241,10 @@ def _title(name: str) -> str:
 
 
 def _derived(holder: Any, key: str) -> tuple[str, ...]:
-    """Numbers that follow from a field and are not simply the field."""
+    """Return the parameters derived from a field, not those equal to it."""
     return holder.derived_numbers(key) if hasattr(holder, "derived_numbers") else ()
 
 
 def _form(system: System) -> str:
-    """What has to stay for the same equations: topology, aliases and the reference position."""
+    """Hash what must not change for the same equations: topology, aliases and the reference position."""
     return content_hash([system.topology(), system.aliases, [part.joint.rest().tolist() for part in system.tree]])

@@ -25,7 +25,7 @@ _INNER = ("body", "joint")  # descriptions whose numbers their holder lists unde
 
 
 def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
-    """The system with other values of fields, named after their owners; the original stays.
+    """Return the system with other values of fields, named after their owners; the original stays.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
 
 
 def find_field(system: System, name: str) -> tuple[Any, str, str]:
-    """The owner of a name such as ``"boom.EI"``, where in it the field lies (``"body"``, ``"joint"`` or itself) and the field.
+    """Find the owner of ``"boom.EI"``, the place in it (``"body"``, ``"joint"`` or ``""``) and the name of the field.
 
     Raises
     ------
@@ -75,13 +75,13 @@ def find_field(system: System, name: str) -> tuple[Any, str, str]:
 
 
 def field_value(system: System, name: str) -> Any:
-    """The value of a field of a system."""
+    """Return the value of a field of a system."""
     owner, inner, key = find_field(system, name)
     return getattr(_inside(owner, inner), key)
 
 
 def field_names(system: System) -> tuple[str, ...]:
-    """Names of all fields with numbers: ``"boom.EI"``, ``"wheel.inertia"``, ``"environment.rate"``."""
+    """Return the names of all fields with numbers: ``"boom.EI"``, ``"wheel.inertia"``, ``"environment.rate"``."""
     return tuple(
         f"{title}.{key}"
         for title, owner in _owners(system)
@@ -92,7 +92,7 @@ def field_names(system: System) -> tuple[str, ...]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value consists of real numbers: a float, an array, a profile, a tuple of these. Integers are counts."""
+    """Return whether a value consists of real numbers: float, array, profile, tuple of these. Integers are counts."""
     if isinstance(value, (float, Array, np.ndarray)):
         return True
     if isinstance(value, tuple):
@@ -101,7 +101,7 @@ def is_number(value: Any) -> bool:
 
 
 def flatten(value: Any) -> np.ndarray:
-    """The numbers of a value, one after the other; of a profile those at its stations."""
+    """Flatten a value to its numbers; for a profile those at its stations."""
     if isinstance(value, tuple):
         return np.concatenate([flatten(item) for item in value])
     if hasattr(value, "varies"):
@@ -110,7 +110,7 @@ def flatten(value: Any) -> np.ndarray:
 
 
 def unflatten(value: Any, entries: np.ndarray) -> Any:
-    """A value of the same kind with other numbers."""
+    """Return a value of the same kind with other numbers."""
     if isinstance(value, tuple):
         return tuple(unflatten(item, piece) for item, piece in zip(value, _cut(value, entries), strict=True))
     if hasattr(value, "varies"):
@@ -140,7 +140,7 @@ def _fields(item: Any) -> list[str]:
 
 
 def _new_owners(system: System, changes: Mapping[str, Any]) -> dict[int, Any]:
-    """What takes the place of each owner that changes, by the identity of the old one."""
+    """Return the replacement of each owner that changes, by the identity of the old one."""
     owners: dict[int, Any] = {}
     wanted: dict[int, dict[str, dict[str, Any]]] = {}
     for name, value in changes.items():

@@ -119,11 +119,11 @@ class System:
         return not (self.elements or self.constraints or moves or bends or others)
 
     def frame(self, name: str) -> str:
-        """The name under which the parts know a body or frame: its own, unless it is an alias."""
+        """Resolve an alias: return the name of a body or frame among the parts."""
         return dict(self.aliases).get(name, name)
 
     def part(self, name: str) -> Part:
-        """The part with the named body."""
+        """Return the part with the named body."""
         name = self.frame(name)
         found = [part for part in self.tree if part.name == name]
         if not found:
@@ -133,7 +133,7 @@ class System:
         return found[0]
 
     def numbers(self) -> dict[str, Number]:
-        """All numbers by name: ``"upper.mass"``, ``"shoulder.limit"``, ``"environment.rate"``."""
+        """Return all parameters by name: ``"upper.mass"``, ``"shoulder.limit"``, ``"environment.rate"``."""
         groups: list[tuple[str, dict[str, Number]]] = [("environment", self.environment.numbers())]
         groups += [(part.name, part.numbers()) for part in self.tree]
         groups += [(item.input_name, {**item.numbers(), **self._load_numbers(item)}) for item in self.actuators]
@@ -152,12 +152,12 @@ class System:
         return numbers
 
     def _load_numbers(self, actuator: Actuator) -> dict[str, Number]:
-        """Numbers of spread loads, which depend on their bodies."""
+        """Return the parameters of distributed loads, which depend on their bodies."""
         bodies = [self.part(wrench.on).body for wrench in actuator.wrenches if wrench.is_spread]
         return {key: number for body in bodies for key, number in actuator.body_numbers(body).items()}
 
     def parameters(self, *, vary: tuple[str, ...] = ()) -> Parameters:
-        """The run-time parameters p, with the numbers named in `vary` freed from structure."""
+        """Return the run-time parameters p; those named in `vary` are freed from structure."""
         numbers = self.numbers()
         flat: list[float] = []
         fixed: list[bool] = []
@@ -175,19 +175,19 @@ class System:
         return parameters
 
     def changed(self, changes: Mapping[str, Any]) -> System:
-        """The system with other values of fields, by the names of their owners: ``{"boom.EI": 2e3, "hub.mass": 40.0}``."""
+        """Return the system with other values of fields, by name: ``{"boom.EI": 2e3, "hub.mass": 40.0}``."""
         return rebuild_system(self, changes)
 
     def field_names(self) -> tuple[str, ...]:
-        """Names of the fields with numbers that `changed` takes."""
+        """Return the names of the fields with numbers that `changed` takes."""
         return field_names(self)
 
     def field_value(self, name: str) -> Any:
-        """The value of a field, by the name of its owner: ``"boom.EI"``."""
+        """Return the value of a field, by the name of its owner: ``"boom.EI"``."""
         return field_value(self, name)
 
     def content_hash(self) -> str:
-        """sha256 of all data; equal data, equal hash."""
+        """Return the sha256 hash of all data; equal data give equal hashes."""
         return self._content_hash
 
     @cached_property
@@ -195,13 +195,13 @@ class System:
         return content_hash(self)
 
     def structure_hash(self, *, vary: tuple[str, ...] = ()) -> str:
-        """sha256 of what decides the form of the equations: topology, joint kinds, what is exactly zero."""
+        """Return the sha256 hash of what decides the form of the equations: topology, joint kinds, exact zeros."""
         p = self.parameters(vary=vary)
         structural = [value for value, flag in zip(p.values, p.fixed, strict=True) if flag]
         return content_hash([*self.topology(), p.names, p.shapes, list(p.fixed), structural])
 
     def topology(self) -> list[Any]:
-        """What decides the form of the equations apart from the run-time numbers: bodies, joints, frames, elements, ..."""
+        """Return what decides the form of the equations besides parameters: bodies, joints, frames, elements, ..."""
         parts = [
             (
                 part.name,

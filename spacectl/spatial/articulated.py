@@ -28,19 +28,19 @@ class ArticulatedInertia:
 
     @staticmethod
     def of(body: Inertia) -> ArticulatedInertia:
-        """A rigid body's inertia in this form."""
+        """Return a rigid body's inertia in this form."""
         return ArticulatedInertia(body.I_O, skew(body.first), body.mass * eye(3, body.first))
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia(self.A + other.A, self.B + other.B, self.C + other.C)
 
     def __matmul__(self, twist: Any) -> Any:
-        """Wrench (moment, force) that gives the twist as acceleration."""
+        """Return the wrench (moment, force) that gives the twist as acceleration."""
         omega, v = twist[0:3], twist[3:6]
         return stack(self.A @ omega + self.B @ v, self.B.T @ omega + self.C @ v)
 
     def less(self, s: Any, U: Any, D_inv: Any) -> ArticulatedInertia:
-        """``I - U U' / D``: the inertia after a speed along s has given way, with ``U = I s``, ``D = s' U``.
+        """Return ``I - U U' / D``, the inertia with a free speed along s, where ``U = I s``, ``D = s' U``.
 
         What remains does not resist s. For a coordinate direction its row and column are therefore exact zeros,
         which saves work and rounding in everything that follows. A mode has no s (None): nothing cancels.
@@ -57,7 +57,7 @@ class ArticulatedInertia:
         return ArticulatedInertia(A, B, C)
 
     def seen_from(self, X_AB: Placement) -> ArticulatedInertia:
-        """The same about A's origin in A's axes: ``C``, ``B + p~ C``, ``A - B p~ + p~ (B + p~ C)'`` (turned blocks)."""
+        """Refer it to A's origin and axes: ``C``, ``B + p~ C``, ``A - B p~ + p~ (B + p~ C)'`` (rotated blocks)."""
         R, p = X_AB.R, X_AB.p
         A, B, C = _turned(R, self.A), R @ self.B @ R.T, _turned(R, self.C)
         p_columns = [cross(p, C[:, j]) for j in range(3)]
@@ -70,7 +70,7 @@ class ArticulatedInertia:
 
 
 def _coordinate_direction(s: Any) -> int | None:
-    """Index i if s is the constant unit vector e_i, else None."""
+    """Return i if s is the constant unit vector e_i, else None."""
     if s is None:
         return None
     if is_symbolic(s):
@@ -82,12 +82,12 @@ def _coordinate_direction(s: Any) -> int | None:
 
 
 def _symmetric(entry: Any) -> Any:
-    """A symmetric matrix from its upper entries, each computed once."""
+    """Return a symmetric matrix from its upper entries, each computed once."""
     upper = {(i, j): entry(i, j) for i in range(3) for j in range(i, 3)}
     return matrix([[upper[min(i, j), max(i, j)] for j in range(3)] for i in range(3)])
 
 
 def _turned(R: Any, S: Any) -> Any:
-    """``R S R'`` for symmetric S."""
+    """Return ``R S R'`` for symmetric S."""
     T = R @ S
     return _symmetric(lambda i, j: T[i, 0] * R[j, 0] + T[i, 1] * R[j, 1] + T[i, 2] * R[j, 2])

@@ -35,75 +35,75 @@ _SYMBOLIC = (ca.SX, ca.MX, ca.DM)
 
 
 def is_symbolic(*items: Any) -> bool:
-    """True if any item is a CasADi object."""
+    """Return True if any item is a CasADi object."""
     return any(isinstance(item, _SYMBOLIC) for item in items)
 
 
 def vector(*entries: Any) -> Any:
-    """A vector from scalars."""
+    """Return a vector from scalars."""
     return ca.vertcat(*entries) if is_symbolic(*entries) else np.array(entries, dtype=np.result_type(float, *entries))
 
 
 def matrix(rows: Any) -> Any:
-    """A matrix from rows of scalars."""
+    """Return a matrix from rows of scalars."""
     if is_symbolic(*(entry for row in rows for entry in row)):
         return ca.vertcat(*[ca.horzcat(*row) for row in rows])
     return np.array(rows, dtype=np.result_type(float, *(entry for row in rows for entry in row)))
 
 
 def columns(vectors: Any) -> Any:
-    """A matrix from its columns."""
+    """Return a matrix from its columns."""
     items = list(vectors)
     return ca.horzcat(*items) if is_symbolic(*items) else np.stack(items, axis=1)
 
 
 def constant(values: Any, like: Any) -> Any:
-    """Numbers as a vector or matrix of the kind of `like`."""
+    """Return numbers as a vector or matrix of the type of `like`."""
     return ca.SX(ca.DM(values)) if is_symbolic(like) else np.asarray(values, dtype=float)
 
 
 def stack(*vectors: Any) -> Any:
-    """Vectors one below the other."""
+    """Stack vectors."""
     return ca.vertcat(*vectors) if is_symbolic(*vectors) else np.concatenate(vectors)
 
 
 def zeros(n: int, like: Any) -> Any:
-    """A zero vector of the kind of `like`."""
+    """Return a zero vector of the type of `like`."""
     return ca.SX.zeros(n) if is_symbolic(like) else np.zeros(n)
 
 
 def eye(n: int, like: Any) -> Any:
-    """The unit matrix of the kind of `like`."""
+    """Return the identity matrix of the type of `like`."""
     return ca.SX(ca.DM.eye(n)) if is_symbolic(like) else np.eye(n)
 
 
 def sin(a: Any) -> Any:
-    """Sine."""
+    """Return the sine."""
     return ca.sin(a) if is_symbolic(a) else np.sin(a)
 
 
 def cos(a: Any) -> Any:
-    """Cosine."""
+    """Return the cosine."""
     return ca.cos(a) if is_symbolic(a) else np.cos(a)
 
 
 def arctan2(a: Any, b: Any) -> Any:
-    """Angle of the point (b, a)."""
+    """Return the angle of the point (b, a)."""
     return ca.atan2(a, b) if is_symbolic(a, b) else np.arctan2(a, b)
 
 
 def copysign(a: float, b: Any) -> Any:
-    """The number `a` with the sign of `b`."""
+    """Return the number `a` with the sign of `b`."""
     return ca.copysign(a, b) if is_symbolic(b) else np.copysign(a, b)
 
 
 def sqrt(a: Any) -> Any:
-    """Square root."""
+    """Return the square root."""
     return ca.sqrt(a) if is_symbolic(a) else np.sqrt(a)
 
 
 def dot(a: Any, b: Any) -> Any:
-    """Scalar product of two vectors of any length."""
+    """Return the scalar product of two vectors of any length."""
     if is_symbolic(a, b):
         return ca.dot(a, b)
     total = a[0] * b[0]
@@ -113,7 +113,7 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any) -> Any:
-    """Vector product a x b.
+    """Return the vector product a x b.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def cross(a: Any, b: Any) -> Any:
 
 
 def skew(a: Any) -> Any:
-    """The matrix a~ with a~ b = a x b."""
+    """Return the matrix a~ with a~ b = a x b."""
     if is_symbolic(a):
         return ca.skew(a)
     zero = a[0] * 0.0
@@ -134,7 +134,7 @@ def skew(a: Any) -> Any:
 
 
 def outer(a: Any, b: Any) -> Any:
-    """The matrix a b'."""
+    """Return the matrix a b'."""
     if is_symbolic(a, b):
         return ca.mtimes(a, b.T)
     return matrix([[a[i] * b[j] for j in range(3)] for i in range(3)])

@@ -56,7 +56,7 @@ class ModalInertia:
 
     @staticmethod
     def of(n: Mapping[str, Any], eta: Any) -> ModalInertia:
-        """From the numbers of a body (see `model.bodies.base.modal_integrals`) and its modal coordinates."""
+        """Build from the parameters of a body (see `model.bodies.base.modal_integrals`) and its modal coordinates."""
         m = eta.shape[0]
         c2, I2 = symmetric_product(n["first2"], eta), symmetric_product(n["inertia2"], eta)
         c = n["first0"] + (n["first1"] + 0.5 * c2) @ eta
@@ -77,21 +77,21 @@ class ModalInertia:
         return _with_points(own, n["fields"], eta) if "fields" in n else own
 
     def momentum(self, twist: Any, eta_dot: Any) -> Any:
-        """Momentum (angular about the origin, linear) of a twist and modal rates."""
+        """Return the momentum (angular about the origin, linear) of a twist and modal rates."""
         return self.rigid @ twist + stack(self.h @ eta_dot, self.c_eta @ eta_dot)
 
     def kinetic(self, twist: Any, eta_dot: Any) -> Any:
-        """Kinetic energy [J]."""
+        """Return the kinetic energy [J]."""
         coupling = dot(twist, stack(self.h @ eta_dot, self.c_eta @ eta_dot))
         return 0.5 * dot(twist, self.rigid @ twist) + coupling + 0.5 * dot(eta_dot, self.M @ eta_dot)
 
     def load(self, A: Any, eta_ddot: Any) -> tuple[Any, Any]:
-        """Wrench and modal forces that accelerations (component-wise rate of the twist, and of the modal rates) need."""
+        """Return wrench and modal forces for accelerations (component-wise rates of twist and modal rates)."""
         wrench = self.rigid @ A + stack(self.h @ eta_ddot, self.c_eta @ eta_ddot)
         return wrench, self.h.T @ A[0:3] + self.c_eta.T @ A[3:6] + self.M @ eta_ddot
 
     def bias(self, twist: Any, eta_dot: Any) -> tuple[Any, Any]:
-        """Wrench and modal forces of a motion without accelerations.
+        """Return the wrench and modal forces of a motion without accelerations.
 
         Moment ``V x* I V`` of the rigid part ``+ I_dot w + h_dot eta_dot + w x (h eta_dot)``, force
         ``+ 2 w x c_dot + eta_dot' c2 eta_dot``; mode j: ``c_j.(w x v) - 1/2 w' I_j w + w.(h1_jk - h1_kj) eta_dot_k``.
@@ -123,7 +123,7 @@ class ModalInertia:
         return wrench, vector(*modal)
 
     def _bias_of_points(self, twist: Any, eta_dot: Any) -> tuple[Any, Any]:
-        """The same for equivalent points: each has the acceleration ``w x (w x r) + 2 w x r_dot + r_ddot``."""
+        """Return the bias of equivalent points, each with the acceleration ``w x (w x r) + 2 w x r_dot + r_ddot``."""
         wrench, modal = self.slices.bias(twist, eta_dot)  # type: ignore[union-attr]
         omega = twist[0:3]
         moment = wrench[0:3]
@@ -137,7 +137,7 @@ class ModalInertia:
 
 
 def _with_points(own: ModalInertia, fields: Any, eta: Any) -> ModalInertia:
-    """A body's inertia from equivalent points (rows: X, Phi by modes, second-order shapes by pairs) and its slices."""
+    """Add equivalent points (rows: X, Phi by modes, second-order shapes by pairs) to the inertia of the slices."""
     m = eta.shape[0]
     pairs = m * (m + 1) // 2
     points = []
@@ -158,7 +158,7 @@ def _with_points(own: ModalInertia, fields: Any, eta: Any) -> ModalInertia:
 
 
 def _columns3(entry: list[Any], at: int, n: int) -> Any:
-    """A matrix (3, n) from entries listed column by column."""
+    """Return a matrix (3, n) from entries listed column by column."""
     return columns(vector(*entry[at + 3 * k : at + 3 * k + 3]) for k in range(n))
 
 
@@ -172,7 +172,7 @@ class Attachment:
 
 
 def attach(n: Mapping[str, Any], frame: str, eta: Any, eta_dot: Any) -> Attachment:
-    """The named frame of a flexible body as it moves with the modal coordinates.
+    """Return the named frame of a flexible body as it moves with the modal coordinates.
 
     It is displaced by ``Phi eta + 1/2 eta' P eta`` and turned by the rotation vector ``theta = Psi eta + 1/2 eta' H eta``,
     kept to second order by the rotation whose Gibbs vector is ``rho = theta / 2``: a true rotation, rational in eta.
@@ -197,7 +197,7 @@ def attach(n: Mapping[str, Any], frame: str, eta: Any, eta_dot: Any) -> Attachme
 
 
 def distributed_load(n: Mapping[str, Any], eta: Any, along: Any) -> tuple[Any, Any]:
-    """Wrench about the body's origin and modal forces of a load spread along a direction (body axes), for unit input.
+    """Return the wrench about the body's origin and the modal forces of a distributed load (body axes), for unit input.
 
     A force has moments ``load0, load1, load2`` of its points; a torque turns slices, ``Psi_j + (H_jk + 1/2 Psi_k x Psi_j)
     eta_k``, and has no ``load0``.
@@ -212,7 +212,7 @@ def distributed_load(n: Mapping[str, Any], eta: Any, along: Any) -> tuple[Any, A
 
 
 def symmetric_product(packed: Any, eta: Any) -> Any:
-    """For rows r of symmetric matrices A_r (upper triangles, packed): the matrix with rows ``A_r eta``, (rows, m)."""
+    """Return the matrix with rows ``A_r eta``, (rows, m), for symmetric matrices A_r packed as upper triangles."""
     m = eta.shape[0]
     products = []
     for j in range(m):
@@ -224,12 +224,12 @@ def symmetric_product(packed: Any, eta: Any) -> Any:
 
 
 def symmetric_six(six: Any) -> Any:
-    """The symmetric matrix from xx, yy, zz, xy, xz, yz."""
+    """Return the symmetric matrix from xx, yy, zz, xy, xz, yz."""
     return matrix([[six[0], six[3], six[4]], [six[3], six[1], six[5]], [six[4], six[5], six[2]]])
 
 
 def _pair(j: int, k: int, m: int) -> int:
-    """Place of entry (j, k), j <= k, in the packed upper triangle."""
+    """Return the index of entry (j, k), j <= k, in the packed upper triangle."""
     return j * m - j * (j - 1) // 2 + k - j
 
 

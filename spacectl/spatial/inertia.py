@@ -31,17 +31,17 @@ class Inertia:
 
     @staticmethod
     def from_centre(mass: Any, com: Any, I_C: Any) -> Inertia:
-        """From mass, centre of mass and the inertia about it: ``I_O = I_C + m (c'c 1 - c c')``."""
+        """Build from mass, centre of mass and the inertia about it: ``I_O = I_C + m (c'c 1 - c c')``."""
         shift = dot(com, com) * eye(3, com) - outer(com, com)
         return Inertia(mass, mass * com, I_C + mass * shift)
 
     @staticmethod
     def none(like: Any) -> Inertia:
-        """No inertia, of the kind of `like`."""
+        """Return zero inertia of the type of `like`."""
         return Inertia(0.0 * like[0], zeros(3, like), 0.0 * eye(3, like))
 
     def about_centre(self) -> tuple[Any, Any, Any]:
-        """Mass, centre of mass and the inertia about it."""
+        """Return the mass, centre of mass and the inertia about it."""
         com = self.first / self.mass
         return self.mass, com, self.I_O - self.mass * (dot(com, com) * eye(3, com) - outer(com, com))
 
@@ -49,12 +49,12 @@ class Inertia:
         return Inertia(self.mass + other.mass, self.first + other.first, self.I_O + other.I_O)
 
     def __matmul__(self, twist: Any) -> Any:
-        """Momentum (angular about O, linear) of the twist."""
+        """Return the momentum (angular about O, linear) of the twist."""
         omega, v = twist[0:3], twist[3:6]
         return stack(self.I_O @ omega + cross(self.first, v), self.mass * v - cross(self.first, omega))
 
     def bias_wrench(self, twist: Any) -> Any:
-        """``V x* (I V)``, the wrench of a motion with constant twist: (w x J w + h x (w x v), m w x v + w x (w x h)).
+        """Return ``V x* (I V)``, the wrench at constant twist: (w x J w + h x (w x v), m w x v + w x (w x h)).
 
         Written without the product ``v x m v``, which is zero but would leave its rounding: in an orbit, at 7.5 km/s,
         that is larger than the gravity-gradient torque.
@@ -65,7 +65,7 @@ class Inertia:
         return stack(moment, self.mass * turning + cross(omega, cross(omega, self.first)))
 
     def seen_from(self, X_AB: Placement) -> Inertia:
-        """The same body (given about B's origin) about A's origin, in A's axes.
+        """Return the inertia (given about B's origin) about A's origin, in A's axes.
 
         ``I_A = R I_B R' - (p~ h~ + h~ p~) - m p~ p~`` with h the turned first moment.
         """
@@ -76,7 +76,7 @@ class Inertia:
         return Inertia(self.mass, h + self.mass * p, X_AB.R @ self.I_O @ X_AB.R.T + shift)
 
     def matrix(self) -> Any:
-        """The 6 x 6 matrix, rotation before translation."""
+        """Return the 6 x 6 matrix, rotation before translation."""
         h = skew(self.first)
         top = stack(self.I_O.T, h.T).T
         bottom = stack(-h.T, self.mass * eye(3, self.first)).T

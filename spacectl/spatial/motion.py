@@ -22,42 +22,42 @@ class Placement:
     p: Any
 
     def __matmul__(self, other: Placement) -> Placement:
-        """Placement of C in A, from that of B in A and of C in B."""
+        """Return the placement of C in A, from that of B in A and of C in B."""
         return Placement(self.R @ other.R, self.p + self.R @ other.p)
 
     def inverse(self) -> Placement:
-        """Placement of A in B."""
+        """Return the placement of A in B."""
         return Placement(self.R.T, -(self.R.T @ self.p))
 
     def point(self, p_B: Any) -> Any:
-        """Components in A of the point p_B of frame B."""
+        """Return the components in A of the point p_B of frame B."""
         return self.p + self.R @ p_B
 
     @staticmethod
     def identity(like: Any) -> Placement:
-        """No rotation, no translation."""
+        """Return the identity placement."""
         return Placement(eye(3, like), zeros(3, like))
 
 
 def move_twist(X_AB: Placement, twist_A: Any) -> Any:
-    """The same rigid motion referred to frame B: ``omega_B = R' omega``, ``v_B = R' (v + omega x p)``."""
+    """Refer a twist to frame B: ``omega_B = R' omega``, ``v_B = R' (v + omega x p)``."""
     omega, v = twist_A[0:3], twist_A[3:6]
     return stack(X_AB.R.T @ omega, X_AB.R.T @ (v + cross(omega, X_AB.p)))
 
 
 def pull_wrench(X_AB: Placement, wrench_B: Any) -> Any:
-    """The same wrench referred to frame A: ``f_A = R f``, ``m_A = R m + p x f_A``."""
+    """Refer a wrench to frame A: ``f_A = R f``, ``m_A = R m + p x f_A``."""
     force = X_AB.R @ wrench_B[3:6]
     return stack(X_AB.R @ wrench_B[0:3] + cross(X_AB.p, force), force)
 
 
 def cross_motion(twist: Any, other: Any) -> Any:
-    """Rate of a twist that is constant in a frame moving with `twist`: (w x o, w x v_o + v x o)."""
+    """Return the rate of a twist that is constant in a frame moving with `twist`: (w x o, w x v_o + v x o)."""
     w, v = twist[0:3], twist[3:6]
     return stack(cross(w, other[0:3]), cross(w, other[3:6]) + cross(v, other[0:3]))
 
 
 def cross_force(twist: Any, wrench: Any) -> Any:
-    """Rate of a momentum that is constant in a frame moving with `twist`: (w x m + v x f, w x f)."""
+    """Return the rate of a momentum that is constant in a frame moving with `twist`: (w x m + v x f, w x f)."""
     w, v = twist[0:3], twist[3:6]
     return stack(cross(w, wrench[0:3]) + cross(v, wrench[3:6]), cross(w, wrench[3:6]))

@@ -51,7 +51,7 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 def axis_rotation(axis: Any, angle: Any) -> Any:
-    """Rotation by `angle` about the unit vector `axis` (Rodrigues).
+    """Return the rotation by `angle` about the unit vector `axis` (Rodrigues).
 
     ``R = n n' + cos(a) (1 - n n') + sin(a) n~``, written so that axis-aligned entries fold to constants.
 
@@ -80,7 +80,7 @@ def axis_rotation(axis: Any, angle: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _rotation_about(axis: tuple[float, ...]) -> ca.Function:
-    """The rotation by a symbolic angle; plain floats let structural zeros vanish from the expression."""
+    """Return the rotation by a symbolic angle; plain floats let structural zeros vanish from the expression."""
     angle = ca.SX.sym("angle")
     return ca.Function("rotation", [angle], [_rotation(axis, angle)])
 
@@ -99,7 +99,7 @@ def _rotation(n: Any, angle: Any) -> Any:
 
 
 def frame_along(axis: Any) -> Any:
-    """A rotation matrix whose third column is the unit vector `axis`; constant entries for coordinate axes.
+    """Return a rotation matrix whose third column is the unit vector `axis`; constant entries for coordinate axes.
 
     Branch-free and never singular (the construction of Duff et al., JCGT 6(1), 2017).
     """
@@ -111,7 +111,7 @@ def frame_along(axis: Any) -> Any:
 
 
 def rotation_about(axis: str | tuple[float, float, float], angle: float) -> np.ndarray:
-    """Rotation matrix by `angle` [rad] about ``"x"``, ``"y"``, ``"z"`` or a unit vector, for use in descriptions.
+    """Return the rotation by `angle` [rad] about ``"x"``, ``"y"``, ``"z"`` or a unit vector, for descriptions.
 
     Multiples of 90 degrees about a named axis are exact (entries 0 and 1).
 
@@ -133,7 +133,7 @@ def rotation_about(axis: str | tuple[float, float, float], angle: float) -> np.n
 
 
 def rotation_from_quaternion(quaternion: Any) -> Any:
-    """Rotation matrix of a scalar-first quaternion; any nonzero norm is allowed (the formula divides by it).
+    """Return the rotation matrix of a scalar-first quaternion of any nonzero norm (the formula divides by it).
 
     ``R = 1 + 2 (w e~ + e~ e~) / |q|^2``
     """
@@ -150,7 +150,7 @@ def rotation_from_quaternion(quaternion: Any) -> Any:
 
 
 def quaternion_product(a: Any, b: Any) -> Any:
-    """Quaternion of ``R(a) R(b)``."""
+    """Return the quaternion of ``R(a) R(b)``."""
     return stack(
         vector(a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]),
         a[0] * b[1:4] + b[0] * a[1:4] + cross(a[1:4], b[1:4]),
@@ -158,18 +158,18 @@ def quaternion_product(a: Any, b: Any) -> Any:
 
 
 def quaternion_conjugate(a: Any) -> Any:
-    """Quaternion of the inverse rotation (for unit norm)."""
+    """Return the quaternion of the inverse rotation (for unit norm)."""
     return vector(a[0], -a[1], -a[2], -a[3])
 
 
 def quaternion_rate(quaternion: Any, omega: Any) -> Any:
-    """Rate of ``q_AB`` for the angular velocity ``omega_AB_B``: ``q_dot = 1/2 q (0, omega)``. It keeps the norm."""
+    """Return the rate of ``q_AB`` for ``omega_AB_B``: ``q_dot = 1/2 q (0, omega)``, which preserves the norm."""
     w, e = quaternion[0], quaternion[1:4]
     return 0.5 * stack(vector(-dot(e, omega)), w * omega + cross(e, omega))
 
 
 def quaternion_from_rotation(R: Any) -> np.ndarray:
-    """Unit quaternion (scalar part not negative) of a numeric rotation matrix; stable for every angle."""
+    """Return the unit quaternion (scalar part not negative) of a numeric rotation matrix; stable for every angle."""
     R = np.asarray(R, dtype=float)
     squares = np.array([1.0 + np.trace(R), *(1.0 + 2.0 * R[i, i] - np.trace(R) for i in range(3))])
     k = int(np.argmax(squares))
@@ -186,7 +186,7 @@ def quaternion_from_rotation(R: Any) -> np.ndarray:
 
 
 def quaternions_from_rotations(R: Any) -> np.ndarray:
-    """As `quaternion_from_rotation`, for many matrices (n, 3, 3) at once: (n, 4); a hundred times faster for a history."""
+    """Return quaternions (n, 4) of matrices (n, 3, 3), a hundred times faster than `quaternion_from_rotation`."""
     R = np.asarray(R, dtype=float)
     x, y, z = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
     trace = x + y + z
@@ -204,7 +204,7 @@ def quaternions_from_rotations(R: Any) -> np.ndarray:
 
 
 def rotation_vector(R: Any) -> np.ndarray:
-    """Rotation vector (axis times angle, angle in [0, pi]) of a numeric rotation matrix."""
+    """Return the rotation vector (axis times angle, angle in [0, pi]) of a numeric rotation matrix."""
     q = quaternion_from_rotation(R)
     s = np.linalg.norm(q[1:])
     if s < 1e-300:
@@ -213,22 +213,22 @@ def rotation_vector(R: Any) -> np.ndarray:
 
 
 def mrp_from_quaternion(q: Any) -> Any:
-    """Modified Rodrigues parameters ``e / (1 + w)`` of a unit quaternion."""
+    """Return the modified Rodrigues parameters ``e / (1 + w)`` of a unit quaternion."""
     return q[1:4] / (1.0 + q[0])
 
 
 def quaternion_from_mrp(sigma: Any) -> Any:
-    """Unit quaternion of modified Rodrigues parameters."""
+    """Return the unit quaternion of modified Rodrigues parameters."""
     s2 = dot(sigma, sigma)
     return stack(vector(1.0 - s2), 2.0 * sigma) / (1.0 + s2)
 
 
 def rotation_from_mrp(sigma: Any) -> Any:
-    """Rotation matrix ``R_AB`` of modified Rodrigues parameters."""
+    """Return the rotation matrix ``R_AB`` of modified Rodrigues parameters."""
     return rotation_from_quaternion(quaternion_from_mrp(sigma))
 
 
 def mrp_rate(sigma: Any, omega: Any) -> Any:
-    """Rate of the parameters for ``omega_AB_B``: ``1/4 ((1 - s's) 1 + 2 s~ + 2 s s') omega``."""
+    """Return the rate of the parameters for ``omega_AB_B``: ``1/4 ((1 - s's) 1 + 2 s~ + 2 s s') omega``."""
     B = (1.0 - dot(sigma, sigma)) * eye(3, sigma) + 2.0 * skew(sigma) + 2.0 * outer(sigma, sigma)
     return 0.25 * (B @ omega)

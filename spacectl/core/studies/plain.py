@@ -10,14 +10,14 @@ __all__ = ["plain_parameters", "plain_value"]
 
 
 def plain_parameters(parameters: Any) -> dict[str, Any]:
-    """The fields of a dataclass as JSON data."""
+    """Convert the fields of a dataclass to JSON data."""
     if parameters is None:
         return {}
     return {item.name: plain_value(getattr(parameters, item.name)) for item in dataclasses.fields(parameters)}
 
 
 def plain_value(value: Any) -> Any:
-    """A value of a parameter as JSON data."""
+    """Convert the value of a parameter to JSON data."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain_parameters(value)
     if hasattr(value, "tolist"):

@@ -127,7 +127,7 @@ class Printed:
         return "corrected" if is_confirmed and self.remark else "differs"
 
     def _is_near(self, value: float, other: float | None = None) -> bool:
-        """Whether ours (or `other`) lies within the tolerance, which is that of the published value, of `value`."""
+        """Return whether our result (or `other`) agrees with `value` within the tolerance of the published value."""
         given = self.ours if other is None else other
         return bool(abs(given - value) <= (self.within or 0.0) * abs(self.printed))
 

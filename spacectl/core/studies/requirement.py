@@ -123,7 +123,7 @@ def _bound(text: str) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """What a metric or bound can be compared with: true and false are no numbers, None is nothing."""
+    """Return the kind of value that a metric or bound compares with; booleans are not numbers."""
     if isinstance(value, (bool, str)) or value is None:
         return type(value).__name__
     return "number"

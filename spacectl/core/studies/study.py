@@ -115,7 +115,7 @@ class Study:
 
 
 def override_parameters(parameters: Any, overrides: Mapping[str, Any]) -> Any:
-    """A copy of the dataclass `parameters` with fields replaced, converted to the type of their default.
+    """Return a copy of the dataclass `parameters` with fields replaced, converted to the type of their default.
 
     A name with a dot is a field of what a system among the parameters consists of: ``"boom.EI"``.
 
@@ -144,14 +144,14 @@ def override_parameters(parameters: Any, overrides: Mapping[str, Any]) -> Any:
 
 
 def parameter_value(parameters: Any, key: str) -> Any:
-    """The value of a parameter of a study, or of a field within a system among them."""
+    """Return the value of a parameter of a study, or of a field within a system among them."""
     holder = _holder(parameters, key)
     value = getattr(parameters, holder)
     return value if holder == key else value.field_value(key)
 
 
 def _holder(parameters: Any, key: str) -> str:
-    """The field that a name belongs to: itself, or the one system that knows it."""
+    """Return the field that a name belongs to: itself, or the system that has such a field."""
     fields = {item.name: getattr(parameters, item.name) for item in dataclasses.fields(parameters)}
     if key in fields:
         return key
@@ -165,7 +165,7 @@ def _holder(parameters: Any, key: str) -> str:
 
 
 def _numbers(key: str, value: Any) -> Any:
-    """One number, or several with commas between them."""
+    """Convert one number, or several separated by commas."""
     if not isinstance(value, str):
         return value
     numbers = _convert(key, value, (0.0,))
@@ -180,7 +180,7 @@ def _check_length(key: str, given: Any, value: Any, default: Any, annotation: An
 
 
 def _may_vary(annotation: Any) -> bool:
-    """Whether a field holds tuples of any length: ``tuple[float, ...]``, or no statement about the entries."""
+    """Return whether a field holds tuples of any length: ``tuple[float, ...]``, or no statement about the entries."""
     text = str(annotation)
     return "..." in text or "[" not in text
 
@@ -202,7 +202,7 @@ def withhold_verdicts(result: StudyResult, parameters: Any, defaults: Any) -> St
 
 
 def _convert(key: str, value: Any, default: Any) -> Any:
-    """`value` (perhaps text from the command line) as the type of `default`."""
+    """Convert `value` (possibly text from the command line) to the type of `default`."""
     kind = type(default)
     try:
         if kind is bool:
@@ -232,7 +232,7 @@ def _convert(key: str, value: Any, default: Any) -> Any:
 
 
 def _whole(value: Any) -> int:
-    """A whole number, exactly: a text of many digits does not go through a float."""
+    """Convert to an integer exactly: a text of many digits is not converted through a float."""
     if isinstance(value, bool):
         raise ValueError
     if isinstance(value, int):
@@ -249,7 +249,7 @@ def _whole(value: Any) -> int:
 
 
 def _plain(key: str, value: Any) -> Any:
-    """A metric as plain JSON data; NaN and infinity are refused, since JSON has neither."""
+    """Convert a metric to plain JSON data; raise `ModelError` for NaN and infinity, which JSON lacks."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):

@@ -66,7 +66,7 @@ class Actuator:
         return Array(pair)
 
     def _finite(self, limit: Any) -> Array:
-        """The limit as numbers. They are run-time numbers and so finite: an infinite side can only be left out."""
+        """Convert the limit to numbers; raise `ModelError` unless they are finite, as run-time parameters must be."""
         entries = limit if isinstance(limit, (list, tuple)) else [limit]
         if any(isinstance(entry, (float, np.ndarray)) and np.any(np.isinf(entry)) for entry in entries):
             low, high = self.default_bounds
@@ -86,7 +86,7 @@ class Actuator:
         return words.removeprefix("Joint ").removeprefix("Body ").lower()
 
     def efforts(self) -> tuple[Effort, ...]:
-        """What the input does: efforts that are each multiplied by it and added up."""
+        """Return the efforts per unit input; their sum, times the input, acts on the system."""
         raise ModelError(
             f"{self._what}: {type(self).__name__} does not say what its input does; define efforts(), which returns a "
             "tuple of JointEffort and Wrench"
@@ -103,20 +103,20 @@ class Actuator:
         return tuple(item for item in self.efforts() if isinstance(item, Wrench))
 
     def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
-        """Bodies that it brings along, each with the fields of its `Part`: wheels, gimbals."""
+        """Return the bodies that it adds to the system (wheels, gimbals), each with the fields of its `Part`."""
         return ()
 
     def with_joints(self, names: Mapping[str, str]) -> Actuator:
-        """The actuator in a system whose joints have other names; its fields that begin with ``joint`` name them."""
+        """Return the actuator for renamed joints; its fields that begin with ``joint`` hold joint names."""
         own = {effort.joint for effort in self.joint_efforts} & set(names)
         found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.startswith("joint")}
         changes = {key: names[name] for key, name in found.items() if name in own}
         return replace(self, name=self.input_name.replace(".", "_"), **changes) if changes else self
 
     def body_numbers(self, body: Any) -> dict[str, Number]:
-        """Run-time numbers of a spread load that depend on the body: ``load`` and its moments."""
+        """Return the run-time parameters of a distributed load that depend on the body: ``load`` and its moments."""
         return {}
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         return {} if self.limit is None else {"limit": always(self.limit)}

@@ -43,10 +43,8 @@ class BodyForce(Actuator):
             raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The force."""
         return (Wrench(on=self.on, at="at", axes=self.axes),)
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         own = {"direction": unless_trivial(self.direction, 0.0, 1.0, -1.0), "at": unless_trivial(self.at)}
         return {**super().numbers(), **own}

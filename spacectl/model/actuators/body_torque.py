@@ -29,9 +29,7 @@ class BodyTorque(Actuator):
             raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The torque."""
         return (Wrench(on=self.on, is_moment=True, axes=self.axes),)
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         return {**super().numbers(), "direction": unless_trivial(self.direction, 0.0, 1.0, -1.0)}

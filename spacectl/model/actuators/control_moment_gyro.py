@@ -81,11 +81,11 @@ class ControlMomentGyro(Actuator):
             )
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The torque of the gimbal motor."""
+        """Return the torque of the gimbal motor."""
         return (JointEffort(joint=self.input_name),)
 
     def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
-        """The gimbal, and the rotor in it."""
+        """Return the gimbal and the rotor in it."""
         name, (spin, across) = self.input_name, self.inertia
         gimbal = Rotor(name=name, axis=self.gimbal_axis, spin_inertia=self.gimbal_inertia)
         rotor = _GyroRotor(

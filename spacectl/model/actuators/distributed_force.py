@@ -60,15 +60,13 @@ class DistributedForce(Actuator):
         set_field(self, "density", check)
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The load."""
         return (Wrench(on=self.on, is_spread=True, axes=self.axes),)
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         return {**super().numbers(), "direction": unless_trivial(self.direction, 0.0, 1.0, -1.0)}
 
     def body_numbers(self, body: Any) -> dict[str, Number]:
-        """The load's integrals over a body: total, first moments of the deformed points to second order."""
+        """Integrate the load over a body: total, and first moments of the deformed points to second order."""
         weights, points = self._weights(body), body.material
         second = -np.einsum("n,najk->ajk", weights, points.G)
         return {
@@ -97,11 +95,10 @@ class DistributedTorque(DistributedForce):
     """Torque spread over a flexible body, `density` in N m/m for a `Beam`, N/m for a `Plate`, N m at points of a `ModalBody`."""
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The load."""
         return (Wrench(on=self.on, is_moment=True, is_spread=True, axes=self.axes),)
 
     def body_numbers(self, body: Any) -> dict[str, Number]:
-        """The load's integrals over a body: total, and the turning of the slices to first order."""
+        """Integrate the load over a body: total, and rotation of the slices to first order."""
         weights, points = self._weights(body), body.material
         Psi, m = points.Psi, points.Psi.shape[2]
         pair = np.cross(Psi.transpose(0, 2, 1)[:, None, :, :], Psi.transpose(0, 2, 1)[:, :, None, :])  # Psi_k x Psi_j

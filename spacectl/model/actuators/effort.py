@@ -63,7 +63,7 @@ class Wrench:
     gain: str = ""
 
     def arrow(self, n: Mapping[str, Any]) -> Any:
-        """Direction times gain, shape (3,), from the actuator's numbers."""
+        """Return direction times gain, shape (3,), from the actuator's parameters."""
         return n[self.direction] * n[self.gain] if self.gain else n[self.direction]
 
 

@@ -40,5 +40,4 @@ class JointTorque(Actuator):
         return self.name or (f"{self.joint}.{self.component}" if self.component else self.joint)
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The torque."""
         return (JointEffort(joint=self.joint, component=self.component),)

@@ -46,10 +46,10 @@ class ReactionWheel(Actuator):
             raise ModelError(f"{self._what}: inertia is {self.inertia:g} kg m^2, expected a positive number")
 
     def efforts(self) -> tuple[Effort, ...]:
-        """The motor's torque, on the wheel."""
+        """Return the motor's torque, on the wheel."""
         return (JointEffort(joint=self.input_name),)
 
     def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
-        """The wheel."""
+        """Return the wheel."""
         rotor = Rotor(name=self.input_name, axis=self.axis, spin_inertia=self.inertia)
         return ((rotor, {"on": self.on, "joint": Revolute(name=self.input_name, axis=self.axis)}),)

@@ -67,7 +67,7 @@ class RigidBody(Body):
         set_field(self, "com", as_array(self.com, (3,), f"{what}: com"))
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers: mass, com, inertia (xx, yy, zz, xy, xz, yz) and the frames."""
+        """Return the run-time parameters: mass, com, inertia (xx, yy, zz, xy, xz, yz) and the frames."""
         I = np.asarray(self.inertia)
         products = unless_trivial([I[0, 1], I[0, 2], I[1, 2]])
         inertia = Number(Array([I[0, 0], I[1, 1], I[2, 2], *products.value]), (False, False, False, *products.fixed))
@@ -75,7 +75,7 @@ class RigidBody(Body):
         return {**own, **self.frame_numbers()}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """Mass, centre of mass and inertia about it, from the numbers `n` (symbols or floats)."""
+        """Return mass, centre of mass and inertia about it for parameters `n` (symbols or floats)."""
         i = n["inertia"]
         I_C = matrix([[i[0], i[3], i[4]], [i[3], i[1], i[5]], [i[4], i[5], i[2]]])
         return n["mass"], n["com"], I_C
@@ -107,17 +107,16 @@ class Rotor(Body):
         return ()
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         return {"spin_inertia": always(self.spin_inertia)}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """No mass, and J a a' about the axis of its joint."""
+        """Return zero mass and the inertia ``J a a'`` about the axis of its joint."""
         axis = n["axis"]
         return 0.0, axis * 0.0, n["spin_inertia"] * outer(axis, axis)
 
 
 def _inertia_matrix(value: Any, what: str) -> np.ndarray:
-    """The inertia matrix from its short forms, after the physical checks."""
+    """Return the inertia matrix from its short forms; raise `ModelError` if no body can have it."""
     array = as_array(value, None, f"{what}: inertia")
     if array.shape == (3,):
         I = np.diag(np.asarray(array))

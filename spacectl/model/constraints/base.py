@@ -146,11 +146,11 @@ class AnyConstraint:
         return len(self.row_names)
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         return {}
 
     def equations(self, s: Quantities) -> Any:
-        """Values that are zero when the constraint is met, as a column or list of `n_rows` expressions."""
+        """Return the values that are zero when the constraint is met, as a column or list of `n_rows` expressions."""
         raise NotImplementedError
 
     @property
@@ -159,7 +159,7 @@ class AnyConstraint:
         return None
 
     def side_of(self, s: Quantities) -> Any:
-        """Positive as meant; negative where the equations are met by a half turn, which they cannot tell."""
+        """Return a positive value on the intended branch, a negative one if the equations are met after a half turn."""
         return 1.0
 
     @property
@@ -181,7 +181,7 @@ class AnyConstraint:
 
     @staticmethod
     def column(values: Any) -> Any:
-        """Values of `equations` as a column."""
+        """Return the values of `equations` as a column."""
         parts = list(values) if isinstance(values, (list, tuple)) else [values]
         return ca.vertcat(*[ca.vec(ca.SX(part)) for part in parts])
 

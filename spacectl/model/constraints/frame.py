@@ -80,13 +80,13 @@ class FrameConstraint(AnyConstraint):
         return self.side(s.relative, s.numbers)
 
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """The equations at position level, zero when met."""
+        """Return the equations at position level, zero when met."""
         raise NotImplementedError
 
     def rates(self, X_JF: Placement, V_JF_J: Any, n: Mapping[str, Any]) -> Any:
-        """The equations of one without position level: linear in the twist of F relative to J, about F in J axes."""
+        """Return equations without position level, linear in the twist of F relative to J, about F in J axes."""
         raise NotImplementedError
 
     def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """Positive as meant; negative where equations of directions are met by a half turn, which they cannot tell."""
+        """Return a positive value on the intended branch, a negative one if the equations are met after a half turn."""
         return 1.0

@@ -44,7 +44,7 @@ class Quantities(Recorder):
         return self.quantity(kind, name)
 
     def number(self, name: str) -> Any:
-        """One of the constraint's own run-time numbers."""
+        """Return one of the constraint's own run-time parameters."""
         return self.numbers[name]
 
     @property
@@ -61,7 +61,7 @@ class Quantities(Recorder):
 def trace(
     equations: Callable[[Quantities], Any], numbers: Mapping[str, Any]
 ) -> tuple[tuple[tuple[str, str], ...], Any]:
-    """Which quantities, as pairs of kind and name, some equations ask for, and their values on symbols."""
+    """Trace equations: return the quantities they ask for, as pairs (kind, name), and their symbolic values."""
     found: dict[tuple[str, str], Any] = {}
 
     def quantity(kind: str, name: str) -> Any:

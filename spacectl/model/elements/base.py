@@ -39,11 +39,11 @@ class Element:
         return ()
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         return {}
 
     def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:
-        """Bodies that it adds to the parts of a system, each with the fields of its `Part`."""
+        """Return the bodies that it adds to the parts of a system, each with the fields of its `Part`."""
         return ()
 
     @property
@@ -52,7 +52,7 @@ class Element:
         return False
 
     def _symbols(self) -> dict[str, Any]:
-        """Its numbers as symbols."""
+        """Return its parameters as symbols."""
         return {key: ca.SX.sym(key, number.value.size) for key, number in self.numbers().items()}
 
 
@@ -61,7 +61,7 @@ class JointElement(Element):
     """Base of what acts on joint speeds: `ends` are pairs (joint, component), component empty for a joint with one speed."""
 
     def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
-        """Generalised force on each of its speeds; an entry of q is None where a speed is no coordinate's rate."""
+        """Return the generalised force on each speed; an entry of q is None where a speed is no coordinate's rate."""
         raise NotImplementedError
 
     @property
@@ -70,9 +70,9 @@ class JointElement(Element):
         return bool(self.kinks(q, v, self._symbols()))
 
     def kinks(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
-        """Expressions that pass through zero where its efforts, or their derivatives, jump: steps end there."""
+        """Return expressions that cross zero where efforts or their derivatives jump; integration steps end there."""
         return []
 
     def potential(self, q: Sequence[Any], n: Mapping[str, Any]) -> Any:
-        """Stored energy [J]."""
+        """Return the stored energy [J]."""
         return 0.0

@@ -155,19 +155,19 @@ class Drive(JointElement):
         return f"{self.joint}_motor"
 
     def rotor(self, axis: Any) -> tuple[Rotor, Revolute]:
-        """The rotor and its joint about an axis."""
+        """Return the rotor and its joint about an axis."""
         joint = Revolute(axis=axis)
         set_field(joint, "name", self.motor)  # a name with a dot, which users may not give
         return Rotor(name=self.rotor_name, axis=axis, spin_inertia=self.rotor_inertia), joint
 
     def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:
-        """The rotor, about the axis of the driven joint, on the body that carries the joint."""
+        """Return the rotor, about the axis of the driven joint, on the body that carries the joint."""
         driven = self._driven(parts)
         rotor, joint = self.rotor(driven.joint.axis)
         return ((rotor, {"on": driven.on, "rotation": driven.rotation, "joint": joint}),)
 
     def _driven(self, parts: tuple[Any, ...]) -> Any:
-        """The part whose joint has the drive."""
+        """Return the part whose joint has the drive."""
         joints = {part.joint_name: part for part in parts}
         if self.joint not in joints:
             raise ModelError(f"{self._what}: {unknown_name('joint', self.joint, joints)}")
@@ -209,12 +209,12 @@ class Drive(JointElement):
         return numbers
 
     def deflection(self, q: Any, motor: Any, ratio: Any = None) -> Any:
-        """Twist of the gear at `side`, from the coordinates of joint and motor (numbers, arrays or symbols)."""
+        """Return the twist of the gear at `side` from the coordinates of joint and motor (numbers, arrays, symbols)."""
         r = self.ratio if ratio is None else ratio
         return motor / r - q if self.side == "output" else motor - r * q
 
     def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
-        """On the joint and on the motor."""
+        """Return the efforts on the joint and on the motor."""
         held, grip = self._hold(self.deflection(q[0], q[1], n["ratio"]), n)
         rate = grip * self.deflection(v[0], v[1], n["ratio"])
         torque = spring_torque(self.spring, held, _of(n, "spring")) + n["damping"] * rate
@@ -231,7 +231,7 @@ class Drive(JointElement):
         return efforts
 
     def kinks(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
-        """The ends of a sharp gap, and what the spring has."""
+        """Return the edges of a sharp dead zone and the kinks of the spring."""
         deflection = self.deflection(q[0], q[1], n["ratio"])
         has_gap = "backlash" in n and "backlash_smoothing" not in n
         ends = [deflection - 0.5 * n["backlash"], deflection + 0.5 * n["backlash"]] if has_gap else []
@@ -243,12 +243,12 @@ class Drive(JointElement):
         return stored + 0.25 * n["cubic"] * held**4 if "cubic" in n else stored
 
     def _hold(self, deflection: Any, n: Mapping[str, Any]) -> tuple[Any, Any]:
-        """What the spring feels of a deflection, and the slope of that."""
+        """Return the deflection of the spring, and its derivative by the deflection of the gear."""
         if "backlash" not in n:
             return deflection, 1.0
         return close_gap(deflection, n["backlash"], n.get("backlash_smoothing"))
 
 
 def _of(n: Mapping[str, Any], law: str) -> dict[str, Any]:
-    """Numbers of one law, without its prefix."""
+    """Return the parameters of one law, without its prefix."""
     return {key[len(law) + 1 :]: value for key, value in n.items() if key.startswith(f"{law}.")}

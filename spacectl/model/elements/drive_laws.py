@@ -57,21 +57,20 @@ class HardeningSpring:
         _check_numbers(self, "HardeningSpring", positive=("quadratic", "corner", "slope"))
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         return _numbers(self)
 
     def torque(self, deflection: Any, n: Mapping[str, Any]) -> Any:
-        """Torque [N m] at a deflection [rad]."""
+        """Return the torque [N m] at a deflection [rad]."""
         size = ca.fabs(deflection)
         inside, beyond = ca.fmin(size, n["corner"]), ca.fmax(size - n["corner"], 0.0)
         return ca.sign(deflection) * (n["quadratic"] * inside**2 + n["slope"] * beyond)
 
     def kinks(self, deflection: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Where a derivative of the torque jumps: at the corners, and the second one at zero."""
+        """Return where derivatives of the torque jump: the first at the corners, the second at zero."""
         return [deflection, deflection - n["corner"], deflection + n["corner"]]
 
     def energy(self, deflection: Any, n: Mapping[str, Any]) -> Any:
-        """Stored energy [J]."""
+        """Return the stored energy [J]."""
         size = ca.fabs(deflection)
         inside, beyond = ca.fmin(size, n["corner"]), ca.fmax(size - n["corner"], 0.0)
         at_corner = n["quadratic"] * n["corner"] ** 2
@@ -101,11 +100,10 @@ class Friction:
         _check_numbers(self, "Friction", positive=("speed",), not_negative=("coulomb", "viscous"))
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         return _numbers(self)
 
     def torque(self, rate: Any, n: Mapping[str, Any]) -> Any:
-        """Torque [N m] against a rate [rad/s]."""
+        """Return the torque [N m] against a rate [rad/s]."""
         return -n["coulomb"] * ca.tanh(rate / n["speed"]) - n["viscous"] * rate
 
 
@@ -149,24 +147,23 @@ class Stiction:
             )
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
         return _numbers(self)
 
     def torque(self, rate: Any, n: Mapping[str, Any]) -> Any:
-        """Torque [N m] against a rate [rad/s]."""
+        """Return the torque [N m] against a rate [rad/s]."""
         level = n["coulomb"] + (n["static"] - n["coulomb"]) * ca.exp(-((rate / n["stribeck"]) ** 2))
         return -level * ca.tanh(rate / n["stick"]) - n["viscous"] * rate
 
 
 def spring_torque(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:
-    """Torque of a `HardeningSpring`, of a user's function, or of no spring."""
+    """Return the torque of a `HardeningSpring`, of a user's function, or of no spring."""
     if spring is None:
         return 0.0
     return spring(deflection)[0] if isinstance(spring, TimeExpression) else spring.torque(deflection, n)
 
 
 def spring_kinks(spring: Any, deflection: Any, n: Mapping[str, Any]) -> list[Any]:
-    """Where the torque of a `HardeningSpring` has kinks; those of a user's function are found in its expression."""
+    """Return the kinks of the torque of a `HardeningSpring`, or those found in a user's expression."""
     if spring is None:
         return []
     if isinstance(spring, TimeExpression):
@@ -178,7 +175,7 @@ def spring_kinks(spring: Any, deflection: Any, n: Mapping[str, Any]) -> list[Any
 
 
 def spring_energy(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:
-    """Energy stored in it; that of a user's function by Gauss quadrature from zero to the deflection."""
+    """Return the stored energy; for a user's function by Gauss quadrature from zero to the deflection."""
     if spring is None:
         return 0.0
     if not isinstance(spring, TimeExpression):
@@ -188,7 +185,7 @@ def spring_energy(spring: Any, deflection: Any, n: Mapping[str, Any]) -> Any:
 
 
 def close_gap(deflection: Any, gap: Any, smoothing: Any) -> tuple[Any, Any]:
-    """Deflection that is left after a dead zone of total width `gap`, and its slope; without smoothing (None), sharp.
+    """Return the deflection beyond a dead zone of total width `gap`, and its derivative; sharp if `smoothing` is None.
 
     Smooth: ``r(x) = (x + sqrt(x^2 + smoothing^2)) / 2`` replaces ``max(x, 0)`` in ``r(d - gap/2) - r(-d - gap/2)``.
     """

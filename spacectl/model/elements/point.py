@@ -43,14 +43,14 @@ class PointElement(Element):
         return self.points
 
     def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
-        """Bodies that it brings along, each with the fields of its `Part`."""
+        """Return the bodies that it adds to the system, each with the fields of its `Part`."""
         return ()
 
     def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:
         return self.parts()
 
     def forces(self, p: Sequence[Any], v: Sequence[Any], rate: Any | None, t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Force on each point [N] from positions, velocities, the root's inertial rate (None: it does not turn), time."""
+        """Return the force on each point [N] from positions, velocities, inertial rate of the root (or None) and time."""
         raise NotImplementedError
 
     @property
@@ -59,15 +59,15 @@ class PointElement(Element):
         return bool(p) and bool(self.kinks(p, v, ca.SX.sym("t"), self._symbols()))
 
     def kinks(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Expressions that pass through zero where its forces, or their derivatives, jump: steps end there."""
+        """Return expressions that cross zero where forces or their derivatives jump; integration steps end there."""
         return []
 
     def potential(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> Any:
-        """Stored energy [J]."""
+        """Return the stored energy [J]."""
         return 0.0
 
     def drift(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> dict[str, Any]:
-        """By joint: what to subtract from the speeds to get the rates of the coordinates, where a point is not material."""
+        """Return, by joint, the speeds minus the coordinate rates, where a point is not material."""
         return {}
 
     @property
@@ -76,11 +76,11 @@ class PointElement(Element):
         return ""
 
     def deployed(self, t: Any, coordinate: Any | None, n: Mapping[str, Any]) -> Any | None:
-        """Deployed length [m] of a line at a time, from its coordinate if it has one; None for what is no line."""
+        """Return the deployed length [m] at time t, from its coordinate if it has one; None if it is no line."""
         return None
 
     def fault(self, t: float, coordinate: float | None) -> str:
-        """What stops a run at a time, as a sentence with the cure; empty if nothing does."""
+        """Return why a run must stop at time t, as a message with the cure; empty if it may go on."""
         return ""
 
     @property
@@ -97,16 +97,16 @@ class PointElement(Element):
         return tuple((frame, getattr(self, key) if key else (0.0, 0.0, 0.0)) for frame, key in self.points)
 
     def tensions(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Pull [N] of each of its segments."""
+        """Return the tension [N] of each segment."""
         return []
 
     def strains(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Stretch of each of its segments over its natural length; negative where it hangs loose."""
+        """Return the strain of each segment; negative where it is slack."""
         return []
 
 
 def length_over_time(length: Any, what: str, *, may_vanish: bool = False) -> Any:
-    """A length as a number or as an expression of time, after checking that it is positive (at time 0)."""
+    """Return a length as a number or expression of time; raise `ModelError` unless it is positive (at time 0)."""
     if callable(length) or isinstance(length, TimeExpression):
         profile = TimeExpression(length, f"{what}: length")
         start = profile(0.0)[0]

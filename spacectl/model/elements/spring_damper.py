@@ -134,7 +134,7 @@ class SpringDamper(PointElement):
         return self.length == 0.0 and not self.stop_stiffness
 
     def tensions(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Pull along the line [N], without the inertial damping."""
+        """Return the tension along the line [N], without the inertial damping."""
         distance, stretch, pull = self._pull(p, v, t, n)
         if self.tension_only:
             pull = one_sided(stretch, pull)
@@ -143,7 +143,7 @@ class SpringDamper(PointElement):
         return [pull]
 
     def _pull(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """Distance of the points, stretch, and what spring and damper would pull with if they could push too."""
+        """Return the distance of the points, the stretch, and the two-sided force of spring and damper."""
         r, r_dot = p[1] - p[0], v[1] - v[0]
         distance = ca.sqrt(dot(r, r))
         length, length_dot = self._length(t, n)
@@ -154,7 +154,7 @@ class SpringDamper(PointElement):
         return distance, stretch, pull
 
     def kinks(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """The stops, and for a string where it becomes taut and where its damper would push."""
+        """Return switches at the stops, and for a string where it becomes taut or its damper would push."""
         distance, stretch, pull = self._pull(p, v, t, n)
         own = one_sided_kinks(stretch, pull, "damping" in n) if self.tension_only else []
         return own + [distance - n[key] for key in ("shortest", "longest") if key in n]
@@ -183,16 +183,16 @@ class SpringDamper(PointElement):
         return n.get("length", 0.0), 0.0
 
     def _beyond_stops(self, distance: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Signed distance beyond each stop, 0 between them."""
+        """Return the signed distance beyond each stop, 0 between them."""
         short = [ca.fmin(distance - n["shortest"], 0.0)] if "shortest" in n else []
         return short + ([ca.fmax(distance - n["longest"], 0.0)] if "longest" in n else [])
 
 
 def one_sided(stretch: Any, pull: Any) -> Any:
-    """The pull of a string: nothing while it hangs loose, and never a push."""
+    """Return the tension of a string: zero while it is slack, never negative."""
     return ca.if_else(stretch > 0.0, ca.fmax(pull, 0.0), 0.0)
 
 
 def one_sided_kinks(stretch: Any, pull: Any, is_damped: bool) -> list[Any]:
-    """Where `one_sided` switches. A damper's pull counts while the string is taut only."""
+    """Return where `one_sided` switches; a damper counts only while the string is taut."""
     return [stretch, ca.if_else(stretch > 0.0, pull, 0.0)] if is_damped else [stretch]

@@ -58,17 +58,17 @@ class Environment:
         return choices(self)
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         return {}
 
     # -- its field
 
     def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any | None:
-        """Inertial angular velocity of the root frame, root axes [rad/s]; None if it does not turn."""
+        """Return the inertial angular velocity of the root frame, root axes [rad/s]; None if it does not rotate."""
         return None
 
     def root_rate_dot(self, t: Any, n: Mapping[str, Any]) -> Any | None:
-        """Its rate [rad/s^2], or None if it is constant; by default the derivative of `root_rate` by t."""
+        """Return the time derivative of `root_rate` [rad/s^2], or None if it is constant."""
         rate = self.root_rate(time := ca.SX.sym("t"), numbers := _symbols(n))
         if rate is None or not ca.depends_on(rate := ca.SX(rate), time):
             return None
@@ -77,15 +77,15 @@ class Environment:
         return value if is_symbolic(t, *n.values()) else value.full().reshape(-1)
 
     def root_acceleration(self, t: Any, n: Mapping[str, Any]) -> Any | None:
-        """Acceleration of the root's origin, root axes [m/s^2], or None; a uniform field g enters as -g."""
+        """Return the acceleration of the root's origin, root axes [m/s^2], or None; uniform gravity g enters as -g."""
         return None
 
     def gravity_wrench(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any | None:
-        """Gravity on a body: (moment about the body origin, force) in body axes, or None."""
+        """Return the gravity wrench on a body (moment about its origin, force) in body axes, or None."""
         return None
 
     def modal_gravity(self, t: Any, X_NB: Placement, body: ModalInertia, n: Mapping[str, Any]) -> Any | None:
-        """Generalised gravity forces on the modes of a body at X_NB, shape (m,): minus the gradient of its potential.
+        """Return the generalised gravity forces on the modes of a body, shape (m,): minus the gradient of its potential.
 
         None where there is none beyond a uniform field, which is an acceleration of the root.
 
@@ -115,13 +115,13 @@ class Environment:
         return -body.c_eta.T @ U_c - ca.horzcat(*rows).T @ U_I
 
     def potential(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
-        """Potential energy of a body [J]."""
+        """Return the potential energy of a body [J]."""
         return 0.0
 
     # -- what follows from it
 
     def attraction(self, t: Any, r: Any, n: Mapping[str, Any]) -> Any:
-        """Force of gravity on a unit mass at r, root axes [m/s^2], without that of a uniform field."""
+        """Return gravity per unit mass at r, root axes [m/s^2], without that of a uniform field."""
         point = (1.0, zeros(3, r), constant(np.zeros((3, 3)), r))
         wrench = self.gravity_wrench(t, Placement(constant(np.eye(3), r), r), point, n)
         return zeros(3, r) if wrench is None else wrench[3:6]
@@ -137,12 +137,12 @@ class Environment:
 
 
 def _symbols(n: Mapping[str, Any]) -> dict[str, Any]:
-    """Symbols in place of numbers."""
+    """Return symbols in place of parameters."""
     return {key: ca.SX.sym(key, *(getattr(value, "shape", ()) or (1,))) for key, value in n.items()}
 
 
 def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
-    """Whether an environment has exactly the field of one of `kinds`: the same methods, none of them overridden.
+    """Return whether an environment has exactly the field of one of `kinds`: no method is overridden.
 
     Code that knows the formulas of a kind must ask this rather than for a name or by `isinstance`: a subclass may
     have another field.
@@ -162,6 +162,6 @@ def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
 
 
 def _methods(kind: type[Environment]) -> set[str]:
-    """Names of the methods of a kind and its bases, which decide its field."""
+    """Return the names of the methods of a kind and its bases, which decide its field."""
     bases = [base for base in kind.__mro__ if base is not object]
     return {key for base in bases for key, item in vars(base).items() if callable(item) and not key.startswith("__")}

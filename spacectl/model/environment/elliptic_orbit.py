@@ -81,7 +81,7 @@ class EllipticOrbit(OrbitFrame):
         return f"elliptic orbit, period {period / 60.0:.4g} min, eccentricity {self.eccentricity:.3g}"
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers; ``rate`` is the mean motion [rad/s]."""
+        """Return the run-time parameters; ``rate`` is the mean motion [rad/s]."""
         a = self.semi_major_axis
         rate = 2.0 * np.pi / float(self.period or 1.0) if a is None else np.sqrt(self.mu / a**3)
         others = {key: always(getattr(self, key)) for key in ("eccentricity", "true_anomaly")}
@@ -103,7 +103,7 @@ class EllipticOrbit(OrbitFrame):
         return n["rate"] * n["rate"] / (s * s * s)
 
     def _place(self, t: Any, n: Mapping[str, Any]) -> tuple[Any, Any]:
-        """``1 - e cos E`` (r over the semi-major axis) and ``e sin E``."""
+        """Return ``1 - e cos E`` (r over the semi-major axis) and ``e sin E``."""
         e, theta = n["eccentricity"], n["true_anomaly"]
         root = sqrt(1.0 - e * e)
         start = arctan2(root * sin(theta), e + cos(theta))  # E at t = 0

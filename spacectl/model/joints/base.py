@@ -25,12 +25,12 @@ RATES: Names = ((".wx", "rad/s"), (".wy", "rad/s"), (".wz", "rad/s"))
 
 
 def axis_number(axis: Any) -> Number:
-    """An axis; entries 0, 1 and -1 are structure."""
+    """Return an axis as a parameter; its entries 0, 1 and -1 are structure."""
     return unless_trivial(axis, 0.0, 1.0, -1.0)
 
 
 def columns(*twists: Any) -> Any:
-    """Twists as the columns of a matrix (6, n)."""
+    """Return the matrix (6, n) with the given twists as columns."""
     return matrix([[twist[i] for twist in twists] for i in range(6)])
 
 
@@ -104,7 +104,7 @@ class Joint:
         return not self.speeds and self.motion is None
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers of the joint."""
+        """Return the run-time parameters of the joint."""
         return {}
 
     @property
@@ -114,22 +114,22 @@ class Joint:
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)
 
     def rest(self) -> np.ndarray:
-        """Coordinates of the reference position."""
+        """Return the coordinates of the reference position."""
         q = np.zeros(len(self.coordinates))
         if self.quaternion_at is not None:
             q[self.quaternion_at] = 1.0
         return q
 
     def placement(self, q: Any, n: Mapping[str, Any]) -> Placement:
-        """Placement of F in J."""
+        """Return the placement of F in J."""
         return Placement.identity(q)
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
-        """S, shape (6, n_v): twist of F relative to J, in F axes, for unit speeds."""
+        """Return S, shape (6, n_v): the twist of F relative to J, in F axes, for unit speeds."""
         raise ModelError(f"{self._what}: a fixed joint has no speeds")
 
     def effort_wrenches(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
-        """Wrenches on the child of unit efforts, about F in F axes, shape (6, n_v), with ``S' W = 1``.
+        """Return W, shape (6, n_v): wrenches of unit efforts on the child, about F in F axes, with ``S' W = 1``.
 
         For a joint that closes a loop, which has no coordinates of its own. Here for joints whose S is constant with unit
         columns normal to each other.
@@ -143,31 +143,31 @@ class Joint:
         return self.subspace(constant(tuple(self.rest()), R_JF), n)
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
-        """``S_dot v``, shape (6,)."""
+        """Return ``S_dot v``, shape (6,)."""
         return zeros(6, q)
 
     def q_dot(self, q: Any, v: Any) -> Any:
-        """Rates of the coordinates."""
+        """Return the rates of the coordinates."""
         return v
 
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """What the joint allows, as equations of the placement of F in J, zero when met; named by `closing_names`.
+        """Return the constraint equations of the placement of F in J, zero when met; named by `closing_names`.
 
         They must be independent and hold for every position that the joint allows.
         """
         raise ModelError(f"{self._what}: {self._kind} has no equations to close a loop; define {self._kind}.closing")
 
     def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """Positive as meant; negative where `closing` is met by a half turn, which its equations cannot tell."""
+        """Return a positive value on the intended branch, a negative one where `closing` is met after a half turn."""
         return 1.0
 
     def elements(self, n: Mapping[str, Any]) -> Sequence:
-        """The joint as a sequence of elementary joints, for numeric n."""
+        """Return the joint as a sequence of elementary joints, for numeric n."""
         raise NotImplementedError
 
     @classmethod
     def examples(cls) -> tuple[Joint, ...]:
-        """One joint for each `structure`, for which the native sweeps have a step of their own."""
+        """Return one joint for each `structure` that has a native step of its own."""
         return (cls(),)
 
     @property
@@ -177,7 +177,7 @@ class Joint:
 
     @classmethod
     def owns(cls, name: str) -> bool:
-        """Whether a member was written for the motion of this class: no subclass has changed the motion since."""
+        """Return whether a member belongs to the motion of this class: no subclass overrides the motion below it."""
         order = list(cls.__mro__)
 
         def first(key: str) -> int:
@@ -186,7 +186,7 @@ class Joint:
         return first(name) <= min(first(key) for key in ("placement", "subspace", "bias", "q_dot"))
 
     def redundancies(self, q: np.ndarray, name: str) -> tuple[tuple[np.ndarray, str], ...]:
-        """Directions of its speeds that move nothing, each with the constraint equation that they need, in words.
+        """Return directions of its speeds that cause no motion, each with the missing constraint equation in words.
 
         For joints in redundant coordinates; `name` is what the joint is called in the system.
         """
@@ -194,6 +194,6 @@ class Joint:
 
 
 def unit_vectors(q: Any) -> tuple[Any, Any, Any]:
-    """The three unit vectors, of the kind of q."""
+    """Return the three unit vectors, of the type of q."""
     unit = eye(3, q)
     return tuple(vector(unit[0, i], unit[1, i], unit[2, i]) for i in range(3))

@@ -11,21 +11,21 @@ __all__ = ["offsets", "tilts", "turn_of", "uprightness"]
 
 
 def turn_of(R: Any) -> list[Any]:
-    """Half the axial vector of R - R': the rotation vector for small turns."""
+    """Return half the axial vector of R - R': the rotation vector for small turns."""
     return [0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])]
 
 
 def uprightness(R: Any) -> Any:
-    """Cosine of the angle of a rotation."""
+    """Return the cosine of the angle of a rotation."""
     return 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
 
 
 def offsets(axis: Any, p: Any) -> list[Any]:
-    """Components of a vector across an axis."""
+    """Return the two components of a vector normal to an axis."""
     across = frame_along(axis)
     return [dot(across[:, 0], p), dot(across[:, 1], p)]
 
 
 def tilts(axis: Any, R: Any) -> list[Any]:
-    """Components across an axis of the axis that a rotation makes of it."""
+    """Return the two components, normal to an axis, of the rotated axis."""
     return offsets(axis, R @ axis)

@@ -64,7 +64,7 @@ class Helical(AxisJoint):
         return columns(stack(n["axis"], zeros(3, R_JF)))  # a torque about the axis
 
     def _turned(self, X_JF: Placement, n: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Sine and cosine of the angle less what the translation asks for."""
+        """Return sine and cosine of the angle minus the angle that the translation implies."""
         axis = n["axis"]
         across = frame_along(axis)
         e1, e2 = across[:, 0], across[:, 1]

@@ -21,5 +21,4 @@ class Acceleration(Sensor):
     unit: ClassVar[str] = "m/s^2"
 
     def value(self, motion: SensedMotion) -> Any:
-        """The components."""
         return motion.acceleration()

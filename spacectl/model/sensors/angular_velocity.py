@@ -19,5 +19,4 @@ class AngularVelocity(Sensor):
     unit: ClassVar[str] = "rad/s"
 
     def value(self, motion: SensedMotion) -> Any:
-        """The components."""
         return motion.angular_velocity

@@ -21,12 +21,11 @@ class Attitude(Sensor):
     unit: ClassVar[str] = "1"
 
     def value(self, motion: SensedMotion) -> Any:
-        """The parameters of ``R_AB``."""
         return _mrp(motion.rotation)
 
 
 def _mrp(R: Any) -> Any:
-    """Modified Rodrigues parameters of a rotation matrix, short rotation: ``e / (1 + w)`` with w not negative.
+    """Return modified Rodrigues parameters of the short rotation: ``e / (1 + w)`` with w not negative.
 
     The quaternion comes from the largest of its four squares, so it is exact for every angle; at 180 degrees the
     parameters have norm 1 and may change sign.

@@ -53,11 +53,11 @@ class Sensor:
         return choices(self)
 
     def value(self, motion: SensedMotion) -> Any:
-        """The outputs, as many as there are suffixes, from the motion that it sees."""
+        """Return the outputs, one per suffix, from the motion of its point."""
         raise ModelError(
             f"sensor '{self.name}': {type(self).__name__} does not say what it measures; define value(motion)"
         )
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         return {"at": unless_trivial(self.at)}

@@ -16,5 +16,4 @@ class Position(Sensor):
     """Position of the point from the origin of `seen_from` [m]."""
 
     def value(self, motion: SensedMotion) -> Any:
-        """The components."""
         return motion.position

@@ -18,5 +18,4 @@ class Velocity(Sensor):
     unit: ClassVar[str] = "m/s"
 
     def value(self, motion: SensedMotion) -> Any:
-        """The components."""
         return motion.velocity

@@ -122,7 +122,7 @@ class ElasticTether(LineElement):
         return [kink for strain, pull in pulls for kink in one_sided_kinks(strain, pull, "damping" in n)]
 
     def _pulls(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """Strain of each string, and what it would pull with if it could push too."""
+        """Return the strain and the two-sided force of each string."""
         pulls = []
         length, length_dot = self._length(t, n)
         for k, (strain, share) in enumerate(zip(self.strains(p, t, n), self._shares, strict=True)):
@@ -163,7 +163,7 @@ class ElasticTether(LineElement):
         return stored
 
     def drift(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> dict[str, Any]:
-        """How fast the line runs through each mass: what makes the flow of momentum keep the angular momentum."""
+        """Return the velocity of the line through each mass, with which the mass flow conserves angular momentum."""
         flows = [*self._flows(t, n), 0.0]
         if len(flows) == 1:
             return {}
@@ -177,7 +177,7 @@ class ElasticTether(LineElement):
     def straight(
         self, start: Any, end: Any, *, start_rate: Any = 0.0, end_rate: Any = 0.0, t: float = 0.0
     ) -> dict[str, float]:
-        """Coordinates and speeds of the masses, by name, on a straight line between two moving points.
+        """Return the coordinates and speeds of the masses, by name, on a straight line between two moving points.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class ElasticTether(LineElement):
         return tuple(b - a for a, b in zip(places[:-1], places[1:], strict=True))
 
     def _flows(self, t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Mass per time through the faces of the pieces, from the drum on [kg/s]; empty while the length is constant."""
+        """Return the mass flow through the faces of the pieces, drum first [kg/s]; empty for a constant length."""
         if not isinstance(self.length, TimeExpression) or not self.masses:
             return []
         total = n["density"] * self._length(t, n)[1]

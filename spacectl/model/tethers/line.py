@@ -22,7 +22,7 @@ __all__ = ["LineMass", "LineRod", "LineSpool", "LineSwivel", "Reel", "above"]
 
 
 def above(value: Any, least: Any) -> Any:
-    """The value, and not a number where it is less than `least`: a run stops there instead of going on without sense."""
+    """Return the value, or NaN below `least`, so that a run stops instead of continuing with meaningless states."""
     return ca.if_else(value > least, value, ca.sqrt(value - least))  # finite slopes where the value is allowed
 
 
@@ -83,11 +83,11 @@ class _LineBody(Body):
         return ()
 
     def numbers(self) -> dict[str, Number]:
-        """None: they belong to the tether."""
+        """Return no parameters: they belong to the tether."""
         return {}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """Mass, centre of mass, inertia about it; `n` are the tether's numbers and its deployed ``length``."""
+        """Return mass, centre of mass, inertia; `n` holds the tether's parameters and its deployed ``length``."""
         none = zeros(3, n["length"])
         return self._mass(n), none, 0.0 * eye(3, n["length"])
 

@@ -81,18 +81,18 @@ class LineElement(PointElement):
             )
 
     def derived_numbers(self, key: str) -> tuple[str, ...]:
-        """Numbers that follow from a field: from the length also the shortest one, unless that was given."""
+        """Return the parameters that follow from a field: ``length`` also determines the default ``shortest``."""
         is_default = key == "length" and not self.changes and self.shortest == _SHORTEST * self.start
         return ("length", "shortest") if is_default else ()
 
     def changed(self, **changes: Any) -> LineElement:
-        """The tether with other values of fields."""
+        """Return the tether with other values of fields."""
         return replace(
             self, **({"shortest": None, **changes} if set(changes) & set(self.derived_numbers("length")) else changes)
         )
 
     def number_derivatives(self, key: str) -> dict[str, np.ndarray] | None:
-        """Derivatives of the numbers that follow from a field."""
+        """Return the derivatives of the parameters that follow from a field."""
         columns = {"length": np.ones((1, 1)), "shortest": np.full((1, 1), _SHORTEST)}
         return columns if self.derived_numbers(key) else None
 

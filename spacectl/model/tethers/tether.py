@@ -103,7 +103,7 @@ class Tether(LineElement):
         return ((swivel, placed), rod, *self._spool_part)
 
     def forces(self, p: Sequence[Any], v: Sequence[Any], rate: Any | None, t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """``-density L_dot^2`` along the line, on the mother: what the mass flow takes from it."""
+        """Return ``-density L_dot^2`` along the line on the mother: the momentum rate of the mass flow."""
         r = p[1] - p[0]
         e = r / ca.sqrt(dot(r, r))
         return [-n["density"] * dot(v[1] - v[0], e) ** 2 * e, 0.0 * e]

@@ -15,7 +15,7 @@ __all__ = ["as_absolute"]
 
 
 def as_absolute(system: System) -> System:
-    """The same mechanism with a `Free` joint for each body and a `JointLoop` for each joint.
+    """Return the same mechanism with a `Free` joint for each body and a `JointLoop` for each joint.
 
     Coordinates are named after the bodies (``"link.x"``), the loops after the joints (with ``_joint`` added where a body
     has the joint's name). Wheels stay on their bodies; springs between points act there as before.

@@ -16,7 +16,7 @@ __all__ = ["rigid_counterpart"]
 
 
 def rigid_counterpart(system: System) -> System:
-    """The rigid system S-bar of 003 section 8.2.1: flexible bodies become rigid ones with their mass, frames and names.
+    """Return the rigid system (S-bar of Sadigh 1995, section 8.2.1): flexible bodies become rigid, with mass and frames.
 
     ``m = sum m_i``, ``c = sum m_i X_i / m``, ``I_C = sum m_i ((r'r) 1 - r r') + J_i`` with ``r = X_i - c`` over the material
     points. Joints, actuators, sensors and constraints stay, so that coordinates keep their names; the modal ones are gone.

@@ -31,7 +31,7 @@ _PROPERTIES = ("EI", "EA", "GJ", "GA", "warping")
 
 
 def expand_segments(system: System) -> System:
-    """The system with each segmented beam replaced by its pieces; a system without one is returned as it is.
+    """Return the system with each segmented beam replaced by its pieces; a system without one is returned as it is.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def expand_segments(system: System) -> System:
 
 
 def cut_beam(beam: Beam) -> tuple[Beam, ...]:
-    """The pieces of a beam, root first: ``name[1]``, ``name[2]``, ..."""
+    """Return the pieces of a beam, root first: ``name[1]``, ``name[2]``, ..."""
     edges = np.linspace(0.0, beam.length, beam.segments + 1)
     spans = list(zip(edges[:-1], edges[1:], strict=True))
     return tuple(_piece(beam, k, float(a), float(b)) for k, (a, b) in enumerate(spans))
 
 
 def segment_derivatives(beam: Beam, key: str) -> dict[str, dict[str, np.ndarray] | None]:
-    """Derivatives of the numbers of each piece (``"[1]"``, ...) by a field of the whole beam; None without closed form."""
+    """Return derivatives of the parameters of each piece (``"[1]"``, ...) by a field of the beam; None if unknown."""
     pieces = cut_beam(beam)
     if key != "damping" or isinstance(beam.damping, Proportional):
         found = {piece.name: piece.number_derivatives(key) for piece in pieces}
@@ -87,7 +87,7 @@ def segment_derivatives(beam: Beam, key: str) -> dict[str, dict[str, np.ndarray]
 
 
 def _with_damping(piece: Beam, columns: dict[str, np.ndarray] | None) -> dict[str, np.ndarray] | None:
-    """The derivatives with that of ``D = 2 zeta / omega_1 K`` of each kind, where omega_1 of the beam grows like sqrt(K)."""
+    """Add the derivatives of ``D = 2 zeta / omega_1 K`` of each kind, where omega_1 of the beam grows like sqrt(K)."""
     if columns is None:
         return None
     K, D = (pack_symmetric(item) for item in (piece.elasticity, piece.damping_matrix))
@@ -124,13 +124,13 @@ def _piece(beam: Beam, k: int, a: float, b: float) -> Beam:
 
 
 def _holds(frame: Frame, a: float, b: float, length: float, is_last: bool) -> bool:
-    """Whether a frame belongs to the piece from a to b: at an edge, to the piece that ends there."""
+    """Return whether a frame belongs to the piece from a to b: at an edge, to the piece that ends there."""
     x, small = float(np.asarray(frame.at)[0]), 1e-9 * length
     return (a == 0.0 or x > a + small) and (is_last or x <= b + small)
 
 
 def _damping(beam: Beam, piece: Beam) -> Any:
-    """Damping of a piece such that the lowest mode of each kind of the whole beam has the beam's damping ratio.
+    """Return the damping of a piece that gives the lowest mode of each kind of the beam its damping ratio.
 
     ``D = 2 zeta / omega_1 K``: shapes of a piece are no modes of the beam, and a ratio for each of them would damp the
     beam's own slow modes far too little. Higher modes of the beam are damped in proportion to their frequency.

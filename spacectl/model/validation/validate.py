@@ -73,7 +73,7 @@ def check_attachments(system: System) -> None:
 
 
 def order_parts(parts: tuple[Part, ...], root_names: tuple[str, ...]) -> tuple[Part, ...]:
-    """Parts with every parent before its children, otherwise in the order given."""
+    """Order parts with every parent before its children, otherwise as given."""
     _unique((part.name for part in parts), "body")
     placed: dict[str, Part] = {}
     waiting = list(parts)
@@ -116,7 +116,7 @@ def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
 
 
 def find_component(what: str, component: str, part: Any) -> tuple[int | None, int]:
-    """Indices within the joint's coordinates and speeds; no coordinate (None) where the speed is no rate of one."""
+    """Return indices among the joint's coordinates and speeds; None for a speed that is no coordinate's rate."""
     suffixes = [suffix for suffix, _ in part.joint.speeds]
     wanted = f".{component}" if component else ""
     if len(suffixes) == 1 and not component:
@@ -133,7 +133,7 @@ def find_component(what: str, component: str, part: Any) -> tuple[int | None, in
 
 
 def _unique_states(tree: tuple[Part, ...]) -> None:
-    """Coordinates and speeds share one list of names: 'j_dot' is the speed of 'j', so no joint may be called so."""
+    """Raise `ModelError` if two coordinates or speeds share a name: 'j_dot' is the speed of joint 'j'."""
     owners: dict[str, str] = {}
     for part in tree:
         modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
@@ -221,7 +221,7 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
 
 
 def _check_attachment(part: Part) -> None:
-    """Shapes of a flexible body must vanish where its joint holds it: they are measured from there."""
+    """Raise `ModelError` unless the shapes of a flexible body vanish at its joint, from where they are measured."""
     body = part.body
     if not isinstance(body, FlexibleBody) or part.joint.is_free:
         return

@@ -85,16 +85,16 @@ class Body:
         return ()
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         return self.frame_numbers()
 
     def frame_numbers(self) -> dict[str, Number]:
-        """Run-time numbers of the frames of a rigid body."""
+        """Return the run-time parameters of the frames of a rigid body."""
         numbers = {f"{frame.name}.at": unless_trivial(frame.at) for frame in self.frames}
         return numbers | {f"{frame.name}.rotation": placement_number(frame.rotation) for frame in self.frames}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """Mass, centre of mass and inertia about it, from the numbers `n` (symbols or floats)."""
+        """Return mass, centre of mass and inertia about it for parameters `n` (symbols or floats)."""
         raise NotImplementedError
 
     @property
@@ -109,7 +109,7 @@ class Body:
         raise ModelError(f"body '{self.name}' is not flexible")
 
     def damped(self, ratio: float) -> Self:
-        """The body with its modes damped by a ratio of critical; a rigid one as it is."""
+        """Return the body with one damping ratio for all modes; a rigid body is returned unchanged."""
         return self
 
     @property

@@ -37,7 +37,7 @@ class Damped(Interfaced):
     damping: Any
 
     def derived_numbers(self, key: str) -> tuple[str, ...]:
-        """Run-time numbers that follow from a field: all of them, from all fields together.
+        """Return the run-time parameters that follow from a field: all of them, for every field.
 
         A field is therefore changed by building the body anew, also where a number has the same name: another ``mass`` of a
         beam changes all its inertia integrals.
@@ -45,7 +45,7 @@ class Damped(Interfaced):
         return tuple(self.numbers())
 
     def convert_damping(self) -> None:
-        """Store a given damping as float or array; what is no number is refused where it is used."""
+        """Store a given damping as float or array; invalid values raise where they are used."""
         if isinstance(self.damping, int) and not isinstance(self.damping, bool):
             set_field(self, "damping", float(self.damping))
         elif np.ndim(self.damping) and not isinstance(self.damping, str):
@@ -87,7 +87,7 @@ class Damped(Interfaced):
         return left @ np.diag(2.0 * ratios * np.sqrt(squares)) @ left.T
 
     def _dissipative(self, D: np.ndarray) -> np.ndarray:
-        """The damping matrix, if it is symmetric and takes energy out."""
+        """Return the damping matrix; raise `ModelError` unless it is symmetric and dissipative."""
         size = max(float(np.max(np.abs(D))), 1e-300)
         if np.max(np.abs(D - D.T)) > 1e-9 * size or np.min(np.linalg.eigvalsh(D)) < -1e-9 * size:
             raise ModelError(
@@ -96,7 +96,7 @@ class Damped(Interfaced):
         return D
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers."""
+        """Return the run-time parameters by key."""
         raise NotImplementedError
 
     @property
@@ -115,14 +115,14 @@ class Damped(Interfaced):
         raise NotImplementedError
 
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
-        """Derivatives of the stiffness matrix (m, m) by each number of a field that changes neither shapes nor inertia.
+        """Return the derivatives of the stiffness (m, m) by each entry of a field that changes no shapes or inertia.
 
         None if the field is not of that kind: then there is no closed form.
         """
         return None
 
     def number_derivatives(self, key: str) -> dict[str, np.ndarray] | None:
-        """Derivatives of run-time numbers by each number of a field, in closed form, as columns; None if there is none."""
+        """Return closed-form derivatives of run-time parameters by each entry of a field, as columns; else None."""
         by_damping = self._damping_derivatives() if key == "damping" else None
         if by_damping is not None:
             return {"modal_damping": _columns(by_damping)}
@@ -133,7 +133,7 @@ class Damped(Interfaced):
         return {"stiffness": _columns(K_by), "modal_damping": _columns([entry for entry in D_by if entry is not None])}
 
     def _damping_derivatives(self) -> list[np.ndarray] | None:
-        """Derivatives of D by each number of `damping`: it is linear in them."""
+        """Return the derivatives of D by each entry of `damping`, in which D is linear."""
         if isinstance(self.damping, Proportional):
             return [self.modal_mass, self.elasticity]
         if self._is_damping_matrix:
@@ -142,8 +142,9 @@ class Damped(Interfaced):
         return [self._ratio_damping(unit) for unit in units]
 
     def _damping_by_stiffness(self, K_by: np.ndarray) -> np.ndarray | None:
-        """Derivative of D along K_by with shapes and inertia unchanged; None where two modes of equal frequency but different
-        damping exchange, so that there is none.
+        """Return the derivative of D along K_by at constant shapes and inertia.
+
+        It does not exist (None) where two modes of equal frequency but different damping interchange.
 
         With modes ``K V = M V S``, ``D = M V G V' M``, ``G = 2 zeta sqrt(S)``: ``dD = M V (F * V' dK V) V' M`` with the divided
         differences ``F_ij = (g_i - g_j) / (s_i - s_j)`` (Daleckii and Krein).

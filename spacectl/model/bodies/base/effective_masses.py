@@ -38,7 +38,7 @@ class EffectiveMasses:
 
 
 def effective_masses(body: FlexibleBody) -> EffectiveMasses:
-    """Modal effective masses ``(phi' M r)^2 / (phi' M phi)`` of a body's modes with its frame held, r a rigid motion.
+    """Return modal effective masses ``(phi' M r)^2 / (phi' M phi)`` of the modes with the frame held, r a rigid motion.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class FlexibleBody(Damped, Body):
         return replace(self, damping=ratio)  # type: ignore[type-var]
 
     def surface_mesh(self) -> SurfaceMesh:
-        """Points with their shapes, and the triangles or lines that join them, for drawing: here all material points."""
+        """Return points with shapes, and triangles or lines between them, for drawing; here all material points."""
         points = self.material
         none = np.zeros((0, 3), dtype=int)
         return SurfaceMesh(points.X, none, line_through(points.X), points.Phi, points.G)
@@ -143,7 +143,7 @@ class FlexibleBody(Damped, Body):
         return np.sqrt(eigh(self.elasticity, self.mode_mass, eigvals_only=True))
 
     def _inertia(self) -> dict[str, Array]:
-        """The integrals; for the consistent order as a few equivalent points, and integrals of the slices' own inertia.
+        """Return the integrals; for order 'consistent', a few equivalent points and integrals of the slices' inertia.
 
         Integrals to second order in the deformation would do for small ones, but their mass matrix loses its definiteness
         at a few per cent of the length; points keep the kinetic energy a sum of squares.
@@ -157,7 +157,7 @@ class FlexibleBody(Damped, Body):
         return {**first, **own, "fields": Array(point_fields(points))}
 
     def numbers(self) -> dict[str, Number]:
-        """Run-time numbers: integrals, stiffness and damping, and the shapes at each frame; exact zeros are structure."""
+        """Return the parameters: integrals, stiffness, damping and shapes at frames; exact zeros are structure."""
         numbers = {
             key: always(value) if key == "mass" else unless_trivial(value) for key, value in self._inertia().items()
         }
@@ -198,16 +198,16 @@ class FlexibleBody(Damped, Body):
         return found
 
     def load_weights(self, density: Any) -> np.ndarray:
-        """A distributed load's share for each material point: one number each, or the same for all."""
+        """Return the load on each material point from a density: one value for all, or one for each."""
         values = np.asarray(density, dtype=float)
         return np.full(self.material.mass.shape, values) if values.ndim == 0 else values
 
     def strain_tensors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Cubic (m, k) and quartic (k, k) strain energy in pairs of coordinates, for order 'strain'."""
+        """Return cubic (m, k) and quartic (k, k) coefficients of the strain energy, for order 'strain'."""
         raise ModelError(f"{self._what}: order 'strain' needs the extension of a Beam; use 'consistent'")
 
     def elastic_forces(self, eta: Any, eta_dot: Any, n: Any) -> Any:
-        """``K eta + D eta_dot``, shape (m,), and the slope of the nonlinear strain energy for order 'strain'."""
+        """Return ``K eta + D eta_dot``, shape (m,), plus the gradient of nonlinear strain energy for order 'strain'."""
         forces = packed_product(n["stiffness"], eta) + packed_product(n["modal_damping"], eta_dot)
         if self.order == "strain":
             pairs = packed_pairs(eta)
@@ -216,7 +216,7 @@ class FlexibleBody(Damped, Body):
         return forces
 
     def strain_energy(self, eta: Any, n: Any) -> Any:
-        """``1/2 eta' K eta`` [J], for order 'strain' with its terms of third and fourth order."""
+        """Return ``1/2 eta' K eta`` [J], for order 'strain' with its terms of third and fourth order."""
         energy = 0.5 * dot(eta, packed_product(n["stiffness"], eta))
         if self.order == "strain":
             pairs = packed_pairs(eta)
@@ -224,7 +224,7 @@ class FlexibleBody(Damped, Body):
         return energy
 
     def theory_error(self, eta: np.ndarray) -> np.ndarray:
-        """Estimated relative error of the small-deflection theory at modal coordinates eta (n, m), shape (n,).
+        """Estimate the relative error of the small-deflection theory at modal coordinates eta (n, m), shape (n,).
 
         ``1.8 theta^2`` with the largest rotation theta of a slice against the body's frame: equations of second order leave
         out terms of this relative size. A cantilever under a tip load is off by 0.45 theta^2 in balance, and by 1.2 to 1.6
@@ -236,7 +236,7 @@ class FlexibleBody(Damped, Body):
         return THIRD_ORDER * np.max(np.sum(turned**2, axis=2), axis=1, initial=0.0)
 
     def theory_remedy(self, error: float) -> str:
-        """What to do about an error of the theory."""
+        """Return advice for an error of the theory."""
         return "divide the body into several, or take the result as qualitative"
 
     def mass_properties(self, n: Any) -> tuple[Any, Any, Any]:

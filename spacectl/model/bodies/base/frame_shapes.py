@@ -19,7 +19,7 @@ class FrameShapes:
     H: np.ndarray
 
     def carried(self, offset: np.ndarray) -> FrameShapes:
-        """Shapes of a point that the slice carries at `offset` from this place."""
+        """Return the shapes of a point that the slice carries at `offset` from this place."""
         theta = self.Psi.T
         Phi = self.Phi + np.cross(theta, offset).T
         double = np.cross(theta[:, None, :], np.cross(theta[None, :, :], offset))  # theta_j x (theta_k x d)
@@ -28,7 +28,7 @@ class FrameShapes:
 
 
 def measure_from(origin: FrameShapes, X: np.ndarray, fields: FrameShapes) -> FrameShapes:
-    """Shapes at places X, measured from the slice at the body's frame instead of from a frame that floats.
+    """Return the shapes at places X, measured from the slice at the body's frame instead of from a frame that floats.
 
     With the frame's displacement ``p = Phi0 eta - ...`` and rotation ``theta0 = Psi0 eta + ...``, places move by
     ``R(theta0)' (X + u - p) - X`` and slices turn by ``R(theta0)' R(theta)``, here to second order in eta.
@@ -58,5 +58,5 @@ def measure_from(origin: FrameShapes, X: np.ndarray, fields: FrameShapes) -> Fra
 
 
 def _both(pairs: np.ndarray) -> np.ndarray:
-    """The sum of fields of pairs (n, m, m, 3) and of the pairs exchanged."""
+    """Symmetrise fields of pairs (n, m, m, 3): the sum of each pair and its exchange."""
     return pairs + pairs.transpose(0, 2, 1, 3)

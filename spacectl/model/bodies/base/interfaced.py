@@ -30,7 +30,7 @@ class Interfaced:
         return f"{type(self).__name__} '{self.name}'"
 
     def own_material(self) -> ModalPoints:
-        """Material points with their shapes, as the body describes them."""
+        """Return the material points with their shapes, as the body describes them."""
         raise NotImplementedError
 
     @property
@@ -39,7 +39,7 @@ class Interfaced:
         raise NotImplementedError
 
     def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at a place of the undeformed body (body axes), or None if they are not known there.
+        """Return the shapes at a place of the undeformed body (body axes), or None if they are not known there.
 
         Here those of the material point at `position` (within 1e-9 of the body's size).
         """
@@ -58,7 +58,7 @@ class Interfaced:
         return replace(own, Phi=moved.Phi, Psi=moved.Psi, G=moved.G, H=moved.H)
 
     def shapes_at(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at a place of the undeformed body (body axes), or None if they are not known there."""
+        """Return the shapes at a place of the undeformed body (body axes), or None if they are not known there."""
         found = self.own_shapes(position)
         if found is None or self._root_shapes is None:
             return found
@@ -67,7 +67,7 @@ class Interfaced:
         return FrameShapes(moved.Phi[0], moved.Psi[0], moved.G[0], moved.H[0])
 
     def from_root(self, X: np.ndarray, fields: FrameShapes) -> FrameShapes:
-        """Shapes at places X (n, 3), measured from the slice at the body's frame if its joint holds it there."""
+        """Return the shapes at X (n, 3), measured from the slice at the body's frame if its joint holds it there."""
         return fields if self._root_shapes is None else measure_from(self._root_shapes, X, fields)
 
     @cached_property
@@ -103,7 +103,7 @@ class Interfaced:
         return any(name != ROOT_INTERFACE for name in self.interface_directions)
 
     def interface_point(self, position: np.ndarray) -> np.ndarray:
-        """The point of the slice that carries a place, at which its interface is measured."""
+        """Return the reference point of the interface at a place: that of the slice that carries it."""
         return position
 
     @property
@@ -112,7 +112,7 @@ class Interfaced:
         return ()
 
     def with_interfaces(self, interfaces: tuple[str, ...]) -> Self:
-        """The body with other interfaces."""
+        """Return the body with other interfaces."""
         if all(item.name != "interfaces" for item in fields(self)):  # type: ignore[arg-type]
             raise ModelError(
                 f"{self._what}: its shapes do not vanish where its joint holds it; add a field interfaces: Any = () to "

@@ -57,7 +57,7 @@ class Compliance:
 
 
 def read_interfaces(given: Any, frames: Iterable[str], what: str) -> dict[str, tuple[str, ...]]:
-    """Directions that each interface transmits, from entries ``"tip"`` (all) or ``"tip: x y z"``.
+    """Parse the directions that each interface transmits from entries ``"tip"`` (all) or ``"tip: x y z"``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def read_interfaces(given: Any, frames: Iterable[str], what: str) -> dict[str, t
 
 
 def join_interfaces(found: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The entries that `read_interfaces` reads."""
+    """Join directions into the entries that `read_interfaces` reads."""
     return tuple(
         name if directions == DIRECTIONS else f"{name}: {' '.join(directions)}" for name, directions in found.items()
     )
@@ -107,7 +107,7 @@ class InterfaceBasis:
 
 
 def interface_basis(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int, *, n_free: int = 0) -> InterfaceBasis:
-    """The first `n` of static shapes and fixed-interface modes, re-diagonalised.
+    """Return the first `n` static shapes and fixed-interface modes, re-diagonalised.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def interface_basis(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int, *, n
 
 
 def balanced_loads(free: np.ndarray) -> np.ndarray:
-    """Independent loads (m, s) in the order of the rows, without reaction along the free rigid motions: ``free' f = 0``."""
+    """Return independent loads (m, s) in row order, without reaction along the free rigid motions: ``free' f = 0``."""
     m = len(free)
     allowed = null_space(free.T) if free.shape[1] else np.eye(m)
     found: list[np.ndarray] = []
@@ -157,7 +157,7 @@ def balanced_loads(free: np.ndarray) -> np.ndarray:
 
 
 def lowest_modes(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int) -> list[np.ndarray]:
-    """The `n` lowest modes with positive frequency under the constraints ``rows a = 0``.
+    """Return the `n` lowest modes with positive frequency under the constraints ``rows a = 0``.
 
     Solved for 1 / (omega^2 + shift), in which the low modes are the large, accurate ones.
     """
@@ -173,7 +173,7 @@ def lowest_modes(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int) -> list
 def static_compliances(
     names: Sequence[str], K: np.ndarray, rows: np.ndarray, free: np.ndarray, model_rows: np.ndarray, model_K: np.ndarray
 ) -> tuple[Compliance, ...]:
-    """Compliance along each load that the root can balance, exact and with the model's shapes.
+    """Return the compliance along each load that the root can balance, exact and with the model's shapes.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class ModalPoints:
 
 
 def modal_integrals(points: ModalPoints, *, second_order: bool = True) -> dict[str, np.ndarray]:
-    """Sums over the points that define the kinetic energy of a flexible body about its frame's origin.
+    """Return the sums over the points that define the kinetic energy of a flexible body about its frame's origin.
 
     ``T = 1/2 m v'v + v'(w x c) + 1/2 w' I w + w' h eta_dot + v' c_dot + 1/2 eta_dot' M eta_dot`` with
     ``c = c0 + c1 eta + 1/2 eta' c2 eta``, I likewise, and ``h_j = h0_j + sum_k h1_jk eta_k`` (angular momentum of mode j).
@@ -122,7 +122,7 @@ def modal_integrals(points: ModalPoints, *, second_order: bool = True) -> dict[s
 
 
 def point_fields(points: ModalPoints, *, tolerance: float = 0.03) -> np.ndarray:
-    """A few equivalent points of unit mass with the same kinetic energy: rows (X, Phi by modes, -G by pairs), (R, 3 + 3 m + 3 k).
+    """Reduce to a few equivalent points of unit mass: rows (X, Phi by modes, -G by pairs), (R, 3 + 3 m + 3 k).
 
     The functions 1, X, Phi, G of the body, weighted by mass, are reduced by orthogonal columns in this order. Products of any
     two keep their integrals: exactly if one of them is 1, X or Phi, which is all that equations to first order in the
@@ -148,7 +148,7 @@ def point_fields(points: ModalPoints, *, tolerance: float = 0.03) -> np.ndarray:
 
 
 def _orthonormal(A: np.ndarray, tolerance: float) -> np.ndarray:
-    """Orthonormal columns that span those of A, in their order, leaving out what depends on earlier ones."""
+    """Orthonormalise the columns of A in order, leaving out those that depend on earlier ones."""
     kept: list[np.ndarray] = []
     for column in A.T:
         rest = column.copy()
@@ -161,7 +161,7 @@ def _orthonormal(A: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def field_integrals(points: ModalPoints) -> dict[str, np.ndarray]:
-    """``sum m X r'`` of the deformed body to second order (slices as clouds of their own), for linear force fields.
+    """Return ``sum m X r'`` of the deformed body to second order, slices included, for linear force fields.
 
     ``field0`` (9,), ``field1`` (9, m), ``field2`` (9, k) with ``field0 + field1 eta + 1/2 eta' field2 eta``, matrices by rows.
     """
@@ -187,12 +187,12 @@ for _i, _a, _b in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
 
 
 def _inertia(J: np.ndarray) -> np.ndarray:
-    """``tr(J) 1 - J`` of second moments, over the last two axes."""
+    """Return ``tr(J) 1 - J`` of second moments, over the last two axes."""
     return np.trace(J, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - J
 
 
 def _axial(P: np.ndarray) -> np.ndarray:
-    """``sum m a x b`` from ``sum m a b'``, over the last two axes."""
+    """Return ``sum m a x b`` from ``sum m a b'``, over the last two axes."""
     return np.stack([P[..., 1, 2] - P[..., 2, 1], P[..., 2, 0] - P[..., 0, 2], P[..., 0, 1] - P[..., 1, 0]], axis=-1)
 
 
@@ -201,12 +201,12 @@ def _six(I: np.ndarray) -> np.ndarray:
 
 
 def pack_symmetric(A: np.ndarray) -> np.ndarray:
-    """Upper triangle of a symmetric matrix, by rows."""
+    """Pack the upper triangle of a symmetric matrix by rows."""
     return A[np.triu_indices(A.shape[0])]
 
 
 def unpack_symmetric(packed: np.ndarray, m: int) -> np.ndarray:
-    """The symmetric matrix (m, m) from its upper triangle by rows."""
+    """Unpack the symmetric matrix (m, m) from its upper triangle by rows."""
     A = np.zeros((m, m))
     A[np.triu_indices(m)] = packed
     return A + np.triu(A, 1).T

@@ -76,7 +76,7 @@ class Curve:
 
     @staticmethod
     def fit(function: Callable[[float], float], length: float, what: str, degree: int = 40) -> Curve:
-        """A user's function of x, after checking that it is finite and smooth (met to 1e-8)."""
+        """Fit a user's function of x; raise `ModelError` unless it is finite and smooth (residual below 1e-8)."""
         nodes = 0.5 * length * (1.0 - np.cos(np.pi * (np.arange(2 * degree) + 0.5) / (2 * degree)))
         try:
             values = np.array([float(function(float(x))) for x in nodes])
@@ -99,7 +99,7 @@ class Curve:
 
 
 def as_function(value: Any, what: str) -> Property | None:
-    """A number, `Profile` or `Curve` as a function of an array of places; None stays None."""
+    """Convert a number, `Profile` or `Curve` to a function of an array of places; None stays None."""
     if value is None or isinstance(value, (Profile, Curve)):
         return value
     number = as_scalar(value, what)
@@ -107,7 +107,7 @@ def as_function(value: Any, what: str) -> Property | None:
 
 
 def as_data(value: Any, length: float, what: str) -> Any:
-    """The value with functions of x made `Curve`s, also within a tuple, so that the description stays data."""
+    """Convert functions of x to `Curve`s, also within a tuple, so that the description stays data."""
     if isinstance(value, (tuple, list)) or np.ndim(value) == 1:
         return tuple(as_data(item, length, what) for item in value)
     if value is None or isinstance(value, (str, Profile, Curve)):
@@ -116,7 +116,7 @@ def as_data(value: Any, length: float, what: str) -> Any:
 
 
 def cut_property(value: Any, a: float, b: float) -> Any:
-    """The property between places a and b, as one from 0 to b - a; numbers and None stay."""
+    """Cut a property between places a and b, shifted to 0 to b - a; numbers and None stay."""
     if isinstance(value, tuple):
         return tuple(cut_property(item, a, b) for item in value)
     if isinstance(value, Profile):

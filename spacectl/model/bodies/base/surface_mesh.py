@@ -34,13 +34,13 @@ class SurfaceMesh:
     second: np.ndarray
 
     def displaced(self, eta: np.ndarray) -> np.ndarray:
-        """The points for modal coordinates eta (m,), body axes: ``X + Phi eta - 1/2 [eta' G_k eta]_k``, (n, 3) [m]."""
+        """Return the points (n, 3) for modal coordinates eta (m,): ``X + Phi eta - 1/2 [eta' G_k eta]_k`` [m]."""
         eta = np.asarray(eta, dtype=float)
         return self.points + self.shapes @ eta - 0.5 * np.einsum("nxjk,j,k->nx", self.second, eta, eta)
 
 
 def grid_triangles(rows: int, columns: int, *, closed: tuple[bool, bool] = (False, False)) -> np.ndarray:
-    """Two triangles for each cell of a grid of points numbered by rows; a closed direction joins its end to its start."""
+    """Return two triangles per cell of a grid numbered by rows; a closed direction joins its end to its start."""
     number = np.arange(rows * columns).reshape(rows, columns)
     number = np.vstack([number, number[:1]]) if closed[0] else number
     number = np.hstack([number, number[:, :1]]) if closed[1] else number
@@ -49,7 +49,7 @@ def grid_triangles(rows: int, columns: int, *, closed: tuple[bool, bool] = (Fals
 
 
 def line_through(X: np.ndarray) -> np.ndarray:
-    """Lines that join points lying on one straight line, in order; none if they do not (l, 2)."""
+    """Return the lines that join points lying on one straight line, in order; none if they do not (l, 2)."""
     if len(X) < 2:
         return np.zeros((0, 2), dtype=int)
     _, sizes, axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)

@@ -61,7 +61,7 @@ class BeamKind:
     space: LineSpace
 
     def n_static(self, interfaces: Mapping[str, tuple[str, ...]], places: Mapping[str, float]) -> int:
-        """Number of static shapes under loads at the interfaces that the root can balance."""
+        """Return the number of static shapes under loads at the interfaces that the root can balance."""
         free, loads, _ = _loads(self.name, interfaces, places)
         rows = np.array([self.space.row(place, k)[free] for place, k in loads]).reshape(len(loads), len(free))
         return balanced_loads(rows).shape[1]
@@ -69,7 +69,7 @@ class BeamKind:
     def compliances(
         self, interfaces: Mapping[str, tuple[str, ...]], places: Mapping[str, float], K: np.ndarray
     ) -> tuple[Compliance, ...]:
-        """Static compliance at the interfaces, exact and with these shapes, whose stiffness is K (n, n)."""
+        """Return the static compliance at the interfaces, exact and with these shapes, whose stiffness is K (n, n)."""
         free, loads, names = _loads(self.name, interfaces, places)
         if not loads:
             return ()
@@ -81,7 +81,7 @@ class BeamKind:
 
 @remembered
 def beam_kinds(beam: Any) -> tuple[BeamKind, ...]:
-    """All kinds that a beam has, in the order of its modal coordinates."""
+    """Return all kinds that a beam has, in the order of its modal coordinates."""
     counts = beam.modes if isinstance(beam.modes, tuple) else (beam.modes,) * len(beam.bending)
     wanted = [(f"bending {direction}", n) for direction, n in zip(beam.bending, counts, strict=True)]
     wanted += [(key, getattr(beam, key)) for key in ("torsion", "extension") if getattr(beam, key)]
@@ -101,7 +101,7 @@ def _kind(beam: Any, name: str, n: int) -> BeamKind:
 def _loads(
     name: str, interfaces: Mapping[str, tuple[str, ...]], places: Mapping[str, float]
 ) -> tuple[list[int], list[tuple[float, int]], list[str]]:
-    """Rigid motions that the root leaves free, and loads at other interfaces with their names: forces first, far ones first."""
+    """Return rigid motions left free by the root, and loads at other interfaces: forces first, far ones first."""
     keys = _DIRECTIONS[name]
     root = interfaces.get(ROOT_INTERFACE, ())
     free = [k for k, key in enumerate(keys) if key not in root]
@@ -141,7 +141,7 @@ def _space(beam: Any, name: str, n: int, breaks: Sequence[float] = ()) -> LineSp
 
 
 def _own_shapes(beam: Any, name: str, n: int, space: LineSpace) -> list[LineShape]:
-    """Shapes of the beam's own choice: modes of its ends, polynomials or the user's functions (for bending)."""
+    """Return shapes independent of interfaces: modes of the end conditions, polynomials or user functions (bending)."""
     ends, inertia = (beam.root, beam.tip), np.broadcast_to(np.asarray(beam.tip_inertia), (3,))
     if name == "torsion":
         held = [(place, 0) for end, place in zip(ends, (0.0, beam.length), strict=True) if ENDS[end][1]]

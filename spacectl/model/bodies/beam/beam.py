@@ -159,7 +159,7 @@ class Beam(BeamInterfaces, FlexibleBody):
         return sum(len(kind.shapes) for kind in self.kinds)
 
     def property_functions(self, key: str) -> tuple[Any, ...]:
-        """A property as functions of x: two for EI and GA (deflection along y, z), one for others."""
+        """Return a property as functions of x: two for EI and GA (deflection along y, z), one for others."""
         value = getattr(self, key)
         n = 2 if key in ("EI", "GA") else 1
         values = tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
@@ -168,13 +168,13 @@ class Beam(BeamInterfaces, FlexibleBody):
         return tuple(as_function(item, f"{self._what}: {key}") for item in values)
 
     def density(self, x: np.ndarray) -> np.ndarray:
-        """Mass per length [kg/m] at places x."""
+        """Return the mass per length [kg/m] at places x."""
         if callable(self.mass):
             return as_function(self.mass, f"{self._what}: mass")(x)  # type: ignore[misc]
         return np.full(np.shape(x), as_scalar(self.mass, f"{self._what}: mass") / self.length)
 
     def _strand(self, x: np.ndarray) -> Strand:
-        """First-order fields of all shapes at places x."""
+        """Return the first-order fields of all shapes at places x."""
         w, theta, strain, curvature = (np.zeros((x.size, 3, self.n_modes)) for _ in range(4))
         has_shear = self.GA is not None
         j = 0
@@ -209,7 +209,7 @@ class Beam(BeamInterfaces, FlexibleBody):
         return _beam_fields(self)
 
     def own_material(self) -> ModalPoints:
-        """Quadrature points of the beam with their shapes."""
+        """Return the quadrature points of the beam with their shapes."""
         nodes, weights = quadrature(self._edges)
         inside = self._fields[0]
         X = np.stack([nodes, np.zeros_like(nodes), np.zeros_like(nodes)], axis=1)
@@ -225,7 +225,7 @@ class Beam(BeamInterfaces, FlexibleBody):
         return stiffness_matrix(self, *quadrature(self._edges), self._fields[0].first)
 
     def changed(self, **changes: Any) -> Beam:
-        """The beam with other values of fields; its tip, and a frame of that name, moves with its length."""
+        """Return the beam with other values of fields; its frame ``"tip"`` moves with its length."""
         if "length" in changes:
             check_stretchable(self)
             end = as_scalar(changes["length"], f"{self._what}: length")
@@ -234,11 +234,11 @@ class Beam(BeamInterfaces, FlexibleBody):
         return replace(self, **changes)
 
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
-        """By EI without shear and tension, GJ without warping, EA: constant along the beam, shapes do not depend on them."""
+        """Return derivatives by EI (no shear or tension), GJ (no warping) or EA, on which shapes do not depend."""
         return stiffness_derivatives(self, key)
 
     def load_weights(self, density: Any) -> np.ndarray:
-        """A load per length, integrated over the quadrature points."""
+        """Integrate a load per length over the quadrature points."""
         x, weights = quadrature(self._edges)
         return weights * as_function(density, f"{self._what}: load density")(x)  # type: ignore[misc]
 
@@ -253,7 +253,7 @@ class Beam(BeamInterfaces, FlexibleBody):
         return f"cut it into pieces: Beam(name='{whole}', ..., segments={factor}), with modes=2 or more for each"
 
     def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at a place along the beam, on or off its axis."""
+        """Return the shapes at a place along the beam, on or off its axis."""
         x = float(position[0])
         if not -1e-9 * self.length <= x <= (1.0 + 1e-9) * self.length:
             return None

@@ -102,7 +102,7 @@ def check_stretchable(beam: Any) -> None:
 
 
 def with_tip(frames: tuple[Frame, ...], length: float, what: str) -> tuple[Frame, ...]:
-    """The frames and, if it is not among them, ``"tip"`` at the end of the beam."""
+    """Return the frames, with ``"tip"`` added at the end of the beam if it is missing."""
     for frame in frames:
         x = float(np.asarray(frame.at)[0])
         if frame.name == "tip" and abs(x - length) > 1e-9 * length:
@@ -119,7 +119,7 @@ def _is_count(n: Any) -> bool:
 
 
 def _check_cover(value: Any, length: float, what: str) -> None:
-    """A table or curve must reach from root to tip: nothing is guessed beyond it."""
+    """Raise `ModelError` unless a table or curve covers the whole beam: nothing is extrapolated."""
     if not isinstance(value, (Profile, Curve)):
         return
     ends = (0.0, value.length) if isinstance(value, Curve) else np.asarray(value.x)[[0, -1]]

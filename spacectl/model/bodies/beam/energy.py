@@ -14,7 +14,7 @@ __all__ = ["stiffness_derivatives", "stiffness_matrix", "strain_tensors"]
 
 
 def stiffness_matrix(beam: Any, x: np.ndarray, weights: np.ndarray, first: Strand) -> np.ndarray:
-    """``int EI kappa^2 + GA gamma^2 + EA eps^2 + GJ theta1'^2 + E Gamma theta1''^2 + T w'^2``, (m, m), by quadrature at x."""
+    """Return ``int EI kappa^2 + GA gamma^2 + EA eps^2 + GJ theta1'^2 + E Gamma theta1''^2 + T w'^2``, (m, m)."""
     K = np.zeros((beam.n_modes, beam.n_modes))
     EI, GA, (EA,), (GJ,), (E_warp,) = (beam.property_functions(key) for key in ("EI", "GA", "EA", "GJ", "warping"))
     terms = [(EI[0], first.curvature[:, 2]), (EI[1], first.curvature[:, 1]), (GJ, first.curvature[:, 0])]
@@ -35,7 +35,7 @@ def stiffness_matrix(beam: Any, x: np.ndarray, weights: np.ndarray, first: Stran
 
 
 def stiffness_derivatives(beam: Any, key: str) -> tuple[np.ndarray, ...] | None:
-    """Derivatives of the stiffness matrix by each number of EI, GJ or EA, where shapes do not depend on them, else None.
+    """Return the derivatives of the stiffness by each entry of EI, GJ or EA, if shapes do not depend on it; else None.
 
     Shapes of a uniform beam depend on the ratio of two stiffnesses of the same deformation only: of bending to shear or
     tension, of torsion to warping.
@@ -62,7 +62,7 @@ def stiffness_derivatives(beam: Any, key: str) -> tuple[np.ndarray, ...] | None:
 
 
 def strain_tensors(beam: Any, x: np.ndarray, weights: np.ndarray, first: Strand) -> tuple[np.ndarray, np.ndarray]:
-    """Of ``1/2 int EA (u' + 1/2 (w2'^2 + w3'^2))^2``: cubic ``int EA u_a' s_jk`` and quartic ``int EA s_jk s_lm``."""
+    """Return the cubic ``int EA u_a' s_jk`` and quartic ``int EA s_jk s_lm`` of ``1/2 int EA (u' + 1/2 (w2'^2 + w3'^2))^2``."""
     slope = np.stack([first.theta[:, 2] + first.strain[:, 1], first.strain[:, 2] - first.theta[:, 1]], axis=1)
     square = np.einsum("naj,nak->njk", slope, slope)
     pairs = np.stack([pack_symmetric(entry) for entry in square])

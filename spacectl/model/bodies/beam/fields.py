@@ -54,13 +54,13 @@ class BeamFields:
     theta2: np.ndarray
 
     def at(self, i: int, offset: np.ndarray) -> FrameShapes:
-        """Shapes at place i, of a point that the slice carries at `offset` (0, y, z) from the axis."""
+        """Return the shapes at place i, of a point that the slice carries at `offset` (0, y, z) from the axis."""
         own = FrameShapes(self.first.w[i], self.first.theta[i], -self.position2[i], self.theta2[i])
         return own.carried(offset)
 
 
 def panels(length: float, breaks: list[float], count: int) -> np.ndarray:
-    """Edges of panels: about `count` of equal length, with edges at the given breaks."""
+    """Return the edges of panels: about `count` of equal length, with edges at the given breaks."""
     fixed = sorted({0.0, float(length), *(float(b) for b in breaks if 0.0 < b < length)})
     edges = [0.0]
     for left, right in zip(fixed[:-1], fixed[1:], strict=True):
@@ -70,14 +70,14 @@ def panels(length: float, breaks: list[float], count: int) -> np.ndarray:
 
 
 def quadrature(edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss nodes and weights of all panels, one after the other."""
+    """Return the Gauss nodes and weights of all panels, one after the other."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(edges)
     return (edges[:-1, None] + half[:, None] * (nodes + 1.0)).ravel(), (half[:, None] * weights).ravel()
 
 
 def integrate_fields(edges: np.ndarray, sample: object) -> tuple[BeamFields, BeamFields]:
-    """Fields at the Gauss nodes and at the edges of the panels; `sample(x)` gives the `Strand` at places x."""
+    """Return the fields at Gauss nodes and panel edges; `sample(x)` returns the `Strand` at places x."""
     nodes, _ = quadrature(edges)
     inside, outside = sample(nodes), sample(edges)  # type: ignore[operator]
     theta2_nodes, theta2_edges = _cumulative(edges, _theta2_rate(inside))
@@ -90,13 +90,13 @@ def integrate_fields(edges: np.ndarray, sample: object) -> tuple[BeamFields, Bea
 
 
 def _theta2_rate(first: Strand) -> np.ndarray:
-    """``H_jk' = 1/2 (theta_j x kappa_k + theta_k x kappa_j)``, (n, 3, m, m)."""
+    """Return ``H_jk' = 1/2 (theta_j x kappa_k + theta_k x kappa_j)``, (n, 3, m, m)."""
     pair = _pair(first.theta, first.curvature)
     return 0.5 * (pair + pair.swapaxes(2, 3))
 
 
 def _position2_rate(first: Strand, theta2: np.ndarray) -> np.ndarray:
-    """Rate of the second-order displacement of the axis, (n, 3, m, m)."""
+    """Return the rate of the second-order displacement of the axis, (n, 3, m, m)."""
     turned = _cross(first.theta.transpose(0, 2, 1), _E1).transpose(0, 2, 1)  # theta_k x e1
     double = _pair(first.theta, turned)
     strained = _pair(first.theta, first.strain)
@@ -105,7 +105,7 @@ def _position2_rate(first: Strand, theta2: np.ndarray) -> np.ndarray:
 
 
 def _pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a_j x b_k`` of fields (n, 3, m): (n, 3, m, m)."""
+    """Return ``a_j x b_k`` of fields (n, 3, m): (n, 3, m, m)."""
     left, right = a.transpose(0, 2, 1)[:, :, None, :], b.transpose(0, 2, 1)[:, None, :, :]
     return _cross(left, right).transpose(0, 3, 1, 2)
 
@@ -115,7 +115,7 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _cumulative(edges: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Integral from 0 of a field given at the Gauss nodes: at the nodes and at the edges."""
+    """Return the integral from 0 of a field given at the Gauss nodes: at the nodes and at the edges."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     V = np.polynomial.legendre.legvander(nodes, _NODES - 1)
     integrals = np.stack(

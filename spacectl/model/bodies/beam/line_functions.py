@@ -29,7 +29,7 @@ class Broken:
 
     @staticmethod
     def up_to(place: float, length: float, k: int) -> Broken:
-        """The Legendre polynomial of degree k from 0 to `place`, nothing beyond."""
+        """Return the Legendre polynomial of degree k from 0 to `place`, nothing beyond."""
         none = Legendre([0.0], [0.0, length])
         return Broken(none, ((place, Legendre.basis(k, [0.0, place]), none),))
 
@@ -40,11 +40,11 @@ class Broken:
         return value
 
     def deriv(self, m: int = 1) -> Broken:
-        """The derivative."""
+        """Return the derivative."""
         return Broken(self.smooth.deriv(m), tuple((a, p.deriv(m), q.deriv(m)) for a, p, q in self.pieces))
 
     def integ(self, m: int = 1, *, lbnd: float = 0.0) -> Broken:
-        """The integral from 0, continuous at the breaks."""
+        """Return the integral from 0, continuous at the breaks."""
         pieces = []
         for place, below, above in self.pieces:
             low, high = below.integ(lbnd=0.0), above.integ(lbnd=place)
@@ -62,7 +62,7 @@ LineFunction = Legendre | Broken
 
 
 def weighted_sum(weights: Sequence[float] | np.ndarray, functions: Sequence[LineFunction]) -> LineFunction:
-    """The sum of functions with weights; a plain polynomial if none of them is broken."""
+    """Return the sum of functions with weights; a plain polynomial if none of them is broken."""
     pairs = list(zip(weights, functions, strict=True))
     plain = [c * (f.smooth if isinstance(f, Broken) else f) for c, f in pairs]
     smooth = sum(plain[1:], plain[0])

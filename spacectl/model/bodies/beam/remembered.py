@@ -29,7 +29,7 @@ class _Content:
 
 
 def remembered(compute: Callable[[Any], Result]) -> Callable[[Any], Result]:
-    """`compute` for the content of a body; the result must not be changed."""
+    """Cache `compute` by the content of a body; callers must not change the result."""
 
     @lru_cache(maxsize=_RECENT)
     def known(content: _Content) -> Result:

@@ -44,7 +44,7 @@ class LineShape:
     turn: LineFunction
 
     def value(self, place: float, k: int) -> float:
-        """`w` (k = 0) or `turn` (k = 1) at a place."""
+        """Return `w` (k = 0) or `turn` (k = 1) at a place."""
         return float((self.w, self.turn)[k](place))
 
 
@@ -71,11 +71,11 @@ class LineSpace:
     M: np.ndarray
 
     def row(self, place: float, k: int) -> np.ndarray:
-        """`w` (k = 0) or `turn` (k = 1) of all unknowns at a place."""
+        """Return `w` (k = 0) or `turn` (k = 1) of all unknowns at a place."""
         return np.array([unknown.value(place, k) for unknown in self.unknowns])
 
     def shape(self, coefficients: np.ndarray) -> tuple[LineShape, float]:
-        """The sum of unknowns, scaled so that its largest deflection is 1, and the factor of that scaling."""
+        """Return the sum of unknowns, scaled so that its largest deflection is 1, and the factor of that scaling."""
         w, turn = (weighted_sum(coefficients, [getattr(u, key) for u in self.unknowns]) for key in ("w", "turn"))
         factor = 1.0 / _peak(w, self.length)
         return LineShape(factor * w, factor * turn), factor
@@ -92,7 +92,7 @@ def bending_space(
     tension: float = 0.0,
     breaks: Sequence[float] = (),
 ) -> LineSpace:
-    """Deflections for at least `n` modes, and for loads at `breaks`, where strains jump.
+    """Return trial functions of bending for `n` modes or more, and for loads at `breaks`, where strains jump.
 
     ``K = int EI turn'^2 + GA (w' - turn)^2 + T w'^2``, ``M = int mass w^2 + rotary turn^2``.
     """
@@ -126,7 +126,7 @@ def line_space(
     warping: Property | None = None,
     breaks: Sequence[float] = (),
 ) -> LineSpace:
-    """Twists or extensions for at least `n` modes, and for loads at `breaks`.
+    """Return trial functions of torsion or extension for `n` modes or more, and for loads at `breaks`.
 
     With warping, the twist rate at the root counts as a rigid motion.
     """
@@ -145,7 +145,7 @@ def line_space(
 
 
 def end_rows(ends: tuple[str, str], length: float) -> list[tuple[float, int]]:
-    """Places and fields (`w` 0, `turn` 1) that the end conditions of bending hold."""
+    """Return the places and fields (`w` 0, `turn` 1) that the end conditions of bending hold."""
     places = zip(ends, (0.0, length), strict=True)
     return [(place, k) for end, place in places for k in (0, 1) if ENDS[end][k]]
 
@@ -153,7 +153,7 @@ def end_rows(ends: tuple[str, str], length: float) -> list[tuple[float, int]]:
 def mode_shapes(
     space: LineSpace, n: int, held: Sequence[tuple[float, int]], tip: tuple[float, float] = (0.0, 0.0)
 ) -> list[LineShape]:
-    """The first `n` modes, with `w` (0) or `turn` (1) held at places, and a body at the tip: its inertia against w and turn."""
+    """Return the first `n` modes with `w` (0) or `turn` (1) held at places; `tip` is inertia against w and turn."""
     M = space.M
     for k, inertia in enumerate(tip):
         if inertia:
@@ -166,7 +166,7 @@ def mode_shapes(
 def interface_shapes(
     space: LineSpace, n: int, free: Sequence[int], loads: Sequence[tuple[float, int]]
 ) -> tuple[list[LineShape], np.ndarray]:
-    """The first `n` shapes of the interface basis, measured from the slice at the root, and their modal masses (n,).
+    """Return the first `n` shapes of the interface basis, measured from the root slice, and their modal masses (n,).
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def interface_shapes(
 
 
 def power_shapes(length: float, n: int, ends: tuple[str, str], what: str) -> list[LineShape]:
-    """``xi^a (1 - xi)^b P_k(2 xi - 1)``, the simplest polynomials that meet the end conditions; largest value 1.
+    """Return ``xi^a (1 - xi)^b P_k(2 xi - 1)``, the simplest polynomials that meet the end conditions; largest value 1.
 
     P_k are Legendre polynomials: the same sums as powers of xi, but well conditioned. Ends that leave a rigid motion
     free (pinned or free root) count it as the frame's own: a is raised until none is left.
@@ -210,7 +210,7 @@ def power_shapes(length: float, n: int, ends: tuple[str, str], what: str) -> lis
 
 
 def _strains(degree: int, length: float, breaks: Sequence[float] = ()) -> list[LineFunction]:
-    """Polynomials along the beam, and for each break some that end there."""
+    """Return the polynomials along the beam, and for each break some that end there."""
     found: list[LineFunction] = [Legendre.basis(k, [0.0, length]) for k in range(degree)]
     return found + [Broken.up_to(place, length, k) for place in breaks for k in range(_LOCAL)]
 
@@ -227,7 +227,7 @@ def _gram(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _peak(w: LineFunction, length: float) -> float:
-    """The largest deflection, with the sign of the deflection at the tip (or of the largest one, if the tip is at rest)."""
+    """Return the largest deflection, with the sign of that at the tip (or its own sign, if the tip is at rest)."""
     values = w(np.linspace(0.0, length, 2001))
     peak = float(values[int(np.argmax(np.abs(values)))])
     tip = float(values[-1])

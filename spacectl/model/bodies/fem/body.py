@@ -27,7 +27,7 @@ def fem_data(
     frequency: float | None,
     geometric: Any,
 ) -> dict[str, Any]:
-    """Fields of the `ModalBody` (all but name, damping and order)."""
+    """Return the fields of the `ModalBody` (all but name, damping and order)."""
     groups = find_groups(model, {**({} if root is None else {"root": root}), **interface}, what)
     held, interfaces = (None, groups) if root is None else (groups[0], groups[1:])
     if not isinstance(modes, (int, np.integer)) or isinstance(modes, bool) or modes < 0:
@@ -43,7 +43,7 @@ def fem_data(
 
 
 def _peaks(Phi: np.ndarray, Psi: np.ndarray, size: float) -> np.ndarray:
-    """Largest displacement of each shape, with its sign; of shapes that only turn (twist of a line), the largest rotation."""
+    """Return the largest displacement of each shape with its sign, or the largest rotation if a shape only rotates."""
     displaced, turned = (field.reshape(-1, field.shape[2]) for field in (Phi, Psi))
     found = []
     for u, theta in zip(displaced.T, turned.T, strict=True):
@@ -55,7 +55,7 @@ def _peaks(Phi: np.ndarray, Psi: np.ndarray, size: float) -> np.ndarray:
 def _second(
     attached: Attached, origin: np.ndarray, vectors: np.ndarray, geometric: Any, what: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Second-order displacement and rotation of the nodes, (n, 3, m, m) each."""
+    """Return the second-order displacement and rotation of the nodes, (n, 3, m, m) each."""
     model, m = attached.model, vectors.shape[1]
     if isinstance(geometric, Mapping):
         return geometric_second(model, origin, vectors, geometric, what)
@@ -79,7 +79,7 @@ def _points(
     frames: Mapping[str, Any],
     what: str,
 ) -> dict[str, Any]:
-    """Places that are seen (root, interfaces, nodes; without mass), then the mass points."""
+    """Return massless visible points (root, interfaces, nodes), then the mass points."""
     m, n = vectors.shape[1], len(model.nodes)
     Phi, Psi = model.field(vectors)
     v, turn = second
@@ -113,12 +113,12 @@ def _points(
 
 
 def _seats(model: Any, attached: Attached, frames: Mapping[str, Any], what: str) -> list[Group]:
-    """Interfaces and further places that get a frame."""
+    """Return the interfaces and further places that get a frame."""
     return [*attached.interfaces, *find_groups(model, frames, what)]
 
 
 def _seat(seat: Group, arms: np.ndarray, fields: tuple[np.ndarray, ...], model: Any) -> tuple[np.ndarray, ...]:
-    """Motion of the point of a group: of its node, or the mean motion of its nodes (exact where they move rigidly)."""
+    """Return the motion of a group's point: of its node, or the mean of its nodes (exact where they move rigidly)."""
     nodes = list(seat.nodes)
     if len(nodes) == 1:
         return tuple(field[nodes] for field in fields)

@@ -35,7 +35,7 @@ def check_matrices(mass: sparse.csr_array, stiffness: sparse.csr_array) -> None:
 
 
 def _negative(A: sparse.csr_array) -> str:
-    """What shows that a symmetric matrix, scaled to ones on its diagonal, has an eigenvalue below -1e-7; empty if none has."""
+    """Return evidence that a symmetric matrix, scaled to unit diagonal, has an eigenvalue below -1e-7; else empty."""
     diagonal = A.diagonal()
     if np.min(diagonal) < 0.0:
         return f"its diagonal has {np.min(diagonal):.3g} in row {int(np.argmin(diagonal))}"
@@ -51,7 +51,7 @@ def _negative(A: sparse.csr_array) -> str:
 
 
 def _negative_pivots(A: sparse.csc_matrix) -> str:
-    """Sylvester's law: without row exchanges, the signs of the pivots are those of the eigenvalues."""
+    """Report negative pivots: without row exchanges they are as many as negative eigenvalues (Sylvester's law)."""
     factor = splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     if not np.array_equal(factor.perm_r, factor.perm_c):
         return "a pivot of its factorisation vanishes"
@@ -60,7 +60,7 @@ def _negative_pivots(A: sparse.csc_matrix) -> str:
 
 
 def check_rigid(model: Any) -> None:
-    """Rigid motions cost no energy, and all translations move the same mass."""
+    """Raise `ModelError` unless rigid motions store no energy and all translations move the same mass."""
     centre = model.nodes.mean(axis=0)
     R = model.rigid(centre)
     energy = np.einsum("nk,nk->k", R, model.stiffness @ R)

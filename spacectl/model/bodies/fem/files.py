@@ -113,7 +113,7 @@ def read_matrix_market(
 
 
 def _matrix(arrays: dict[str, np.ndarray], name: str, path: Path) -> Any:
-    """A dense array, or the sum of its triplets."""
+    """Return a dense array, or the sum of its triplets."""
     if name in arrays:
         return arrays[name]
     keys = [f"{name}_{part}" for part in ("row", "column", "value")]

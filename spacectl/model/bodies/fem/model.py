@@ -117,7 +117,7 @@ class FemModel:
         return found
 
     def rigid(self, about: np.ndarray) -> np.ndarray:
-        """Rigid motions as displacement vectors: three translations, three rotations about a point; (N, 6)."""
+        """Return displacement vectors (N, 6) of rigid motions: three translations, three rotations about a point."""
         node, component = self.dofs.T
         arms = self.nodes[node] - about
         R = np.zeros((len(node), 6))
@@ -137,7 +137,7 @@ class FemModel:
         return np.asarray(R.T @ (self.mass @ R))
 
     def rows_of(self, node: Any, what: str) -> int:
-        """Number from 0 of the node that is named `node`."""
+        """Return the index, from 0, of the node that is named `node`."""
         place: Any = np.flatnonzero(self.ids == node) if isinstance(node, (int, np.integer)) else []
         if not len(place):
             raise ModelError(
@@ -147,7 +147,7 @@ class FemModel:
         return int(place[0])
 
     def field(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Displacement vectors (N, k) as displacement and rotation of the nodes: (n, 3, k) each; zero where there is none."""
+        """Return displacement and rotation of the nodes, (n, 3, k) each, from vectors (N, k); zero where there is none."""
         full = np.zeros((len(self.nodes), 6, vectors.shape[1]))
         full[self.dofs[:, 0], self.dofs[:, 1]] = vectors
         return full[:, :3], full[:, 3:]

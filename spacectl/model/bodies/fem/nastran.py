@@ -73,7 +73,7 @@ def _assemble(table: dict[Any, float], row: dict[Any, int]) -> sparse.csr_array:
 
 
 def _number(text: str) -> float:
-    """A Nastran number: 1.5D+3, 1.5+3, .5; blank is 0."""
+    """Parse a Nastran number: 1.5D+3, 1.5+3, .5; blank is 0."""
     text = text.strip().upper().replace("D", "E")
     if not text:
         return 0.0
@@ -85,7 +85,7 @@ def _number(text: str) -> float:
 
 
 def _cards(path: Path, wanted: tuple[str, ...]) -> Iterator[list[str]]:
-    """Fields of the cards with one of the `wanted` names: small, large and free fields, continuations joined."""
+    """Yield the fields of cards with one of the `wanted` names: small, large or free fields, continuations joined."""
     try:
         lines = regular_file(path).read_text(encoding="latin-1").splitlines()
     except OSError as error:
@@ -128,7 +128,7 @@ def _grids(path: Path) -> dict[int, list[float]]:
 
 
 def _from_punch(path: Path, name: str, grids: list[int]) -> dict[Any, float]:
-    """Entries of a DMIG matrix by pairs of (grid, component); a symmetric one is filled up."""
+    """Read a DMIG matrix by pairs of (grid, component); a symmetric one is filled up."""
     table: dict[Any, float] = {}
     is_symmetric, seen = False, set()
     for fields in _cards(path, ("DMIG",)):
@@ -153,7 +153,7 @@ def _from_punch(path: Path, name: str, grids: list[int]) -> dict[Any, float]:
 
 
 def _from_op2(path: Path, name: str, grids: list[int]) -> dict[Any, float]:
-    """Entries of a matrix of an OP2 file, whose rows are six for each grid."""
+    """Read a matrix of an OP2 file, which has six rows per grid."""
     try:
         reader = import_module("pyNastran.op2.op2").OP2(debug=None)
     except (ImportError, AttributeError) as error:

@@ -18,7 +18,7 @@ __all__ = ["lump_mass", "match_shapes"]
 
 
 def lump_mass(model: Any, about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Masses (n,) and inertias (n, 3, 3) of the nodes, with the mass, centre and inertia of the matrix."""
+    """Return the masses (n,) and inertias (n, 3, 3) of the nodes, with the mass, centre and inertia of the matrix."""
     mass = _node_masses(model)
     J = _node_inertias(model)
     X = model.nodes - about
@@ -44,7 +44,7 @@ def lump_mass(model: Any, about: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _node_masses(model: Any) -> np.ndarray:
-    """Row sums of the displacement blocks; the scaled diagonal where such sums are negative (quadratic elements)."""
+    """Return row sums of the displacement blocks, or the scaled diagonal if sums are negative (quadratic elements)."""
     n = len(model.nodes)
     parts = []
     for is_lumped in (True, False):
@@ -59,7 +59,7 @@ def _node_masses(model: Any) -> np.ndarray:
 
 
 def _node_inertias(model: Any) -> np.ndarray:
-    """Row sums of the rotation blocks, without negative parts: (n, 3, 3)."""
+    """Return the row sums of the rotation blocks, without negative parts: (n, 3, 3)."""
     J = np.zeros((len(model.nodes), 3, 3))
     for b in range(3):
         turned = model.mass @ (model.dofs[:, 1] == 3 + b).astype(float)
@@ -78,7 +78,7 @@ def match_shapes(
     fields: tuple[np.ndarray, np.ndarray],
     grams: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes (n, 3, m) and slopes of the mass points, changed so that their Gram matrices are those of the mass matrix.
+    """Return shapes (n, 3, m) and slopes of the mass points, adjusted to the Gram matrices of the mass matrix.
 
     `grams` are ``R' M Phi`` (6, m) with rigid motions R about the origin of X, and ``Phi' M Phi``.
     """
@@ -120,5 +120,5 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def _moments(X: np.ndarray) -> np.ndarray:
-    """``|X|^2 1 - X X'`` of each point."""
+    """Return ``|X|^2 1 - X X'`` of each point."""
     return np.einsum("na,na->n", X, X)[:, None, None] * np.eye(3) - X[:, :, None] * X[:, None, :]

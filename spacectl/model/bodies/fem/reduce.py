@@ -33,7 +33,7 @@ class Group:
 
 
 def find_groups(model: Any, given: Mapping[str, Any], what: str) -> list[Group]:
-    """Named nodes or groups of nodes as `Group`s that can carry a frame: their nodes fix a rotation."""
+    """Make `Group`s of named nodes or node lists; raise `ModelError` if they cannot define a frame."""
     found = []
     for name, nodes in given.items():
         place = f"{what}: interface '{name}'"
@@ -86,7 +86,7 @@ class Attached:
         return B, F
 
     def _factor(self, K: sparse.csc_array) -> Any:
-        """Factorisation of a stiffness that should be regular."""
+        """Factorise a stiffness; raise `ModelError` if it is singular."""
         try:
             factor = splu(sparse.csc_matrix(K))
         except RuntimeError as error:
@@ -105,7 +105,7 @@ class Attached:
         return factor
 
     def normal_modes(self, n: int) -> np.ndarray:
-        """The `n` lowest modes with root and interfaces held, as displacement vectors (N, n)."""
+        """Return the `n` lowest modes with root and interfaces held, as displacement vectors (N, n)."""
         _, F = self._columns
         K, M = (sparse.csc_array(F.T @ A @ F) for A in (self.model.stiffness, self.model.mass))
         is_free = self.root is None and not self.interfaces
@@ -132,7 +132,7 @@ class Attached:
 
     @staticmethod
     def _dense(K: Any, M: Any, n: int, shift: float) -> np.ndarray:
-        """By 1 / (omega^2 - shift), which allows rows without mass."""
+        """Solve for 1 / (omega^2 - shift), which allows rows without mass."""
         try:
             _, vectors = eigh(
                 M.toarray(), K.toarray() - shift * M.toarray(), subset_by_index=[K.shape[0] - n, K.shape[0] - 1]
@@ -146,7 +146,7 @@ class Attached:
         return np.asarray(vectors[:, ::-1])
 
     def constraint_modes(self) -> np.ndarray:
-        """Displacement vectors for unit motions of each interface, everything else held: (N, 6 g)."""
+        """Return the displacement vectors for unit motions of each interface, everything else held: (N, 6 g)."""
         B, F = self._columns
         if not B.shape[1]:
             return np.zeros((F.shape[0], 0))
@@ -155,7 +155,7 @@ class Attached:
         return np.asarray(B.toarray() - F @ inner)
 
     def reduce(self, n: int, frequency: float | None) -> tuple[np.ndarray, np.ndarray]:
-        """Squared frequencies and displacement vectors (N, m) of the reduced model, rigid motions left out."""
+        """Return squared frequencies and displacement vectors (N, m) of the reduced model, without rigid motions."""
         T = np.hstack([self.constraint_modes(), self.normal_modes(n)])
         size = np.max(np.abs(T), axis=0, initial=1e-300)
         T = T / size
@@ -172,7 +172,7 @@ class Attached:
         return squares, T @ vectors
 
     def solve(self, forces: np.ndarray) -> np.ndarray:
-        """Static displacement under forces (N, p), the root held; a floating body is neither moved nor turned by them."""
+        """Return static displacements under forces (N, p); a floating body is neither translated nor rotated as a whole."""
         B, F = self._columns
         every = sparse.hstack([B, F], format="csc")
         K, right = every.T @ self.model.stiffness @ every, every.T @ forces

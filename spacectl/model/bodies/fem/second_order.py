@@ -28,7 +28,7 @@ __all__ = ["geometric_second", "warped_forces"]
 
 
 def warped_forces(model: Any, fields: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """``sum_j K_ij d2_ij`` for all pairs of shapes: (N, m m), j slowest; `fields` are displacement and rotation (n, 3, m)."""
+    """Return ``sum_j K_ij d2_ij`` for all pairs of shapes, (N, m m); `fields` are displacement, rotation (n, 3, m)."""
     K = sparse.coo_array(model.stiffness)
     row, column = K.coords
     i, j, component = model.dofs[row, 0], model.dofs[column, 0], model.dofs[column, 1]
@@ -52,7 +52,7 @@ def warped_forces(model: Any, fields: tuple[np.ndarray, np.ndarray]) -> np.ndarr
 
 
 def _rotations(model: Any, fields: tuple[np.ndarray, np.ndarray], couples: np.ndarray) -> np.ndarray:
-    """Rotations of the nodes; where a node has none, those of the best linear map of its neighbours."""
+    """Return the rotations of the nodes; where a node has none, those of the best linear map of its neighbours."""
     u, theta = fields[0], fields[1].copy()
     bare = np.all(model.index[:, 3:] < 0, axis=1)
     if not np.any(bare):
@@ -72,7 +72,7 @@ def _rotations(model: Any, fields: tuple[np.ndarray, np.ndarray], couples: np.nd
 def geometric_second(
     model: Any, about: np.ndarray, vectors: np.ndarray, given: Mapping[str, Any], what: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Second-order displacement and rotation of the nodes (n, 3, m, m) from geometric stiffness for unit acceleration fields."""
+    """Return second-order displacement and rotation (n, 3, m, m) from geometric stiffness for unit accelerations."""
     fields, values, places, turns = [], [], [], []
     X = model.nodes - about
     for name, matrix in given.items():

@@ -150,7 +150,7 @@ class ModalBody(ModalSources, FlexibleBody):
         return as_array(self.stiffness, (m, m), f"{self._what}: stiffness")
 
     def own_material(self) -> ModalPoints:
-        """The points with their shapes, as plain arrays."""
+        """Return the points with their shapes, as plain arrays."""
         optional = (self.slopes, self.second, self.second_slopes, self.rotary)
         plain = [None if item is None else np.asarray(item) for item in optional]
         return ModalPoints(np.asarray(self.points), np.asarray(self.masses), np.asarray(self.shapes), *plain)
@@ -161,12 +161,12 @@ class ModalBody(ModalSources, FlexibleBody):
         return np.asarray(self.stiffness)
 
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
-        """By the entries of the stiffness matrix, each together with its mirror image."""
+        """Return derivatives by the entries of the stiffness matrix, each together with its mirror image."""
         units = np.eye(self.n_modes**2).reshape(-1, self.n_modes, self.n_modes)
         return tuple(0.5 * (unit + unit.T) for unit in units) if key == "stiffness" else None
 
     def surface_mesh(self) -> SurfaceMesh:
-        """The points of its triangles with their shapes; without triangles, all material points."""
+        """Return the points of its triangles with their shapes; without triangles, all material points."""
         if self.triangles is None:
             return super().surface_mesh()
         used, triangles = np.unique(np.asarray(self.triangles).astype(int), return_inverse=True)

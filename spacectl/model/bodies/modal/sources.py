@@ -35,7 +35,7 @@ class ModalSources:
         damping: Any = 0.0,
         order: str = "consistent",
     ) -> Any:
-        """A thin shell as a flexible body: Kirchhoff-Love theory on its mid-surface, by Ritz's method.
+        """Make a flexible body from a thin shell: Kirchhoff-Love theory on its mid-surface, by Ritz's method.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class ModalSources:
         damping: Any = 0.0,
         order: str = "consistent",
     ) -> Any:
-        """A finite-element model as a flexible body, by Craig-Bampton reduction.
+        """Make a flexible body from a finite-element model by Craig-Bampton reduction.
 
         The body's frame is the root, with the axes of the model. Modal coordinates are the modes of the reduced model
         with the root held: as many as `modes` and six for each interface, scaled to a largest displacement of 1.

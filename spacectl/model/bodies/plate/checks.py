@@ -92,7 +92,7 @@ def check_stretchable(plate: Any) -> None:
 
 
 def move_frames(frames: tuple[Frame, ...], length: float, width: float) -> tuple[Frame, ...]:
-    """Frames of a plate of another size: those with the name of a place are there, others stay."""
+    """Move frames named after a place to that place of a plate of another size; others stay."""
     places = _places(length, width)
     return tuple(replace(item, at=places[item.name]) if item.name in places else item for item in frames)
 
@@ -109,7 +109,7 @@ def _places(length: float, width: float) -> dict[str, tuple[float, float, float]
 
 
 def plate_frames(plate: Any) -> tuple[Frame, ...]:
-    """Frames with named places resolved, and ``"tip"`` in the middle of the edge x = length."""
+    """Return the frames with named places resolved, and ``"tip"`` in the middle of the edge x = length."""
     what, places = f"Plate '{plate.name}'", _places(plate.length, plate.width)
     given = []
     for item in (plate.frames,) if isinstance(plate.frames, (str, Frame)) else plate.frames:

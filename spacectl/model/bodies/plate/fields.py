@@ -22,7 +22,7 @@ class PlateFields(Damped):
     membrane: int
 
     def changed(self, **changes: Any) -> Any:
-        """The plate with other values of fields; frames with the name of a place move with length and width."""
+        """Return the plate with other values of fields; frames named after a place move with length and width."""
         if {"length", "width"} & set(changes):
             check_stretchable(self)
             size = [
@@ -32,7 +32,7 @@ class PlateFields(Damped):
         return replace(self, **changes)  # type: ignore[type-var]
 
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
-        """By E, or by a bending stiffness of plates without membrane shapes: shapes do not depend on their size."""
+        """Return derivatives by E, or by the bending stiffness without membrane shapes: shapes do not depend on it."""
         is_scale = {
             "E": self.bending_stiffness is None and self.stretch_stiffness is None,
             "bending_stiffness": self.bending_stiffness is not None and not self.membrane,

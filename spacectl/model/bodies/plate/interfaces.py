@@ -42,14 +42,14 @@ class PlateInterfaces(Interfaced):
         return ", ".join(f"{key}={n}" for key, n in counts.items() if n and getattr(self, key))
 
     def _interface_names(self, directions: tuple[str, ...]) -> list[str]:
-        """Interfaces and their directions, displacements before rotations: ``"tip.z"``."""
+        """Return the interfaces and their directions, displacements before rotations: ``"tip.z"``."""
         found = self.interface_directions
         return [
             f"{name}.{key}" for key in directions for name in found if name != ROOT_INTERFACE and key in found[name]
         ]
 
     def _interface_rows(self, names: list[str], x_y: Any) -> np.ndarray:
-        """Displacements at the interfaces of the fields that `x_y` gives at places; rotations times the length."""
+        """Return displacements at the interfaces of the fields `x_y(places)`; rotations are multiplied by the length."""
         rows = [np.zeros((0, x_y(np.zeros(1), np.zeros(1)).size))]
         places = {frame.name: np.asarray(frame.at)[:2, None] for frame in self.frames}
         for name in names:
@@ -94,7 +94,7 @@ class PlateInterfaces(Interfaced):
         return found
 
     def _peaks(self, space: RitzSpace, modes: np.ndarray) -> np.ndarray:
-        """Largest displacement of each shape, with its sign."""
+        """Return the largest displacement of each shape, with its sign."""
         x, y = self._grid(21)
         values = space.trial(x, y).combine(modes).value
         size = np.linalg.norm(values, axis=1)
@@ -102,6 +102,6 @@ class PlateInterfaces(Interfaced):
         return np.array([values[i, :, k][np.argmax(np.abs(values[i, :, k]))] for k, i in enumerate(at)])
 
     def _grid(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Evenly spaced points, the last edge first so that the tip has the sign of a shape."""
+        """Return evenly spaced points, the last edge first so that the tip has the sign of a shape."""
         x, y = np.meshgrid(*(np.linspace(high, low, n) for low, high in self._flat.ranges), indexing="ij")
         return x.ravel(), y.ravel()

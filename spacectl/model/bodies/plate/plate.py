@@ -206,7 +206,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return None, None if modes is None else modes / self._peaks(self._stretching, modes)
 
     def _first(self, x: np.ndarray, y: np.ndarray) -> Fields:
-        """First-order fields of all shapes at places (x, y)."""
+        """Return the first-order fields of all shapes at places (x, y)."""
         bending, membrane = self._coefficients
         if bending is not None:
             fields = self._bending.trial(x, y).combine(bending)
@@ -223,7 +223,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return self._stretching.second_order(u), self._bending.second_order(u) if self.membrane else None
 
     def _second(self, x: np.ndarray, y: np.ndarray) -> Fields:
-        """Second-order displacement of all pairs at places (x, y), as columns."""
+        """Return the second-order displacement of all pairs at places (x, y), as columns."""
         stretch, bend = self._second_coefficients
         fields = self._stretching.trial(x, y).combine(stretch)
         if bend is None:
@@ -232,7 +232,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return Fields(fields.value + across.value, fields.first + across.first, fields.second + across.second)
 
     def _all(self, x: np.ndarray, y: np.ndarray) -> tuple[Geometry, Fields, np.ndarray, np.ndarray, np.ndarray]:
-        """Geometry, first-order fields, slopes Psi, and G, H at places (x, y)."""
+        """Return the geometry, first-order fields, slopes Psi, and G, H at places (x, y)."""
         geometry, u = self._flat.geometry(x, y), self._first(x, y)
         n, m = len(x), u.size
         if self.shortening == "line":
@@ -242,7 +242,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return geometry, u, geometry.turn(u), -v.value.reshape(n, 3, m, m), geometry.turn2(u, v)
 
     def own_material(self) -> ModalPoints:
-        """Quadrature points of the plate with their shapes."""
+        """Return the quadrature points of the plate with their shapes."""
         geometry, u, Psi, G, H = self._all(*self._stretching.places[:2])
         weights = self._stretching.weights
         rotary = self.section.rotary * weights[:, None, None] * np.diag([1.0, 1.0, 0.0])
@@ -255,7 +255,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return strain_energy(self._flat.geometry(x, y), self._first(x, y), self.section, self._stretching.weights)
 
     def theory_error(self, eta: np.ndarray) -> np.ndarray:
-        """Also the energy of stretch that bending to a surface which cannot be developed causes and the model leaves out."""
+        """Include the neglected energy of stretch that bending to a non-developable surface causes."""
         pairs = np.einsum("tj,tk->tjk", eta, eta).reshape(len(eta), -1)
         left_out = np.einsum("tp,pq,tq->t", pairs, self._neglected, pairs) / 8.0
         energy = 0.5 * np.einsum("tj,jk,tk->t", eta, self.elasticity, eta)
@@ -270,11 +270,11 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         )
 
     def load_weights(self, density: Any) -> np.ndarray:
-        """A load per area, integrated over the quadrature points."""
+        """Integrate a load per area over the quadrature points."""
         return self._stretching.weights * np.asarray(density, dtype=float)
 
     def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
-        """Shapes at a place on the plate, or off it along z (carried by the slice)."""
+        """Return the shapes at a place on the plate, or off it along z (carried by the slice)."""
         low, high = (np.array([span[k] for span in self._flat.ranges]) for k in (0, 1))
         slack = 1e-9 * (high - low)
         if np.any(position[:2] < low - slack) or np.any(position[:2] > high + slack):
@@ -283,7 +283,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return FrameShapes(u.value[0], Psi[0], G[0], H[0]).carried(np.array([0.0, 0.0, position[2]]))
 
     def surface_mesh(self) -> SurfaceMesh:
-        """A grid of 17 x 17 points on the plate with their shapes, joined by triangles."""
+        """Return a grid of 17 x 17 points on the plate with their shapes, joined by triangles."""
         x, y = self._grid(17)
         geometry, u, Psi, G, H = self._all(x, y)
         moved = self.from_root(geometry.X, FrameShapes(u.value, Psi, G, H))

@@ -40,7 +40,7 @@ class Flat(Surface):
 
 
 def beam_functions(span: tuple[float, float], ends: tuple[str, str], n: int) -> PolynomialFamily:
-    """The first `n` modes of a uniform beam on a range, rigid motions first where its ends allow them; largest value 1."""
+    """Return the first `n` modes of a uniform beam on a range, rigid motions first if allowed; largest value 1."""
     length = span[1] - span[0]
     kinds = (_BEAM_END[ends[0]], _BEAM_END[ends[1]])
     x = Legendre([0.0, 1.0], [0.0, length])  # -1 to 1
@@ -59,7 +59,7 @@ def beam_functions(span: tuple[float, float], ends: tuple[str, str], n: int) -> 
 
 
 def lowest_products(flat: Flat, families: Any, section: Section, n: int) -> list[tuple[int, int]]:
-    """The `n` products of beam functions with the lowest Rayleigh quotients, rigid motions left out: pairs (i, j)."""
+    """Return the `n` products (i, j) of beam functions with the lowest Rayleigh quotients, without rigid motions."""
     nodes = [gauss(span, _degree(family) + 2) for span, family in zip(flat.ranges, families, strict=True)]
     (x, wx), (y, wy) = nodes
     S, T = (part.ravel() for part in np.meshgrid(x, y, indexing="ij"))
@@ -78,7 +78,7 @@ def _degree(family: PolynomialFamily) -> int:
 
 
 def line_shortening(sample: Any, places: np.ndarray, origin: tuple[float, float], nodes: int) -> np.ndarray:
-    """G of 003 Eq 5.34: ``int (phi_2j,1 phi_2k,1 + phi_3j,1 phi_3k,1) dx`` and its twin along y, (n, 3, m, m).
+    """Return G: ``int (phi_2j,1 phi_2k,1 + phi_3j,1 phi_3k,1) dx`` and the same along y (Sadigh 1995, Eq 5.34).
 
     Integrals run along lines of x and of y from `origin`; `sample(x, y)` gives the first-order `Fields`.
     """

@@ -24,7 +24,7 @@ class Family:
         raise NotImplementedError
 
     def table(self, x: np.ndarray) -> np.ndarray:
-        """Values, first and second derivatives at places x: (3, n, size)."""
+        """Return the values, first and second derivatives at places x: (3, n, size)."""
         raise NotImplementedError
 
 
@@ -77,19 +77,19 @@ class FourierFamily(Family):
 
 
 def legendre_family(span: tuple[float, float], size: int) -> PolynomialFamily:
-    """Legendre polynomials of degree 0 to size - 1 on a range."""
+    """Return the Legendre polynomials of degree 0 to size - 1 on a range."""
     return PolynomialFamily(tuple(Legendre.basis(k, list(span)) for k in range(size)))
 
 
 def gauss(span: tuple[float, float], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss nodes and weights on a range."""
+    """Return the Gauss nodes and weights on a range."""
     low, high = span
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return low + 0.5 * (high - low) * (nodes + 1.0), 0.5 * (high - low) * weights
 
 
 def rule(span: tuple[float, float], size: int, closed: bool, least: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights for products of three functions out of `size`: Gauss, or evenly spaced where the range is closed."""
+    """Return nodes and weights for products of three of `size` functions: Gauss, or evenly spaced on a closed range."""
     if not closed:
         return gauss(span, max(least, size + 8))
     n = 2 * size
@@ -99,7 +99,7 @@ def rule(span: tuple[float, float], size: int, closed: bool, least: int = 0) -> 
 def product_table(
     families: tuple[Family, Family], s: np.ndarray, t: np.ndarray, pairs: Sequence[tuple[int, int]] | None = None
 ) -> np.ndarray:
-    """Products f_i(s) g_j(t) at places (s, t): value, d/ds, d/dt, d2/ds2, d2/dsdt, d2/dt2; shape (6, n, size).
+    """Return products f_i(s) g_j(t) at (s, t): value, d/ds, d/dt, d2/ds2, d2/dsdt, d2/dt2; shape (6, n, size).
 
     All products, i slowest, or those of `pairs` (i, j).
     """

@@ -31,7 +31,7 @@ class Fields:
 
     @staticmethod
     def along(table: np.ndarray, axes: tuple[int, ...]) -> Fields:
-        """Scalar functions (6, n, k) as displacements along each of the coordinate `axes`, one block of columns each."""
+        """Use scalar functions (6, n, k) as displacements along each of the coordinate `axes`, one block of columns each."""
         n, k = table.shape[1:]
         full = np.zeros((6, n, 3, k * len(axes)))
         for block, axis in enumerate(axes):
@@ -39,11 +39,11 @@ class Fields:
         return Fields(full[0], full[1:3].transpose(1, 0, 2, 3), full[3:].transpose(1, 0, 2, 3))
 
     def combine(self, coefficients: np.ndarray) -> Fields:
-        """Sums of the columns: coefficients (k, m)."""
+        """Return the sums of the columns: coefficients (k, m)."""
         return Fields(self.value @ coefficients, self.first @ coefficients, self.second @ coefficients)
 
     def beside(self, other: Fields) -> Fields:
-        """The columns of both."""
+        """Return the columns of both."""
         pairs = ((self.value, other.value), (self.first, other.first), (self.second, other.second))
         return Fields(*(np.concatenate(pair, axis=-1) for pair in pairs))
 
@@ -92,7 +92,7 @@ class Geometry:
         return np.stack([first, np.cross(self.normal, first)], axis=1)
 
     def _orthonormal(self, tensor: np.ndarray) -> np.ndarray:
-        """Covariant components (n, 3, ...) for ss, st, tt as (11, 22, 2 x 12) in the orthonormal axes."""
+        """Transform covariant components (n, 3, ...) for ss, st, tt to (11, 22, 2 x 12) in the orthonormal axes."""
         T = np.einsum("nix,nax->nia", self.axes, self.dual)
         ss, st, tt = tensor[:, 0], tensor[:, 1], tensor[:, 2]
 
@@ -105,29 +105,29 @@ class Geometry:
         return np.stack([entry(0, 0), entry(1, 1), 2.0 * entry(0, 1)], axis=1)
 
     def stretch(self, u: Fields) -> np.ndarray:
-        """Membrane strain, first order: (n, 3, k)."""
+        """Return the membrane strain, first order: (n, 3, k)."""
         g = np.einsum("nax,nbxk->nabk", self.tangents, u.first)
         return self._orthonormal(np.stack([g[:, 0, 0], 0.5 * (g[:, 0, 1] + g[:, 1, 0]), g[:, 1, 1]], axis=1))
 
     def bend(self, u: Fields) -> np.ndarray:
-        """Bending strain, first order: (n, 3, k)."""
+        """Return the bending strain, first order: (n, 3, k)."""
         return self._orthonormal(np.einsum("npxk,nx->npk", self._hessian(u), self.normal))
 
     def _hessian(self, u: Fields) -> np.ndarray:
-        """``D_ab = u,ab - Gamma^c_ab u,c``: (n, 3, 3, k)."""
+        """Return ``D_ab = u,ab - Gamma^c_ab u,c``: (n, 3, 3, k)."""
         return u.second - np.einsum("npc,ncxk->npxk", self._christoffel, u.first)
 
     def tilt(self, u: Fields) -> np.ndarray:
-        """First-order change of the normal n1: (n, 3, k)."""
+        """Return the first-order change of the normal n1: (n, 3, k)."""
         return -np.einsum("nax,naik,ni->nxk", self.dual, u.first, self.normal)
 
     def stretch2(self, u: Fields) -> np.ndarray:
-        """Second-order membrane strain of pairs of fields, ``1/2 eta' (.) eta``: (n, 3, k, k)."""
+        """Return the second-order membrane strain of pairs of fields, ``1/2 eta' (.) eta``: (n, 3, k, k)."""
         ss, st, tt = (np.einsum("nxj,nxk->njk", u.first[:, a], u.first[:, b]) for a, b in ((0, 0), (0, 1), (1, 1)))
         return self._orthonormal(np.stack([ss, 0.5 * (st + st.swapaxes(1, 2)), tt], axis=1))
 
     def bend2(self, u: Fields) -> np.ndarray:
-        """Second-order bending strain of pairs of fields, ``1/2 eta' (.) eta``: (n, 3, k, k)."""
+        """Return the second-order bending strain of pairs of fields, ``1/2 eta' (.) eta``: (n, 3, k, k)."""
         tilt = self.tilt(u)
         mixed = np.einsum("npxj,nxk->npjk", self._hessian(u), tilt)
         b = np.einsum("npx,nx->np", self.curvature, self.normal)
@@ -135,16 +135,16 @@ class Geometry:
         return self._orthonormal(mixed + mixed.swapaxes(2, 3) - b[:, :, None, None] * square[:, None])
 
     def _gradient(self, u: Fields) -> np.ndarray:
-        """``F1 = u,a (x) a^a + n1 (x) a_3``: (n, 3, 3, k)."""
+        """Return ``F1 = u,a (x) a^a + n1 (x) a_3``: (n, 3, 3, k)."""
         F = np.einsum("naik,naj->nijk", u.first, self.dual)
         return F + np.einsum("nik,nj->nijk", self.tilt(u), self.normal)
 
     def turn(self, u: Fields) -> np.ndarray:
-        """Rotation vector of the slice (polar decomposition), first order: (n, 3, k)."""
+        """Return the rotation vector of the slice (polar decomposition), first order: (n, 3, k)."""
         return _axial(self._gradient(u))
 
     def turn2(self, u: Fields, v: Fields) -> np.ndarray:
-        """Second-order rotation vector of pairs of fields u with their second-order displacement v, (n, 3, k, k).
+        """Return the second-order rotation vector of pairs of fields u with second-order displacement v, (n, 3, k, k).
 
         ``theta2~ = skew F2 - 1/2 (w e + e w)``, F1 = e + w symmetric and skew; v holds the pairs (j, k) as columns, j slowest.
         """
@@ -158,7 +158,7 @@ class Geometry:
         return _axial(F2 - mixed)
 
     def _tilt2(self, u: Fields, v: Fields) -> np.ndarray:
-        """Second-order change of the normal for pairs: (n, 3, k, k)."""
+        """Return the second-order change of the normal for pairs: (n, 3, k, k)."""
         n, k = u.value.shape[0], u.size
         tilt = self.tilt(u)
         along = np.einsum("nxj,ncxk->ncjk", tilt, u.first)
@@ -169,5 +169,5 @@ class Geometry:
 
 
 def _axial(F: np.ndarray) -> np.ndarray:
-    """Axial vector of the skew part of matrices (n, 3, 3, ...)."""
+    """Return the axial vector of the skew part of matrices (n, 3, 3, ...)."""
     return 0.5 * np.stack([F[:, 2, 1] - F[:, 1, 2], F[:, 0, 2] - F[:, 2, 0], F[:, 1, 0] - F[:, 0, 1]], axis=1)

@@ -17,7 +17,7 @@ __all__ = ["SurfaceFunction", "family_on"]
 
 
 def family_on(span: tuple[float, float], size: int, closed: bool) -> Family:
-    """Legendre polynomials on a range, or Fourier functions where it closes on itself; about `size` of them."""
+    """Return about `size` Legendre polynomials on a range, or Fourier functions where it closes on itself."""
     return FourierFamily(span[0], span[1] - span[0], size // 2) if closed else legendre_family(span, size)
 
 
@@ -47,7 +47,7 @@ class SurfaceFunction:
             raise ModelError("surface function: expected ascending ranges and coefficients of shape (p, q, k)")
 
     def table(self, s: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Value and derivatives by s, t, ss, st, tt at places (s, t): (6, n, k)."""
+        """Return the value and derivatives by s, t, ss, st, tt at places (s, t): (6, n, k)."""
         p, q, k = self.coefficients.shape
         spans: Any = [tuple(map(float, span)) for span in np.asarray(self.ranges)]
         families = (family_on(spans[0], p, self.closed[0]), family_on(spans[1], q, self.closed[1]))
@@ -61,7 +61,7 @@ class SurfaceFunction:
         closed: tuple[bool, bool] = (False, False),
         size: int = 25,
     ) -> SurfaceFunction:
-        """A user's function of (s, t), after checking that it is finite and smooth (met to 1e-8)."""
+        """Fit a user's function of (s, t); raise `ModelError` unless it is finite and smooth (residual below 1e-8)."""
         families = [family_on(span, size, is_closed) for span, is_closed in zip(ranges, closed, strict=True)]
         nodes = [_nodes(span, 2 * size, is_closed) for span, is_closed in zip(ranges, closed, strict=True)]
         try:
@@ -89,6 +89,6 @@ class SurfaceFunction:
 
 
 def _nodes(span: tuple[float, float], n: int, closed: bool) -> np.ndarray:
-    """Places where the function is sampled: evenly spaced if closed, else Chebyshev's."""
+    """Return the places where the function is sampled: evenly spaced if closed, else Chebyshev's."""
     share = np.arange(n) / n if closed else 0.5 * (1.0 - np.cos(np.pi * (np.arange(n) + 0.5) / n))
     return span[0] + (span[1] - span[0]) * share

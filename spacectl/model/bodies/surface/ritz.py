@@ -41,7 +41,7 @@ class Section:
 
 
 def isotropic_section(stretch: float, bend: float, nu: float, mass: float, rotary: float) -> Section:
-    """Section of an isotropic plate: ``stretch = E h / (1 - nu^2)``, ``bend = E h^3 / 12 (1 - nu^2)``."""
+    """Return the section of an isotropic plate: ``stretch = E h / (1 - nu^2)``, ``bend = E h^3 / 12 (1 - nu^2)``."""
     C = np.array([[1.0, nu, 0.0], [nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - nu)]])
     return Section(stretch * C, bend * C, mass, rotary)
 
@@ -60,7 +60,7 @@ class Surface:
         return False, False
 
     def geometry(self, s: np.ndarray, t: np.ndarray) -> Geometry:
-        """The surface at places (s, t)."""
+        """Return the surface at places (s, t)."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ class RitzSpace:
     nodes: int = 0
 
     def trial(self, s: np.ndarray, t: np.ndarray) -> Fields:
-        """All products at places (s, t), without edge conditions."""
+        """Return all products at places (s, t), without edge conditions."""
         return Fields.along(product_table(self.families, s, t), self.axes)
 
     @cached_property
@@ -128,7 +128,7 @@ class RitzSpace:
         return Q[:, int(np.sum(diagonal > 1e-11 * diagonal[0])) :]
 
     def _edge_rows(self) -> np.ndarray:
-        """Conditions at the edges, tested with the functions along the edge."""
+        """Return the conditions at the edges, tested with the functions along the edge."""
         rows = [np.zeros((0, self._trial.size))]
         for k, edge in enumerate(self.edges):
             side, end = divmod(k, 2)
@@ -184,7 +184,7 @@ class RitzSpace:
         return c @ vectors[:, squares < 1e-9 * np.trace(mean)]
 
     def modes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Squared frequencies and coefficients of the `n` lowest elastic modes, by 1 / (omega^2 + shift)."""
+        """Return squared frequencies and coefficients of the `n` lowest elastic modes, by 1 / (omega^2 + shift)."""
         _, _, K, M, _ = self._matrices
         shift = 1e-8 * np.trace(K) / np.trace(M)
         skip = self.rigid.shape[1]
@@ -194,8 +194,10 @@ class RitzSpace:
         return squares, self.basis @ vectors[:, ::-1][:, skip:]
 
     def interface_modes(self, n: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients (k, n) of static shapes and fixed-interface modes, and their modal masses; rows (m, k) are displacements
-        of the trial functions at the interfaces."""
+        """Return coefficients (k, n) of static shapes and fixed-interface modes, and their modal masses.
+
+        `rows` (m, k) are displacements of the trial functions at the interfaces.
+        """
         _, _, K, M, _ = self._matrices
         found = interface_basis(K, M, rows @ self.basis, n)
         return self.basis @ found.coefficients, found.mass
@@ -203,7 +205,7 @@ class RitzSpace:
     def compliances(
         self, names: list[str], rows: np.ndarray, model_rows: np.ndarray, model_K: np.ndarray
     ) -> tuple[Compliance, ...]:
-        """Static compliance at the interfaces, of all trial functions and of the model's shapes."""
+        """Return the static compliance at the interfaces, of all trial functions and of the model's shapes."""
         none = np.zeros((len(rows), 0))
         return static_compliances(names, self._matrices[2], rows @ self.basis, none, model_rows, model_K)
 
@@ -217,7 +219,7 @@ class RitzSpace:
         return found
 
     def second_order(self, u: Fields) -> np.ndarray:
-        """Coefficients of the displacements of least energy for all pairs of shapes u at the nodes: (k, m m), j slowest."""
+        """Return coefficients (k, m m) of the displacements of least energy for all pairs of shapes u, j slowest."""
         E, K, *_ = self._matrices
         w, section, n = self.weights, self.section, len(self.weights)
         stretch2, bend2 = (part(u).reshape(n, 3, -1) for part in (self.geometry.stretch2, self.geometry.bend2))
@@ -233,7 +235,7 @@ class RitzSpace:
 
 
 def neglected_energy(geometry: Geometry, u: Fields, v: Fields, section: Section, weights: np.ndarray) -> np.ndarray:
-    """Energy of the strains that second-order displacements v leave of the shapes u, ``1/8 p' (.) p`` of pairs p: (m m, m m)."""
+    """Return the strain energy ``1/8 p' (.) p`` of pairs p that second-order displacements v leave over: (m m, m m)."""
     n = len(weights)
     stretch = geometry.stretch(v) + geometry.stretch2(u).reshape(n, 3, -1)
     bend = geometry.bend(v) + geometry.bend2(u).reshape(n, 3, -1)
@@ -241,12 +243,12 @@ def neglected_energy(geometry: Geometry, u: Fields, v: Fields, section: Section,
 
 
 def strain_energy(geometry: Geometry, u: Fields, section: Section, weights: np.ndarray) -> np.ndarray:
-    """Stiffness matrix of fields: ``int E' A E + K' D K``, (k, k)."""
+    """Return the stiffness matrix of fields: ``int E' A E + K' D K``, (k, k)."""
     return _gram(geometry.stretch(u), section.membrane, weights) + _gram(geometry.bend(u), section.bending, weights)
 
 
 def _gram(field: np.ndarray, C: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """``int field' C field`` for fields (n, 3, k)."""
+    """Return ``int field' C field`` for fields (n, 3, k)."""
     left = np.einsum("ab,nbk,n->nak", C, field, weights, optimize=True)
     n, three, k = field.shape
     return field.reshape(n * three, k).T @ left.reshape(n * three, k)

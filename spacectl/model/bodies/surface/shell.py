@@ -36,7 +36,7 @@ def shell_data(
     root: Any,
     frames: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Fields of the `ModalBody` (all but name, damping and order)."""
+    """Return the fields of the `ModalBody` (all but name, damping and order)."""
     if not isinstance(surface, SurfacePatch):
         raise ModelError(f"{what}: surface is a {type(surface).__name__}, expected a SurfacePatch")
     section = _section(thickness, E, nu, density, rotary, what)
@@ -125,7 +125,7 @@ def _space(surface: SurfacePatch, section: Section, edges: Any, terms: Any, what
 
 
 def _peaks(values: np.ndarray) -> np.ndarray:
-    """Largest displacement of each shape, with the sign of its largest component."""
+    """Return the largest displacement of each shape, with the sign of its largest component."""
     flat = values.reshape(-1, values.shape[2])
     found: np.ndarray = flat[np.argmax(np.abs(flat), axis=0), np.arange(flat.shape[1])]
     return found
@@ -140,5 +140,5 @@ def _seat(surface: SurfacePatch, name: str, at: Any, what: str) -> tuple[float, 
 
 
 def _hub(root: Any, m: int) -> tuple[np.ndarray, ...]:
-    """A point without mass that does not move: what the held edges are fixed to."""
+    """Return a massless point that does not move, to which the held edges are fixed."""
     return np.asarray(root)[None], *(np.zeros((1, 3, *(m,) * k)) for k in (1, 1, 2, 2))

@@ -33,7 +33,7 @@ def assemble_shell(
     nu: float = 0.3,
     total_mass: float | None = None,
 ) -> FemModel:
-    """Finite-element model of a thin shell from a triangle mesh of its mid-surface, for `ModalBody.from_fem`.
+    """Assemble a finite-element model of a thin shell from a triangle mesh, for `ModalBody.from_fem`.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def assemble_shell(
 
 
 def _local(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Axes of the triangles as rows (k, 3, 3), their corners in the plane (k, 3, 2), areas."""
+    """Return axes of the triangles as rows (k, 3, 3), their corners in the plane (k, 3, 2), areas."""
     a, b = P[:, 1] - P[:, 0], P[:, 2] - P[:, 0]
     normal = np.cross(a, b)
     twice = np.linalg.norm(normal, axis=1)
@@ -104,7 +104,7 @@ def _local(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _stiffness(p: np.ndarray, area: np.ndarray, h: np.ndarray, E: float, nu: float) -> np.ndarray:
-    """In local axes, 18 rows: displacement and rotation of each corner."""
+    """Return the stiffness in local axes, 18 rows: displacement and rotation of each corner."""
     section = isotropic_section(1.0, 1.0, nu, 0.0, 0.0).membrane
     stretch, bend = _quadratic(p)
     K = np.zeros((len(p), 18, 18))
@@ -120,7 +120,7 @@ def _stiffness(p: np.ndarray, area: np.ndarray, h: np.ndarray, E: float, nu: flo
 
 
 def _quadratic(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Displacement in the plane and slopes (-w_x, -w_y) at six nodes from the 18 rows: (k, 6, 2, 18) each."""
+    """Return in-plane displacement and slopes (-w_x, -w_y) at six nodes from the 18 rows: (k, 6, 2, 18) each."""
     u, beta = np.zeros((len(p), 6, 2, 18)), np.zeros((len(p), 6, 2, 18))
     for c in range(3):
         u[:, c, 0, 6 * c] = u[:, c, 1, 6 * c + 1] = 1.0
@@ -143,7 +143,7 @@ def _quadratic(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _gradients(p: np.ndarray, area: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Gradients of the six quadratic functions at area coordinates `share`: (k, 6, 2)."""
+    """Return the gradients of the six quadratic functions at area coordinates `share`: (k, 6, 2)."""
     linear = np.stack([_edge(p, i) for i in range(3)], axis=1) / (2.0 * area)[:, None, None]
     corner = (4.0 * share - 1.0)[None, :, None] * linear
     sides = [4.0 * (share[i] * linear[:, j] + share[j] * linear[:, i]) for i, j in _SIDES]
@@ -151,13 +151,13 @@ def _gradients(p: np.ndarray, area: np.ndarray, share: np.ndarray) -> np.ndarray
 
 
 def _edge(p: np.ndarray, i: int) -> np.ndarray:
-    """Normal of the side opposite corner i times its length, pointing inwards."""
+    """Return the normal of the side opposite corner i times its length, pointing inwards."""
     a, b = p[:, (i + 1) % 3], p[:, (i + 2) % 3]
     return np.stack([a[:, 1] - b[:, 1], b[:, 0] - a[:, 0]], axis=1)
 
 
 def _tie(p: np.ndarray, area: np.ndarray) -> np.ndarray:
-    """Mean rotation about the normal less that of the linear displacements, as a row (k, 18)."""
+    """Return the mean rotation about the normal minus that of the linear displacements, as a row (k, 18)."""
     row = np.zeros((len(p), 18))
     for c in range(3):
         gradient = _edge(p, c) / (2.0 * area)[:, None]
@@ -168,7 +168,7 @@ def _tie(p: np.ndarray, area: np.ndarray) -> np.ndarray:
 
 
 def _mass(area: np.ndarray, h: np.ndarray, rho: float) -> np.ndarray:
-    """Of linear displacements, a quarter lumped (which balances the error of bending), and rotary inertia at the corners."""
+    """Return the mass of linear displacements, a quarter lumped (to balance the error of bending), with rotary inertia."""
     M = np.zeros((len(area), 18, 18))
     for a in range(3):
         for i in range(3):

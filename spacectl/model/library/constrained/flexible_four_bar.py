@@ -18,7 +18,7 @@ __all__ = ["flexible_four_bar"]
 
 
 def flexible_four_bar() -> System:
-    """The four-bar with a flexible coupler (two bending shapes in its plane)."""
+    """Return the four-bar with a flexible coupler (two bending shapes in its plane)."""
     lengths, angles = bars()
     coupler = Beam(name="coupler", length=lengths[1], mass=2.5, EI=150.0, bending=("y",), modes=2, damping=0.01)
     crank, _, rocker = open_four_bar()

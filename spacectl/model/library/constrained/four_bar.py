@@ -12,7 +12,7 @@ __all__ = ["four_bar"]
 
 
 def four_bar() -> System:
-    """A planar four-bar linkage under gravity, driven at the crank; its last pin holds x and y: independent rows."""
+    """Return a planar four-bar linkage under gravity, driven at the crank; independent equations for its last pin."""
     pivot = (*PIVOTS[3], 0.0)
     return System(
         name="four-bar",

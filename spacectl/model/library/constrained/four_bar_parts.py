@@ -18,7 +18,7 @@ PIVOTS = np.array(
 
 
 def rod(name: str, length: float, mass: float, axis: str = "x") -> RigidBody:
-    """A uniform round rod along an axis from its origin to its frame ``"end"``, a twentieth as thick as long."""
+    """Return a uniform round rod along an axis, from its origin to its frame ``"end"``; length / 20 in diameter."""
     k = "xyz".index(axis)
     along, across = mass * (length / 40.0) ** 2 / 2.0, mass * (length**2 / 12.0 + (length / 40.0) ** 2 / 4.0)
     inertia = tuple(along if i == k else across for i in range(3))
@@ -27,13 +27,13 @@ def rod(name: str, length: float, mass: float, axis: str = "x") -> RigidBody:
 
 
 def bars() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Lengths [m] and directions [rad] of crank, coupler and rocker (towards its root)."""
+    """Return the lengths [m] and directions [rad] of crank, coupler and rocker (towards its root)."""
     steps = np.diff(PIVOTS, axis=0)
     return tuple(np.hypot(*steps.T)), tuple(np.arctan2(steps[:, 1], steps[:, 0]))
 
 
 def open_four_bar() -> tuple[Part, ...]:
-    """The chain crank, coupler, rocker whose end lies at its fixed pivot when all angles are zero."""
+    """Return the chain crank, coupler, rocker whose end lies at its fixed pivot when all angles are zero."""
     lengths, angles = bars()
     parts, on, before = [], "world", 0.0
     for name, mass, length, angle in zip(("crank", "coupler", "rocker"), (1.0, 2.5, 1.5), lengths, angles, strict=True):

@@ -15,7 +15,7 @@ __all__ = ["momentum_flyer"]
 
 
 def momentum_flyer() -> System:
-    """A free-flyer with a two-joint arm whose momentum is held at zero by a rule (003 chapter 1, section 6.2)."""
+    """Return a free-flyer with a two-joint arm and a rule of zero momentum (Sadigh 1995, chapter 1, section 6.2)."""
     bus = RigidBody(name="bus", mass=60.0, inertia=(8.0, 10.0, 9.0), com=(0.0, 0.1, 0.0))
     return System(
         name="momentum flyer",

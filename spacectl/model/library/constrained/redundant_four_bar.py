@@ -13,7 +13,7 @@ __all__ = ["redundant_four_bar"]
 
 
 def redundant_four_bar() -> System:
-    """The same linkage closed by a bearing in space: five rows, of which three hold what the other pins hold anyway."""
+    """Return the four-bar closed by a spatial bearing: five equations, three of them implied by the other pins."""
     loop = Loop(name="bearing", b="rocker.end", at_a=(*PIVOTS[3], 0.0), joint=Revolute(axis="z"))
     return System(
         name="redundant four-bar",

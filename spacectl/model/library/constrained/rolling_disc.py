@@ -16,7 +16,7 @@ __all__ = ["rolling_disc"]
 
 
 def rolling_disc(*, radius: float = 0.3, mass: float = 2.0) -> System:
-    """A thin disc that rolls without slip on the horizontal plane z = 0; upright at rest, its axis along y.
+    """Return a thin disc that rolls without slip on the horizontal plane z = 0; upright at rest, its axis along y.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ __all__ = ["skate"]
 
 
 def skate(*, slope: float = 0.3) -> System:
-    """A plate on a knife edge through its centre of mass on an inclined plane: it cannot move sideways.
+    """Return a plate on a knife edge through its centre of mass on an inclined plane: it cannot move sideways.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ __all__ = ["slider_crank"]
 
 
 def slider_crank(*, offset: float = 0.15) -> System:
-    """A spatial slider-crank: pin, universal and ball joint in the tree, closed by a slide; one degree of freedom.
+    """Return a spatial slider-crank: pin, universal and ball joint in the tree, closed by a slide; one freedom.
 
     Parameters
     ----------

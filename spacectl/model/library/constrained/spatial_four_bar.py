@@ -17,7 +17,7 @@ __all__ = ["spatial_four_bar"]
 
 
 def spatial_four_bar() -> System:
-    """A spatial four-bar: crank about z, rocker about x, coupler with a universal and a ball joint; one freedom."""
+    """Return a spatial four-bar: crank about z, rocker about x, coupler on universal and ball joint; one freedom."""
     B, D = np.array([0.4, 0.0, 0.0]), np.array([1.0, 0.3, -0.2])
     R_rocker = rotation_about("x", -0.4)
     C = D + 0.9 * R_rocker[:, 2]

@@ -16,7 +16,7 @@ __all__ = ["two_arm_flyer"]
 
 
 def _arm(side: str, y: float) -> list[Part]:
-    """Two links, bent at the elbow, ahead of the base."""
+    """Return two links, bent at the elbow, ahead of the base."""
     shoulder = Universal(name=f"{side}_shoulder", first="z", second="y")
     upper, fore = rod(f"{side}_upper", 0.8, 6.0), rod(f"{side}_fore", 0.7, 4.0)
     elbow = Revolute(name=f"{side}_elbow", axis="y")
@@ -27,7 +27,7 @@ def _arm(side: str, y: float) -> list[Part]:
 
 
 def two_arm_flyer(*, rate: float = 1.1e-3) -> System:
-    """A free-flyer that holds a bar with two arms: rigidly in the left hand, by a ball joint in the right one.
+    """Return a free-flyer that grasps a bar with two arms: rigidly with the left, by a ball joint with the right.
 
     Parameters
     ----------

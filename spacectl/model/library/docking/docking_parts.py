@@ -28,7 +28,7 @@ def strut_length(A: np.ndarray, B: np.ndarray, height: float) -> float:
 
 
 def carrier(mass: float | None, inertia: Any, dock: float) -> Part:
-    """The carrier: fixed to the world, or free with its centre of mass 1.5 m behind the base of the mechanism."""
+    """Return the carrier: fixed to the world, or free with its centre of mass 1.5 m behind the mechanism's base."""
     moving = 1.0 if mass is None else mass
     given = tuple(0.4 * moving * np.ones(3)) if inertia is None else inertia
     com = (0.0, 0.0, 0.0) if mass is None else (0.0, 0.0, -1.5)

@@ -31,7 +31,7 @@ def docking_probe(
     base_mass: float | None = None,
     base_inertia: Any = None,
 ) -> System:
-    """A docking probe in a gimbal whose tilt is carried by legs R1-R2-R3, each driven by a strut: nested loops.
+    """Return a docking probe in a gimbal supported by legs R1-R2-R3, each driven by a strut: nested loops.
 
     The sleeve tilts in a gimbal (``"gimbal.first"``, ``"gimbal.second"``) and the probe slides in it (``"probe"``): three
     independent freedoms. Each leg is a crank (``"crank1"``) and a link on a universal joint (``"link1"``), closed by a ball
@@ -86,7 +86,7 @@ def docking_probe(
 
 
 def _crank_leg(k: int, angle: float, mass: float) -> tuple[list[Part], list[Any]]:
-    """Crank, link and strut in the radial plane at an angle about z, and the loops that close them."""
+    """Return crank, link and strut in the radial plane at an angle about z, and the loops that close them."""
     c, s = np.cos(angle), np.sin(angle)
     plane = np.array([[c, 0.0, s], [s, 0.0, -c], [0.0, 1.0, 0.0]])  # x outwards, y up, z across
     root, knee, ball, foot, pin = (

@@ -35,7 +35,7 @@ def docking_ring(
     base_inertia: Any = None,
     slider: str = "prismatic",
 ) -> System:
-    """A peripheral docking ring on six legs R2-P1-R3 (or R2-C2-R2), each with a drive, a spring and a damper.
+    """Return a peripheral docking ring on six legs R2-P1-R3 (or R2-C2-R2), each with a drive, a spring and a damper.
 
     The ring (independent branch, joint ``"ring"``, six freedoms against the base) is carried by legs of a tube on a
     universal joint ``"leg1.first"``, ``"leg1.second"``, a rod that slides in it (``"slide1"``) and a ball joint at the
@@ -107,7 +107,7 @@ def docking_ring(
 
 
 def _leg(k: int, B: np.ndarray, A: np.ndarray, mass: float, slider: str) -> list[Part]:
-    """Tube and rod from B on the base to A on the ring, in a frame whose z axis runs along the leg at rest."""
+    """Return tube and rod from B on the base to A on the ring; z of their frame is along the leg at rest."""
     length = float(np.linalg.norm(A - B))
     tube = rod(f"tube{k}", 0.6 * length, 2.0 * mass / 3.0, "z")
     inner = rod(f"rod{k}", 0.7 * length, mass / 3.0, "z")

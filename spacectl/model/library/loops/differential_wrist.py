@@ -18,7 +18,7 @@ __all__ = ["differential_wrist"]
 
 
 def differential_wrist(*, ratio: float = 6.0) -> System:
-    """A wrist driven through a bevel differential on a floating arm: equal motor turns pitch it, opposite ones roll it.
+    """Return a wrist with a bevel differential on a floating arm: equal motor angles pitch it, opposite ones roll it.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["five_bar"]
 
 
 def five_bar() -> System:
-    """A planar five-bar with two motors on a turntable: two freedoms in the loop, closed by a pin between the forearms."""
+    """Return a planar five-bar on a turntable: two freedoms in the loop, closed by a pin between the forearms."""
     table = RigidBody(name="table", mass=6.0, inertia=(0.3, 0.3, 0.5))
     lengths, angles = (0.35, 0.5), (1.9, 0.7)
     left = np.array([-0.1, 0.0]) + lengths[0] * np.array([np.cos(angles[0]), np.sin(angles[0])])

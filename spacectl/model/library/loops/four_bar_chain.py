@@ -24,13 +24,13 @@ _PIVOTS = {"left": (0.0, 0.0), "crank": (0.06, 0.42), "rocker": (0.52, 0.5), "ri
 
 
 def _bar(name: str, start: str, stop: str, mass: float) -> tuple[RigidBody, float]:
-    """A rod between two pivots of a window, and its direction."""
+    """Return a rod between two pivots of a window, and its direction."""
     step = np.subtract(_PIVOTS[stop], _PIVOTS[start])
     return rod(name, float(np.hypot(*step)), mass), float(np.arctan2(step[1], step[0]))
 
 
 def four_bar_chain(n: int = 2, *, flexible: bool = False, gravity: tuple[float, float, float] = DOWN) -> System:
-    """A mast of n four-bars, each on the coupler of the one before and turned a quarter against it; driven at the cranks.
+    """Return a mast of n four-bars, each on the coupler of the one before, rotated 90 degrees; driven at the cranks.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["geared_chain"]
 def geared_chain(
     n: int = 3, *, ratio: float = 20.0, twist: float = 0.5 * np.pi, gravity: tuple[float, float, float] = DOWN
 ) -> System:
-    """A chain of n links; each joint is driven by a motor on the link before, through a gear.
+    """Return a chain of n links; each joint is driven by a motor on the link before, through a gear.
 
     The rotors are bodies of their own, which spin about axes that move: their momentum couples to the links before.
 

@@ -21,7 +21,7 @@ __all__ = ["kept_chain"]
 
 
 def kept_chain(n: int = 2, *, flexible: bool = True) -> System:
-    """A chain of n segments of two links each whose second joint a motor keeps at twice the angle of the first (003 chapter 3).
+    """Return n segments of two links; a motor maintains each second joint at twice the angle of the first.
 
     Constraints that actuators keep, order N and flexible bodies together: what 003 section 9.2 leaves open.
 

@@ -14,7 +14,7 @@ __all__ = ["flexible_line_arm"]
 
 
 def flexible_line_arm() -> System:
-    """Two flexible links and a rigid hand whose tip the wrist keeps on the x axis (after 003 section 7.3.2)."""
+    """Return two flexible links and a hand; the wrist maintains its tip on the x axis (Sadigh 1995, section 7.3.2)."""
     beams = [
         Beam(name=f"link{i}", length=0.8, mass=2.51, EI=930.0, bending=("y",), modes=1, shapes="modes", damping=0.02)
         for i in (1, 2)

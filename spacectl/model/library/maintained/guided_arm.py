@@ -11,7 +11,7 @@ __all__ = ["guided_arm"]
 
 
 def guided_arm() -> System:
-    """A three-link arm with its tip on a rail (natural) whose last link keeps its direction by the wrist (artificial)."""
+    """Return an arm with its tip on a rail (natural) and the last link's direction maintained by the wrist."""
     parts = slender_links((1.0, 0.8, 0.5), (1.0, 0.9, 0.4), ("shoulder", "elbow", "wrist"))
     return System(
         name="guided arm",

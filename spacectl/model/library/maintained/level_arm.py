@@ -11,7 +11,7 @@ __all__ = ["level_arm"]
 
 
 def level_arm(*, kept: str = "artificial", mass: float = 1.0, length: float = 1.0) -> System:
-    """A two-link arm whose second link keeps its direction (003 Figure 3.1), by guides or by the elbow's torque.
+    """Return an arm whose second link keeps its direction, by guides or the elbow's torque (Sadigh 1995, Figure 3.1).
 
     Parameters
     ----------

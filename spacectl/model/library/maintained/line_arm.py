@@ -17,7 +17,7 @@ __all__ = ["line_arm"]
 def line_arm(
     *, kept: str = "artificial", mass: float = 1.0, length: float = 1.0, payload: float = 0.5, prescribed: str = "tip"
 ) -> System:
-    """A two-link arm that moves a point mass at its tip along the x axis (003 Figure 7.1), by the elbow's torque.
+    """Return an arm that moves a point mass along the x axis by the elbow's torque (Sadigh 1995, Figure 7.1).
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ __all__ = ["kept_by", "slender_links"]
 
 
 def slender_links(masses: tuple[float, ...], lengths: tuple[float, ...], joints: tuple[str, ...]) -> tuple[Part, ...]:
-    """Slender uniform links in the x-y plane, joints about z, each with a frame ``"tip"``."""
+    """Return the slender uniform links in the x-y plane, joints about z, each with a frame ``"tip"``."""
     parts, on = [], "world"
     for i, (mass, length, joint) in enumerate(zip(masses, lengths, joints, strict=True)):
         inertia, reach = mass * length**2 / 12.0, (length, 0.0, 0.0)

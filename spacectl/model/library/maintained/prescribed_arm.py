@@ -13,7 +13,7 @@ __all__ = ["prescribed_arm"]
 
 
 def prescribed_arm(*, by: str = "shoulder", rate: float = 0.7, amplitude: float = 0.4) -> System:
-    """A two-link arm whose first link follows ``amplitude (1 - cos(rate t))`` (003 section 3.4).
+    """Return an arm whose first link follows ``amplitude (1 - cos(rate t))`` (Sadigh 1995, section 3.4).
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ __all__ = ["chain"]
 
 
 def chain(n: int = 20) -> System:
-    """A chain of n revolute joints about x, y, z in turn, all driven, in free space: for long recursions."""
+    """Return a chain of n revolute joints about x, y, z in turn, all driven, in free space: for long recursions."""
     parts, on = [], "world"
     for i in range(n):
         link = RigidBody(name=f"link{i + 1}", mass=1.0 + 0.01 * i, inertia=(0.10, 0.12, 0.05), com=(0.1, 0.0, 0.25))

@@ -25,7 +25,7 @@ def free_flyer_arm(
     reach: float = 4.0,
     torque_limit: float = 200.0,
 ) -> System:
-    """A free-flying base with a seven-joint arm (roll-pitch-roll-pitch-roll-pitch-roll) and a payload at its end.
+    """Return a free-flying base with a seven-joint arm (roll-pitch-roll-pitch-roll-pitch-roll) and a payload at its end.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ __all__ = ["orbiting_body"]
 
 
 def orbiting_body(*, inertia: tuple[float, float, float] = (80.0, 120.0, 100.0), rate: float = 1e-3) -> System:
-    """A rigid body free in the frame of a circular orbit, with body torques about its axes."""
+    """Return a rigid body free in the frame of a circular orbit, with body torques about its axes."""
     body = RigidBody(name="body", mass=100.0, inertia=inertia)
     torques = tuple(BodyTorque(name=f"torque_{axis}", on="body", direction=axis) for axis in "xyz")
     return System(

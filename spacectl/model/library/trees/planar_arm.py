@@ -12,7 +12,7 @@ __all__ = ["planar_arm"]
 
 
 def planar_arm(*, lengths: tuple[float, ...] = (1.0, 1.0), mass: float = 1.0) -> System:
-    """A planar arm of uniform slender links in the x-y plane, all joints about z, in free space."""
+    """Return a planar arm of uniform slender links in the x-y plane, all joints about z, in free space."""
     parts, on, at = [], "world", 0.0
     for i, length in enumerate(lengths):
         inertia = mass * length**2 / 12.0

@@ -32,7 +32,7 @@ def retrieval_arm(
     payload_offset: float = 1.0,
     torque_limits: tuple[float, float, float] = (800.0, 800.0, 400.0),
 ) -> System:
-    """A planar three-joint arm on an orbiter that holds a satellite (003 section 8.3, Tables 8.1, 8.2, Figure 8.3).
+    """Return a planar three-joint arm on an orbiter that holds a satellite (Sadigh 1995, section 8.3, Tables 8.1, 8.2).
 
     The orbiter keeps its place and attitude in the orbit frame (x radial, y along track, z orbit normal), as the source
     assumes. Joints are ``shoulder``, ``elbow``, ``wrist``, relative angles about z; torques act between neighbours. Sensors:

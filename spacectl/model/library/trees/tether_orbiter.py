@@ -68,7 +68,7 @@ class TetherOrbiter:
     ABSOLUTE: ClassVar[Array] = Array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 1]])
 
     def system(self, length: float | Callable[..., Any], *, is_locked: bool = False) -> System:
-        """The system with a tether of given length [m], a number or a function of time (see `Tether`).
+        """Return the system with a tether of given length [m], a number or a function of time (see `Tether`).
 
         With `is_locked` the arm's joints are welded at the fixed point. The sensor ``"end"`` is the arm's end.
         """
@@ -92,23 +92,23 @@ class TetherOrbiter:
 
     @classmethod
     def coordinates(cls, angles: Any) -> dict[str, float]:
-        """Coordinates of the tree by name, from (pitch, shoulder, elbow, absolute angle of the tether) [rad]."""
+        """Return coordinates of the tree by name from (pitch, shoulder, elbow, absolute tether angle) [rad]."""
         return dict(
             zip(cls.JOINTS, np.linalg.solve(np.asarray(cls.ABSOLUTE), np.asarray(angles)).tolist(), strict=True)
         )
 
     @classmethod
     def absolute_angles(cls, x: Any) -> np.ndarray:
-        """Pitch, shoulder, elbow and absolute angle of the tether, shape (..., 4), of states, shape (..., 8) [rad]."""
+        """Return pitch, shoulder, elbow and absolute tether angle, shape (..., 4), of states, shape (..., 8) [rad]."""
         return np.asarray(x)[..., :4] @ np.asarray(cls.ABSOLUTE).T
 
     @classmethod
     def libration(cls, x: Any) -> np.ndarray:
-        """Angle of the tether from where it hangs at the fixed point, shape (...), of states, shape (..., 8) [rad]."""
+        """Return the tether angle relative to the fixed point, shape (...), of states, shape (..., 8) [rad]."""
         return np.asarray(cls.absolute_angles(x)[..., 3] - cls.FIXED_POINT[3])
 
     def _link(self, name: str) -> RigidBody:
-        """A uniform slender link."""
+        """Return a uniform slender link."""
         across = self.link_mass * self.link_length**2 / 12.0
         frame = Frame(name="end", at=(self.link_length, 0.0, 0.0))
         at = (0.5 * self.link_length, 0.0, 0.0)

@@ -14,7 +14,7 @@ __all__ = ["wheel_spacecraft"]
 
 
 def wheel_spacecraft() -> System:
-    """A spacecraft on its own orbit about the Earth with three wheels, two jets and an offset payload."""
+    """Return a spacecraft on its own orbit about the Earth with three wheels, two jets and an offset payload."""
     bus = RigidBody(
         name="bus",
         mass=400.0,
