@@ -47,7 +47,7 @@ _PUBLIC = {
     "core.figure": "Band Figure Line Panel Region",
     "core.labels": "Labels",
     "core.outcome": "Outcome Status",
-    "core.studies.printed": "Printed",
+    "core.studies.published": "Printed PublishedResult",
     "core.studies.report_panel": "ReportPanel Section",
     "core.studies.requirement": "Requirement parse_requirement",
     "core.shape": "Shape",

@@ -60,7 +60,7 @@ from spacectl.core.figure import Band as Band, Figure as Figure, Line as Line, P
 from spacectl.core.labels import Labels as Labels
 from spacectl.core.outcome import Outcome as Outcome, Status as Status
 from spacectl.core.shape import Shape as Shape
-from spacectl.core.studies.printed import Printed as Printed
+from spacectl.core.studies.published import Printed as Printed, PublishedResult as PublishedResult
 from spacectl.core.studies.report_panel import ReportPanel as ReportPanel, Section as Section
 from spacectl.core.studies.requirement import Requirement as Requirement, parse_requirement as parse_requirement
 from spacectl.core.studies.study import Study as Study, StudyResult as StudyResult

@@ -1,7 +1,7 @@
-"""The three ways a call can fail, the sentence that reports a failure, and warnings at the caller's line.
+"""Exceptions, the message about an unknown name, and warnings at the caller's line.
 
 A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`,
-which keeps whatever was finished before it.
+which holds the partial result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class SpacectlError(Exception):
 
 
 class ModelError(SpacectlError, ValueError):
-    """A description or an argument that cannot be right; the message names the part and the cure."""
+    """An invalid description or argument; the message names the part and the cure."""
 
 
 class ShapeError(ModelError):
@@ -68,15 +68,15 @@ def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:
     return f"unknown {kind} '{name}'{hint} There are: {listed}"
 
 
-def warn(message: str) -> None:
-    """Issue a warning that points at the line of the user's code that led here: the first frame outside the package.
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning at the line of the user's code that led here: the first frame outside the package.
 
-    Python shows a warning once for each place, so that the place must not be one of ours.
+    Python shows a warning once per place, so the place must not be inside the package.
     """
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Printed, Shape, Study, StudyResult
+from spacectl import ModelError, PublishedResult, Shape, Study, StudyResult
 
 from .clearance import Clearance, measure
 from .figures import draw_campaign, draw_map, draw_paths, draw_reactions
@@ -75,14 +75,15 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """What 000 says of its Figure 8; its data are not printed."""
     first, second = metrics["first_reaction_zero"], metrics["second_reaction_zero"]
     return (
-        Printed(what="first reaction is zero", source="000 section 5, Figure 8", printed=0.7, ours=first, unit="s", within=0.05,
-                remark="no data of the carrier are printed; the time is proportional to the tail-off, which is assumed"),
-        Printed(what="second reaction is zero", source="000 section 5, Figure 8", printed="later",
-                ours=f"{second - first:.3f} s later", holds=second > first, criterion="second time above the first"),
+        PublishedResult(what="first reaction is zero", source="000 section 5, Figure 8", printed=0.7, ours=first, unit="s",
+                        within=0.05,
+                        remark="no data of the carrier are printed; the time is proportional to the tail-off, which is assumed"),
+        PublishedResult(what="second reaction is zero", source="000 section 5, Figure 8", printed="later",
+                        ours=f"{second - first:.3f} s later", holds=second > first, criterion="second time above the first"),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import Figure, Line, ModelError, Panel, Printed, Study, StudyResult
+from spacectl import Figure, Line, ModelError, Panel, PublishedResult, Study, StudyResult
 
 from . import constants
 from .histories import growth, run_beam
@@ -219,7 +219,7 @@ def last_digit(value: float) -> float:
     return 0.5 * 10.0 ** -len(f"{value}".partition(".")[2]) / abs(value)
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
     reason = "quadrature and the toolbox's equations agree on ours; nothing in the text explains the difference"
     remarks = {
@@ -229,7 +229,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
         "gamma1": reason,
     }
     constants = [
-        Printed(
+        PublishedResult(
             what=f"constant {name}",
             source="003 section 5.5.1",
             printed=metrics[f"{name}_printed"],
@@ -246,7 +246,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     shaken = metrics["growth_at_resonance"] > 0.0
     return (
         *constants,
-        Printed(
+        PublishedResult(
             what="upright beam at (g/L)/omega1^2 = 0.5",
             source="003 Figure 5.6",
             printed="unstable",
@@ -257,7 +257,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             independent_by=f"buckling at {limit:.4f} by Bessel functions",
             remark="follows from alpha1",
         ),
-        Printed(
+        PublishedResult(
             what="shaking along the axis at twice the first frequency",
             source="003 Figure 5.7",
             printed="grows",

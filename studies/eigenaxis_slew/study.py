@@ -18,8 +18,8 @@ from spacectl import (
     Panel,
     Part,
     Plan,
-    Printed,
     Problem,
+    PublishedResult,
     Radau,
     RigidBody,
     Shape,
@@ -107,14 +107,14 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """What Bilimoria and Wie print, in units of sqrt(inertia / limit), which is 1 s here."""
     source = "Bilimoria and Wie, J. Guidance 16 (1993) 446-452"
     return (
-        Printed(what="half a turn about the eigenaxis", source=source, printed=3.545, ours=metrics["eigenaxis_time"], unit="s",
-                within=2e-4),
-        Printed(what="half a turn in minimum time", source=source, printed=3.243, ours=metrics["optimal_time"], unit="s",
-                within=2e-4),
+        PublishedResult(what="half a turn about the eigenaxis", source=source, printed=3.545, ours=metrics["eigenaxis_time"],
+                        unit="s", within=2e-4),
+        PublishedResult(what="half a turn in minimum time", source=source, printed=3.243, ours=metrics["optimal_time"], unit="s",
+                        within=2e-4),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import EquationsOfMotion, ModelError, Printed, Simulation, Study, StudyResult, simulate
+from spacectl import EquationsOfMotion, ModelError, PublishedResult, Simulation, Study, StudyResult, simulate
 
 from .arm import (
     ERRORS,
@@ -198,14 +198,14 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'tip_share': got {parameters.tip_share:g}, expected a share from 0 to 1")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """003 prints curves of both maneuvers and the law."""
     kept = (
         ("tip on the Y axis by the wrist alone", "003 Figures 7.3, 7.4", "line_max_error_open", "m"),
         ("hand parallel to X by the wrist alone", "003 Figures 7.5, 7.6", "orientation_max_error_open", "rad"),
     )
     rows = [
-        Printed(
+        PublishedResult(
             what=what,
             source=source,
             printed="kept",
@@ -220,7 +220,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     ]
     return (
         *rows,
-        Printed(
+        PublishedResult(
             what="torque in the second row",
             source="003 Eq 7.11",
             printed="tau_3",

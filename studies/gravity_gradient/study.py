@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Printed, Study, StudyResult
+from spacectl import ModelError, PublishedResult, Study, StudyResult
 
 from .at_rest import chart_at_rest, librations
 from .flat_spin import fall_into_flat_spin
@@ -93,11 +93,11 @@ def check(parameters: Parameters) -> None:
         )
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """003 tells of Explorer I in words."""
     is_flat = metrics["flat_final_tilt"] < 0.2 and metrics["flat_energy_rise"] < 1e-6
     return (
-        Printed(
+        PublishedResult(
             what="end of a damped spin about the axis of least inertia",
             source="003 chapter 1 (Explorer I)",
             printed="a spin about the axis of greatest inertia",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spacectl import ModelError, Printed, Shape, Study, StudyResult
+from spacectl import ModelError, PublishedResult, Shape, Study, StudyResult
 
 from .cases import FORMULATIONS, Benchmark, Refusal, Result, Road, benchmarks, run_case
 from .figures import draw
@@ -47,10 +47,10 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def _printed(andrews: float, governor: float) -> tuple[Printed, ...]:
+def _printed(andrews: float, governor: float) -> tuple[PublishedResult, ...]:
     """Solutions in print; the test set asks for as many digits as its own were computed with."""
     return (
-        Printed(
+        PublishedResult(
             what="seven angles of Andrews' mechanism at 0.03 s",
             source="test set for IVP solvers (Bari), PSIDE at 1e-14",
             printed="seven numbers",
@@ -59,7 +59,7 @@ def _printed(andrews: float, governor: float) -> tuple[Printed, ...]:
             criterion="largest relative difference below 1e-8",
             remark="relative; see the study's README for what limits the printed digits",
         ),
-        Printed(
+        PublishedResult(
             what="height of the governor's slider, 31 times to 3 s",
             source="MBS benchmark library, drawn in the OpenSim port",
             printed="31 numbers of six digits",

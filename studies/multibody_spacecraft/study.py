@@ -11,7 +11,7 @@ import numpy as np
 from spacectl import (
     EquationsOfMotion,
     ModelError,
-    Printed,
+    PublishedResult,
     Simulation,
     SolverError,
     Study,
@@ -168,12 +168,12 @@ def drifts(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, mot
     return {"errors": errors, "metrics": metrics}
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """001 prints curves, an approximate period, and says when contractions happen."""
     shortest = metrics["vibration_period_min"] or None  # 0 in a run that is too short
     early = metrics["last_contraction_time"] < metrics["orbit_period"]
     return (
-        Printed(
+        PublishedResult(
             what="period of the vibration",
             source="001 section 3, Fig. 8",
             printed=32.0,
@@ -182,7 +182,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             within=0.016,
             remark=f"the shortest; it varies with the relative spin angle up to {metrics['vibration_period_max']:.4g} s",
         ),
-        Printed(
+        PublishedResult(
             what="contractions of the spring",
             source="001 section 3",
             printed="only in the first orbit",

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from spacectl import Figure, Line, ModelError, Panel, Printed, Simulation, Study, StudyResult, form_equations, simulate
+from spacectl import (
+    Figure,
+    Line,
+    ModelError,
+    Panel,
+    PublishedResult,
+    Simulation,
+    Study,
+    StudyResult,
+    form_equations,
+    simulate,
+)
 
 from .booms import by_equations, by_quadrature, critical_speed, critical_speed_ritz, satellite
 
@@ -197,7 +208,7 @@ def last_digit(value: float) -> float:
     return 0.5 * 10.0 ** -len(f"{value:g}".partition(".")[2]) / abs(value)
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
     table = (
         ("first natural frequency", "003 section 5.5.3", "omega1", ""),
@@ -209,7 +220,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     )
     units = {"omega1": "rad/s", "rate": "1/m", "acceleration": "1/m"}
     rows = [
-        Printed(
+        PublishedResult(
             what=what,
             source=source,
             printed=metrics[f"{key}_printed"],
@@ -226,7 +237,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     booms = (("1 and 3", "1_3", 0.0), ("2 and 4", "2_4", 3.0))
     cancels = "gravity gradient and centrifugal field cancel across a radial boom and add along the orbit"
     rows += [
-        Printed(
+        PublishedResult(
             what=f"alpha of booms {which}",
             source="003 Eq 5.46",
             printed=metrics["alpha_printed"],
@@ -240,7 +251,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     ]
     slow = "at the printed speed boom 3 has half of its stiffness and is stable"
     rows.append(
-        Printed(
+        PublishedResult(
             what="buckling speed of boom 3",
             source="003 section 5.5.3",
             printed=metrics["critical_ydot_printed"],

@@ -12,7 +12,7 @@ from spacectl import (
     Maneuver,
     ModelError,
     Plan,
-    Printed,
+    PublishedResult,
     Requirement,
     Shape,
     Study,
@@ -179,22 +179,22 @@ def arrival(maneuver: Maneuver) -> float | None:
     return maneuver.flight.arrival_time
 
 
-def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """What the thesis prints."""
     why = "no reading of the text gives both printed digits; two planners agree on ours, see the study's README"
     return (
-        Printed(what="final time of the line", source="003 section 8.3", printed=40.37, ours=metrics["line_time"], unit="s",
-                within=2e-3, remark=why),
-        Printed(what="switch time of the line", source="003 section 8.3", printed=14.61, ours=metrics["line_switch_time"],
-                unit="s", within=2e-3, remark=why),
-        Printed(what="use of the elbow", source="003 section 8.3", printed="some of its torque is not used",
-                ours=f"at least {100.0 * metrics['line_elbow_use']:.2f} % of its limit throughout",
-                holds=metrics["line_elbow_use"] < 0.999, criterion="less than 99.9 % of the limit is used at some time",
-                independent=metrics["line_elbow_use_second_solver"] < 0.999, independent_by="plan of the second solver",
-                remark="it is the elbow that limits both arcs of the line"),
-        Printed(what="another path", source="003 section 8.3", printed="can be shorter",
-                ours=f"{100.0 * metrics['free_path_gain']:.1f} % shorter, flown by the flexible arm",
-                holds=metrics["free_path_gain"] > 0.0, criterion="the free path takes less time than the line"),
+        PublishedResult(what="final time of the line", source="003 section 8.3", printed=40.37, ours=metrics["line_time"],
+                        unit="s", within=2e-3, remark=why),
+        PublishedResult(what="switch time of the line", source="003 section 8.3", printed=14.61, ours=metrics["line_switch_time"],
+                        unit="s", within=2e-3, remark=why),
+        PublishedResult(what="use of the elbow", source="003 section 8.3", printed="some of its torque is not used",
+                        ours=f"at least {100.0 * metrics['line_elbow_use']:.2f} % of its limit throughout",
+                        holds=metrics["line_elbow_use"] < 0.999, criterion="less than 99.9 % of the limit is used at some time",
+                        independent=metrics["line_elbow_use_second_solver"] < 0.999, independent_by="plan of the second solver",
+                        remark="it is the elbow that limits both arcs of the line"),
+        PublishedResult(what="another path", source="003 section 8.3", printed="can be shorter",
+                        ours=f"{100.0 * metrics['free_path_gain']:.1f} % shorter, flown by the flexible arm",
+                        holds=metrics["free_path_gain"] > 0.0, criterion="the free path takes less time than the line"),
     )  # fmt: skip
 
 

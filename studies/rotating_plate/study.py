@@ -16,7 +16,7 @@ from spacectl import (
     ModelError,
     Panel,
     Part,
-    Printed,
+    PublishedResult,
     Revolute,
     Simulation,
     Study,
@@ -78,7 +78,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """Constants of 003 section 5.5.4."""
     why = "ours by quadrature of the beam functions in closed form"
     rows = (
@@ -89,7 +89,7 @@ def printed(metrics: dict[str, Any]) -> tuple[Printed, ...]:
          f"with line integrals, both modes; {why}"),
     )  # fmt: skip
     return tuple(
-        Printed(
+        PublishedResult(
             what=what,
             source=source,
             printed=PRINTED[key],

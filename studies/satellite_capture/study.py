@@ -11,7 +11,7 @@ import numpy as np
 from spacectl import (
     EquationsOfMotion,
     ModelError,
-    Printed,
+    PublishedResult,
     Simulation,
     Study,
     StudyResult,
@@ -90,22 +90,22 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def printed(parameters: Parameters, metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed(parameters: Parameters, metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """Statements of 003 section 6.2; its curves have no numbers in the text."""
     one, three = metrics["case1_distance_100s"], metrics["case3_distance_100s"]
     return (
-        Printed(what="distance of the satellite without any torque", source="003 section 6.2.1, Figure 6.3",
-                printed="moves towards the spacecraft", ours=f"{parameters.distance:g} m to {one:.2f} m",
-                holds=one < parameters.distance, criterion="the distance after 100 s is below that at the start"),
-        Printed(what="flexible against rigid links", source="003 section 6.2.1", printed="almost no difference",
-                ours=f"{1e3 * metrics['flexible_difference']:.2f} mrad",
-                holds=metrics["flexible_difference"] < 0.01, criterion="angles differ by less than 10 mrad in 100 s"),
-        Printed(what="case 1 against case 3", source="003 section 6.2.1", printed="considerable difference",
-                ours=f"{one:.2f} m, {three:.2f} m", holds=abs(one - three) > 0.1,
-                criterion="distances after 100 s differ by more than 0.1 m"),
-        Printed(what="attitude by joint torques alone", source="003 section 6.2.2", printed="possible",
-                ours=f"held to {metrics['jointsalone_pitch_error']:.0e} rad",
-                holds=metrics["jointsalone_pitch_error"] < 1e-6, criterion="pitch at the end below 1e-6 rad"),
+        PublishedResult(what="distance of the satellite without any torque", source="003 section 6.2.1, Figure 6.3",
+                        printed="moves towards the spacecraft", ours=f"{parameters.distance:g} m to {one:.2f} m",
+                        holds=one < parameters.distance, criterion="the distance after 100 s is below that at the start"),
+        PublishedResult(what="flexible against rigid links", source="003 section 6.2.1", printed="almost no difference",
+                        ours=f"{1e3 * metrics['flexible_difference']:.2f} mrad",
+                        holds=metrics["flexible_difference"] < 0.01, criterion="angles differ by less than 10 mrad in 100 s"),
+        PublishedResult(what="case 1 against case 3", source="003 section 6.2.1", printed="considerable difference",
+                        ours=f"{one:.2f} m, {three:.2f} m", holds=abs(one - three) > 0.1,
+                        criterion="distances after 100 s differ by more than 0.1 m"),
+        PublishedResult(what="attitude by joint torques alone", source="003 section 6.2.2", printed="possible",
+                        ours=f"held to {metrics['jointsalone_pitch_error']:.0e} rad",
+                        holds=metrics["jointsalone_pitch_error"] < 1e-6, criterion="pitch at the end below 1e-6 rad"),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from spacectl import (
     ControlLaw,
     EquationsOfMotion,
     ModelError,
-    Printed,
+    PublishedResult,
     Shape,
     Simulation,
     Study,
@@ -228,18 +228,18 @@ def published_torque(twist: float) -> float:
     return float(np.sign(twist) * (a * twist**2 if abs(twist) < c else k * twist - (k * c - a * c**2)))
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """003 prints the model and curves of a maneuver whose time law it does not give."""
     corner = GEAR_SPRING.corner
     return (
-        Printed(
+        PublishedResult(
             what="coordinates of the model",
             source="003 section 6.4",
             printed=20,
             ours=metrics["n_coordinates"],
             within=0.0,
         ),
-        Printed(
+        PublishedResult(
             what="torque of a gear beyond 1.5 rad",
             source="003 Eq 6.18, second line",
             printed="delta, not |delta|",
@@ -250,7 +250,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             independent_by="continuity of the published torque at the negative corner, to 1e-6 N m",
             remark="as published, the gear would push the same way for either sign of a large twist",
         ),
-        Printed(
+        PublishedResult(
             what="payload's path under the torques of the rigid arm",
             source="003 Figures 6.18 to 6.21",
             printed="close to the straight line",

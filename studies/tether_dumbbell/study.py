@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Printed, Study, StudyResult
+from spacectl import ModelError, PublishedResult, Study, StudyResult
 
 from .elastic import converge, go_slack
 from .libration import librate
@@ -104,11 +104,11 @@ def check(parameters: Parameters) -> None:
         )
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """003 says in words what retrieval does; its Figure 6.10 has no printed start."""
     grows = metrics["retrieval_growth"] > 0.0
     return (
-        Printed(
+        PublishedResult(
             what="retrieval without control",
             source="003 section 6.3.3",
             printed="unstable",
@@ -116,7 +116,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             holds=grows,
             criterion="growth rate above 0",
         ),
-        Printed(
+        PublishedResult(
             what="station keeping without control",
             source="003 section 9.1",
             printed="marginally stable",

@@ -11,7 +11,7 @@ import numpy as np
 
 from spacectl import (
     ModelError,
-    Printed,
+    PublishedResult,
     Simulation,
     Study,
     StudyResult,
@@ -271,7 +271,7 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'steps': got {parameters.steps}, expected 2 or more")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """The conclusions of 003 section 9.1, as far as these flights can judge them."""
     smaller = "the largest libration is smaller"
     claims = (
@@ -283,7 +283,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
         ("shorter is easier", "shorter_is_easier", "largest torque and motion of the arm fall with each shorter length", ""),
     )  # fmt: skip
     return tuple(
-        Printed(
+        PublishedResult(
             what=what,
             source="003 sections 6.3.3, 9.1",
             printed="yes",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl import ModelError, Printed, Study, StudyResult, check_controllability, library
+from spacectl import ModelError, PublishedResult, Study, StudyResult, check_controllability, library
 
 from .figures import draw_histories, draw_noise, draw_poles, draw_reach, draw_wrong
 from .laws import (
@@ -180,7 +180,7 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'number_error': got {parameters.number_error:g}, expected 0 to 0.9")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """003 prints three weights and two lengths, and says that all of them stabilise."""
     rows = []
     for length in (100, 1000):
@@ -188,7 +188,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             slowest = max(pole[0] for pole in metrics[f"poles_L{length}_k{k}"])
             decay = metrics[f"libration_decay_L{length}_k{k}"]
             rows.append(
-                Printed(
+                PublishedResult(
                     what=f"LQR law, {length} m, k = {k}",
                     source="003 section 6.3.2, Figures 6.11, 6.12",
                     printed="asymptotically stable",

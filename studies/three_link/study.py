@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from spacectl import EquationsOfMotion, ModelError, Printed, Study, StudyResult, form_equations
+from spacectl import EquationsOfMotion, ModelError, PublishedResult, Study, StudyResult, form_equations
 
 from .figures import draw
 from .model import Parameters, centres, errors, fly, form_absolute, joints, start, tree_system
@@ -167,12 +167,12 @@ def separation(eom: EquationsOfMotion, parameters: Parameters) -> dict[str, Any]
     return {"t": grid, "gap": gap, "rate": float(np.polyfit(grid[late], np.log(gap[late]), 1)[0])}
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """000 prints curves, and says in words what they show."""
     error, drift = metrics["energy_error_stabilised"], metrics["drift_stabilised"]
     lowers = error < metrics["energy_error_plain"]
     return (
-        Printed(
+        PublishedResult(
             what="stabilisation lowers the energy error",
             source="000 Figure 4",
             printed="yes",
@@ -181,7 +181,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             criterion="largest energy error with stabilisation below that without",
             remark="where steps are so long that the drift carries the energy, not in general",
         ),
-        Printed(
+        PublishedResult(
             what="stabilisation lowers the drift of the constraints",
             source="000 Figure 5",
             printed="yes",
@@ -189,7 +189,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
             holds=drift < metrics["drift_plain"],
             criterion="largest residual with stabilisation below that without",
         ),
-        Printed(
+        PublishedResult(
             what="sign of the stabilising terms",
             source="000 Eq 33",
             printed="added",

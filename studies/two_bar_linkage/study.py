@@ -14,7 +14,7 @@ from spacectl import (
     Line,
     ModelError,
     Panel,
-    Printed,
+    PublishedResult,
     Simulation,
     Study,
     StudyResult,
@@ -127,7 +127,7 @@ def draw(sims: dict[str, Simulation], errors: dict[str, np.ndarray]) -> Figure:
     )
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     """The printed sets of equations against those derived in symbols."""
     sets = (
         ("nonlinear equations", "003 Eq 5.41", "nonlinear_is_printed"),
@@ -140,7 +140,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
         ),
     )
     return tuple(
-        Printed(
+        PublishedResult(
             what=what,
             source=source,
             printed="a set of equations",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl import ModelError, Printed, Study, StudyResult
+from spacectl import ModelError, PublishedResult, Study, StudyResult
 
 from .level import compare_kinds
 from .line import move_along_line
@@ -78,10 +78,10 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'payload_error': got {parameters.payload_error:g}, expected between -0.9 and 10")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
-    """Printed equations against ours, and the test of section 3.6.3."""
+def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Published equations against ours, and the test of section 3.6.3."""
     equations = [
-        Printed(
+        PublishedResult(
             what=f"equation {number}",
             source=f"003 Eq {number}",
             printed="an equation",
@@ -98,7 +98,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[Printed, ...]:
     ]
     return (
         *equations,
-        Printed(
+        PublishedResult(
             what="test whether an actuator can keep a constraint",
             source="003 section 3.6.3",
             printed="T' must not vanish",

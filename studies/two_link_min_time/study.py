@@ -17,8 +17,8 @@ from spacectl import (
     Panel,
     Part,
     Plan,
-    Printed,
     Problem,
+    PublishedResult,
     Radau,
     Revolute,
     RigidBody,
@@ -108,7 +108,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         notes=notes,
         plans={plan.name: plan for plan in (free, smooth)},
         printed=(
-            Printed(
+            PublishedResult(
                 what="minimum time",
                 source="Luus, Iterative Dynamic Programming (2000)",
                 printed=2.98,

@@ -17,9 +17,9 @@ from spacectl import (
     Panel,
     Part,
     Plan,
-    Printed,
     Prismatic,
     Problem,
+    PublishedResult,
     RigidBody,
     Shape,
     Simulation,
@@ -112,13 +112,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def printed(plan: Plan) -> tuple[Printed, ...]:
+def printed(plan: Plan) -> tuple[PublishedResult, ...]:
     """What Liu and Wie print."""
     source = "Liu and Wie, J. Guidance 15 (1992) 597-604"
     return (
-        Printed(what="minimum time", source=source, printed=4.218, ours=plan.final_time, unit="s", within=2e-4),
+        PublishedResult(what="minimum time", source=source, printed=4.218, ours=plan.final_time, unit="s", within=2e-4),
         *(
-            Printed(what=f"switch {k}", source=source, printed=value, ours=ours, unit="s", within=6e-4)
+            PublishedResult(what=f"switch {k}", source=source, printed=value, ours=ours, unit="s", within=6e-4)
             for k, (value, ours) in enumerate(zip((1.003, 2.109, 3.215), plan.switch_times, strict=False), start=1)
         ),
     )

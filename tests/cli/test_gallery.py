@@ -14,10 +14,11 @@ from spacectl.cli.main import run_command_line
 
 PRINTED = """
     printed=(
-        Printed(what="ringing time <b>", source="000 p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s", within=0.05),
-        Printed(what="sign", source="000 Eq 3", printed="plus", ours="minus", remark="misprint",
-                holds=parameters.damping < 0.0, criterion="damping below 0",
-                independent=parameters.damping < 0.0, independent_by="the same <i>"),
+        PublishedResult(what="ringing time <b>", source="000 p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s",
+                        within=0.05),
+        PublishedResult(what="sign", source="000 Eq 3", printed="plus", ours="minus", remark="misprint",
+                        holds=parameters.damping < 0.0, criterion="damping below 0",
+                        independent=parameters.damping < 0.0, independent_by="the same <i>"),
     ),
 """
 
@@ -30,7 +31,7 @@ def studies(toy_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name in ("bad", "good"):
         shutil.copytree(toy_study, folder / name)
     good, bad = folder / "good" / "study.py", folder / "bad" / "study.py"
-    imported = "from spacectl.core.studies.printed import Printed\nfrom spacectl.core.studies.study"
+    imported = "from spacectl.core.studies.published import PublishedResult\nfrom spacectl.core.studies.study"
     text = good.read_text().replace("from spacectl.core.studies.study", imported)
     good.write_text(text.replace('notes=("The peer is not installed.",),', PRINTED))
     bad.write_text(bad.read_text().replace('trouble: str = "none"', 'trouble: str = "solver"'))

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import spacectl
 from spacectl.core.errors import ModelError
-from spacectl.core.studies.printed import Printed
+from spacectl.core.studies.published import PublishedResult
 from spacectl.core.studies.requirement import parse_requirement
 
 METRICS = {
@@ -66,7 +67,7 @@ def test_other_forms_are_refused(text: str) -> None:
 
 @pytest.mark.parametrize(("ours", "verdict"), [(1.02, "agrees"), (0.98, "agrees"), (1.03, "differs"), (None, "")])
 def test_the_verdict_on_a_printed_number_follows_from_the_numbers(ours: Any, verdict: str) -> None:
-    assert Printed(what="period", source="000 p. 1", printed=1.0, ours=ours, within=0.021).verdict == verdict
+    assert PublishedResult(what="period", source="000 p. 1", printed=1.0, ours=ours, within=0.021).verdict == verdict
 
 
 NUMBER = {"what": "period", "source": "000", "printed": 1.0, "ours": 2.0}
@@ -79,32 +80,32 @@ CHECKED = {"independent_by": "closed form", "remark": "misprint"}
 )
 def test_a_correction_needs_an_independent_value_that_confirms_ours(independent: Any, verdict: str) -> None:
     more = CHECKED if independent is not None else {}
-    assert Printed(**NUMBER, within=0.055, independent=independent, **more).verdict == verdict
+    assert PublishedResult(**NUMBER, within=0.055, independent=independent, **more).verdict == verdict
 
 
 @pytest.mark.parametrize(("independent", "verdict"), [(1.008, "differs"), (1.014, "corrected")])
 def test_an_independent_value_that_agrees_with_the_publication_corrects_nothing(
     independent: float, verdict: str
 ) -> None:
-    item = Printed(what="a", source="b", printed=1.0, ours=1.012, within=0.01, independent=independent, **CHECKED)
+    item = PublishedResult(what="a", source="b", printed=1.0, ours=1.012, within=0.01, independent=independent, **CHECKED)
     assert item.verdict == verdict
 
 
 @pytest.mark.parametrize("changed", [(), ("mass",)])
 def test_without_a_remark_nothing_is_corrected_and_no_run_is_lost(changed: tuple[str, ...]) -> None:
     """Other parameters (--set) move a value that agrees; that must not end the study that found it."""
-    item = Printed(**NUMBER, within=0.1, independent=2.0, independent_by="closed form", changed=changed)
+    item = PublishedResult(**NUMBER, within=0.1, independent=2.0, independent_by="closed form", changed=changed)
     assert item.verdict == ("not comparable" if changed else "differs")
 
 
 def test_what_is_not_finite_is_not_available() -> None:
-    lost = Printed(**{**NUMBER, "ours": float("nan")}, within=0.1)
+    lost = PublishedResult(**{**NUMBER, "ours": float("nan")}, within=0.1)
     assert (lost.ours, lost.verdict) == (None, "")
-    assert Printed(**NUMBER, within=0.1, independent=float("inf"), **CHECKED).verdict == "differs"
+    assert PublishedResult(**NUMBER, within=0.1, independent=float("inf"), **CHECKED).verdict == "differs"
 
 
 def test_a_value_that_agrees_is_never_corrected() -> None:
-    assert Printed(**NUMBER, within=1.0, independent=2.0, **CHECKED).verdict == "agrees"
+    assert PublishedResult(**NUMBER, within=1.0, independent=2.0, **CHECKED).verdict == "agrees"
 
 
 @pytest.mark.parametrize(
@@ -119,12 +120,12 @@ def test_a_value_that_agrees_is_never_corrected() -> None:
 )
 def test_the_verdict_on_a_statement_follows_from_what_was_computed(holds: bool, independent: Any, verdict: str) -> None:
     more = CHECKED if independent is not None else {}
-    item = Printed(**STATEMENT, holds=np.bool_(holds), criterion="above 0", independent=independent, **more)
+    item = PublishedResult(**STATEMENT, holds=np.bool_(holds), criterion="above 0", independent=independent, **more)
     assert item.verdict == verdict
 
 
 def test_nothing_is_judged_where_the_case_was_changed() -> None:
-    item = Printed(**NUMBER, within=1.0, changed=["mass"])
+    item = PublishedResult(**NUMBER, within=1.0, changed=["mass"])
     assert (item.verdict, item.changed) == ("not comparable", ("mass",))
 
 
@@ -150,12 +151,12 @@ def test_nothing_is_judged_where_the_case_was_changed() -> None:
 )
 def test_what_a_verdict_needs_is_asked_for(given: dict[str, Any], match: str) -> None:
     with pytest.raises(ModelError, match=match):
-        Printed(**given)
+        PublishedResult(**given)
 
 
 def test_a_verdict_cannot_be_typed() -> None:
     with pytest.raises(TypeError, match="verdict"):
-        Printed(**NUMBER, within=0.1, verdict="agrees")  # type: ignore[call-arg]
+        PublishedResult(**NUMBER, within=0.1, verdict="agrees")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -171,3 +172,11 @@ def test_what_does_not_compare_is_not_met(text: str, value: Any) -> None:
 def test_a_requirement_is_a_text() -> None:
     with pytest.raises(ModelError, match="expected metric"):
         parse_requirement(3)  # type: ignore[arg-type]
+
+
+def test_the_former_name_of_published_results_warns_and_is_the_same_class() -> None:
+    vars(spacectl).pop("Printed", None)
+    with pytest.warns(DeprecationWarning, match="now called PublishedResult") as caught:
+        former = spacectl.Printed
+    assert former is PublishedResult
+    assert caught[0].filename == __file__

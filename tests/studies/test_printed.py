@@ -29,7 +29,7 @@ def test_no_study_types_what_decides_a_verdict() -> None:
         (path, node)
         for path in ROOT.glob("studies/*/*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Printed"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "PublishedResult"
     ]
     assert len(calls) > 30
     for path, call in calls:

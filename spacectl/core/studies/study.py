@@ -16,7 +16,7 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.figure import Figure
 from spacectl.core.sequences import sequence_of
 from spacectl.core.shape import Shape
-from spacectl.core.studies.printed import Printed
+from spacectl.core.studies.published import PublishedResult
 from spacectl.core.studies.report_panel import ReportPanel
 from spacectl.core.studies.requirement import Requirement
 
@@ -49,7 +49,7 @@ class StudyResult:
         Laws whose gains are shown; default: those of the simulations.
     plans : mapping of str to Plan
         Planned maneuvers, with their arcs and phase plane.
-    printed : tuple of Printed
+    printed : tuple of PublishedResult
         Results printed in the documents, next to ours.
     requirements : tuple of Requirement
         What the study itself asks of its metrics; a user may add others.
@@ -68,7 +68,7 @@ class StudyResult:
     linear: Mapping[str, Any] = field(default_factory=dict)
     laws: Mapping[str, Any] = field(default_factory=dict)
     plans: Mapping[str, Any] = field(default_factory=dict)
-    printed: tuple[Printed, ...] = ()
+    printed: tuple[PublishedResult, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     shapes: Mapping[str, Shape | Sequence[Shape]] = field(default_factory=dict)
     panels: tuple[ReportPanel, ...] = ()
@@ -77,7 +77,7 @@ class StudyResult:
         kinds = {
             "figures": Figure,
             "notes": str,
-            "printed": Printed,
+            "printed": PublishedResult,
             "requirements": Requirement,
             "panels": ReportPanel,
         }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.core.studies.printed import VERDICTS
+from spacectl.core.studies.published import VERDICTS
 from spacectl.reports.folder.folder import PAGE, read_document
 from spacectl.reports.page.figure_data import figure_from_data
 from spacectl.reports.page.figures import render_figure

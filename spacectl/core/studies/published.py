@@ -1,4 +1,4 @@
-"""`Printed`: a published result next to ours, with a verdict that is computed from both and from a tolerance."""
+"""`PublishedResult`: a published result beside ours, with a verdict computed from both and a tolerance."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, warn
 
-__all__ = ["VERDICTS", "Printed"]
+__all__ = ["VERDICTS", "Printed", "PublishedResult"]  # noqa: F822
 
 #: ``corrected``: ours and an independent value agree with each other and not with the published one;
-#: ``not comparable``: the case was changed, so that the published result does not belong to it
+#: ``not comparable``: the parameters of the study were changed, so that the published result does not apply
 VERDICTS = ("agrees", "differs", "corrected", "not comparable")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed:
-    """One published result. Its verdict cannot be given: it follows from the other fields.
+class PublishedResult:
+    """A published result beside ours. Its verdict is not an argument: it follows from the other fields.
 
     A number is compared by `within`, a statement (text) by `holds`. A result that does not agree is ``corrected`` if
     an independent computation confirms ours and not the publication, otherwise it ``differs``.
@@ -27,26 +27,26 @@ class Printed:
     what : str
         The quantity, in words.
     source : str
-        Document and place: ``"003 Table 5.2"``.
+        Document and place: ``"Sadigh 1995, Table 5.2"``.
     printed, ours : float, str or None
-        The published value and ours, SI; texts for a statement. None where ours is not available (then there is no verdict).
+        The published value and ours, SI; texts for a statement. If ours is None (not available), there is no verdict.
     unit : str
         SI unit of both.
     within : float, optional
-        Tolerance of a number, relative to the published value: what its digits, or reading a curve, can tell.
+        Tolerance of a number, relative to the published value: the precision of its digits or of reading a curve.
     holds : bool, optional
         Whether our results support a published statement: an expression that the study evaluates.
     criterion : str
         How `holds` is decided, in words and with its tolerance.
     independent : float or bool, optional
-        Ours again by an independent method: the number, or for a statement whether it holds.
+        Our result by an independent method: the number, or for a statement whether it holds.
     independent_by : str
         That method, in words.
     remark : str
-        Why they differ, or how the published value was read; for a corrected result, what is in error:
-        without it nobody has said so, and the result differs.
+        Why they differ, or how the published value was read. A corrected result needs a remark that says what is in
+        error; without one it ``differs``.
     changed : tuple of str
-        Parameters of the study that differ from its own values; with any, nothing is judged.
+        Parameters of the study that differ from its defaults; if there are any, the verdict is ``not comparable``.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class Printed:
     Raises
     ------
     ModelError
-        If what the verdict needs is missing, or does not belong to a number or a statement.
+        If a field that the verdict needs is missing, or does not fit a number or a statement.
 
     Examples
     --------
-    >>> Printed(what="period", source="001 p. 12", printed=32.0, ours=32.4, unit="s", within=0.02).verdict
+    >>> PublishedResult(what="period", source="handbook p. 12", printed=32.0, ours=32.4, unit="s", within=0.02).verdict
     'agrees'
-    >>> wrong = dict(what="period", source="001 p. 12", printed=23.0, unit="s", within=0.02, remark="digits exchanged")
-    >>> Printed(**wrong, ours=32.4, independent=32.3, independent_by="closed form").verdict
+    >>> wrong = dict(what="period", source="handbook p. 12", printed=23.0, unit="s", within=0.02, remark="digits exchanged")
+    >>> PublishedResult(**wrong, ours=32.4, independent=32.3, independent_by="closed form").verdict
     'corrected'
     """
 
@@ -141,6 +141,14 @@ class Printed:
 
     def _error(self, text: str) -> ModelError:
         return ModelError(f"printed '{self.what}': {text}")
+
+
+def __getattr__(name: str) -> Any:
+    """Return `PublishedResult` for its former name `Printed`."""
+    if name != "Printed":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    warn("spacectl.Printed is now called PublishedResult", DeprecationWarning)
+    return PublishedResult
 
 
 def _is_lost(value: Any) -> bool:
