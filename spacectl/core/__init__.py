@@ -1,1 +1,1 @@
-"""Contracts that every layer shares: errors, labels, arrays, trajectories, laws, studies."""
+"""Contracts shared by all layers: errors, labels, arrays, trajectories, laws, studies."""

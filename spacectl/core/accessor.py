@@ -1,7 +1,7 @@
 """The symbolic accessor that user functions receive: ``lambda s: s["elbow"] - s.t``.
 
-It turns names into CasADi symbols, so that guards, laws and (later) constraints are written against named
-quantities and still become compiled expressions.
+It maps names to CasADi symbols, so that guards and laws are written in named quantities and become compiled
+expressions.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def as_column(value: Any, size: int, what: str) -> Any:
 
 
 def evaluate_rule(rule: Callable[[Accessor], Any], s: Accessor, what: str) -> Any:
-    """Call a user's rule on symbols and explain the two usual mistakes."""
+    """Evaluate a user's rule on symbols; explain the two usual mistakes in the error."""
     try:
         return rule(s)
     except (ModelError, AttributeError) as error:

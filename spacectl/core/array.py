@@ -1,4 +1,4 @@
-"""`Array`: a read-only float array that is compared and hashed by content, for use in frozen descriptions."""
+"""`Array`: a read-only float array, compared and hashed by content, for frozen descriptions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["Array", "as_array", "as_scalar"]
 class Array:
     """Read-only array of floats with value semantics.
 
-    Converts by ``np.asarray`` wherever numpy takes an array (write ``np.asarray(a)`` in formulas). Equality is one
-    boolean and equal content has an equal hash, so a frozen dataclass that holds one is comparable and hashable.
+    numpy converts it wherever it accepts an array (write ``np.asarray(a)`` in formulas). Equality is one boolean and equal
+    content has an equal hash, so a frozen dataclass with such a field is comparable and hashable.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
     ShapeError
         If the shape differs.
     ModelError
-        If an entry is not a finite number; texts are refused, even if they read as numbers.
+        If an entry is not a finite number, or is text, even of a number.
     """
     try:
         given = np.asarray(values)

@@ -1,4 +1,4 @@
-"""`ControlLaw`: data plus one function, the form in which every controller meets the closed loop.
+"""`ControlLaw`: data and one function, the form of every controller in the closed loop.
 
 A law is ``(t, x, y, z, r, p) -> (u, z_dot, z_next)`` with named inputs u and memory z. It is continuous
 (``period = 0``: z follows z_dot with the plant's state) or sampled (u is held, z becomes z_next at each sample).
@@ -43,9 +43,9 @@ class ControlLaw:
         With the input and output names above, all dense.
     states, measurements, inputs, memory, parameters : Labels
         Names and units of x, y, u, z and p. `simulate` checks states, measurements and inputs against the
-        equations, so a law never acts on the wrong states. A law may command some of the plant's inputs.
+        equations, so a law never acts on the wrong states. A law may command a subset of the plant's inputs.
     z0, p : array
-        Memory at the start, and the law's own numbers (gains, or its copy of the plant's parameters).
+        Initial memory, and the law's own parameters (gains, or its copy of the plant's parameters).
     period : float
         Sampling period [s]; 0 means continuous.
     reference : Trajectory, optional
@@ -55,7 +55,7 @@ class ControlLaw:
     notes : mapping
         How it was designed, for the report.
     undefined : str
-        What it means if the law commands NaN, for the message of a run that stops there; empty if it never does on purpose.
+        Meaning of a NaN command, for the message of a run that stops there; empty if the law never commands it on purpose.
     """
 
     name: str
@@ -102,12 +102,12 @@ class ControlLaw:
 
     @cached_property
     def kinks(self) -> ca.Function | None:
-        """Values (t, x, y, z, r, p) -> g that pass zero where u or z_dot has a kink (`switching_function`); None without."""
+        """Function (t, x, y, z, r, p) -> g that crosses zero where u or z_dot has a kink (`switching_function`), or None."""
         return switching_function(self.function, constant=("p",))
 
     @cached_property
     def content_hash(self) -> str:
-        """sha256 of the law: its function, numbers, memory, period and reference."""
+        """sha256 hash of the law: its function, parameters, memory, period and reference."""
         table = None if self.reference is None else [self.reference.t, self.reference.values, self.reference.rates]
         rule = None if self.reference is None else self.reference.interpolation
         names = [list(labels.names) for labels in (self.states, self.inputs, self.measurements, self.memory)]
@@ -191,7 +191,7 @@ def make_law(
     states, inputs, measurements : Labels
         Names and units of x, u and y.
     memory, parameters : mapping of str to float
-        Names with starting values of z, and names with values of p.
+        Names and initial values of z, and names and values of p.
     reference : Trajectory, optional
         The table r(t); its columns are available by name.
     reference_rates : bool

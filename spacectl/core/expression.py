@@ -1,7 +1,7 @@
 """Users' rules as expressions: of time (``lambda s: 0.1 * casadi.sin(s.t)``) or of named quantities of a system.
 
-They are compared and hashed by their expression, so that a description which holds one is still data; they travel to
-workers, but not to files.
+They are compared and hashed by their expression, so that a description with such a field is still data. They can be
+pickled, but not written to files.
 """
 
 from __future__ import annotations
@@ -90,13 +90,18 @@ def _restore(serialized: str) -> TimeExpression:
     return found
 
 
-FRAME_QUANTITIES = ("position", "velocity", "angular_velocity", "rotation")  #: quantities of a rule that name a frame
+FRAME_QUANTITIES = (
+    "position",
+    "velocity",
+    "angular_velocity",
+    "rotation",
+)  #: quantities of a rule that refer to a frame
 
 
 class Recorder:
-    """What a rule of named quantities receives: each quantity is a symbol, made when it is first asked for.
+    """The argument of a rule of named quantities: each quantity is a symbol, created on first use.
 
-    ``s["elbow"]`` a coordinate or speed, ``s.t`` the time, ``s.number("length")`` one of the rule's own numbers,
+    ``s["elbow"]`` is a coordinate or speed, ``s.t`` the time, ``s.number("length")`` a parameter of the rule,
     ``s.position("arm.tip")``, ``s.velocity(...)``, ``s.angular_velocity(...)`` (root axes, relative to the root),
     ``s.rotation("arm.tip")`` (matrix from frame to root axes), ``s.momentum()`` (angular about the root's origin, linear).
     Planners also offer ``s.input("elbow")``, ``s.input_rate("elbow")``, ``s.output("camera.x")`` and ``s.energy()``.
@@ -107,7 +112,7 @@ class Recorder:
 
     def _symbol(self, kind: str, name: str, size: int = 1) -> Any:
         if not isinstance(name, str):
-            raise ModelError(f"a {kind} is asked for by {name!r}; expected its name")
+            raise ModelError(f"a {kind} is requested by {name!r}; expected its name")
         return self.symbols.setdefault((kind, name), ca.SX.sym(f"{kind}:{name}", size))
 
     @property
@@ -160,7 +165,7 @@ class Recorder:
 
 
 class NamedExpression:
-    """A rule of named quantities: a column of values, and which quantities it needs.
+    """A rule of named quantities: a column of values, and the quantities it depends on.
 
     Parameters
     ----------

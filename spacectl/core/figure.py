@@ -1,6 +1,6 @@
-"""Figures as data: what is drawn, with labels and units, without saying by which library.
+"""Figures as data: lines with labels and units, independent of the plotting library.
 
-A study returns these; `reports` draws them (matplotlib for papers, interactive pages later).
+A study returns them; `reports` draws them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """A horizontal limit band from `low` to `high`, shown as `label`; what lies outside is not allowed."""
+    """A horizontal limit band from `low` to `high`, shown as `label`; values outside violate the limit."""
 
     low: float
     high: float
@@ -80,7 +80,7 @@ class Panel:
     lines : tuple of Line
         The curves.
     y_label, unit : str
-        What y is, and its SI unit; `reports` may show radians as degrees.
+        Quantity on y, and its SI unit; `reports` may show radians as degrees.
     x_label, x_unit : str
         The same for x.
     title : str
@@ -115,14 +115,14 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Panels stacked over a common x axis, with the sentence that says what to see.
+    """Panels stacked over a common x axis, with a caption.
 
     Parameters
     ----------
     name : str
         File name without ending: letters, digits, - and _.
     title, caption : str
-        One line, and the sentence that says what to see.
+        Title in one line, and a sentence that states the finding.
     panels : tuple of Panel
         From top to bottom.
     """

@@ -1,7 +1,7 @@
-"""Suggestions for wrong keywords: ``simulate(eom, gird=101)`` says that `grid` was probably meant.
+"""Suggestions for wrong keywords: ``simulate(eom, gird=101)`` suggests `grid`.
 
-Python names the wrong keyword only. `suggest_keywords` adds the nearest parameter to that message, for all public
-functions and classes at one place (``spacectl/__init__.py``), so that no function repeats it.
+Python reports the wrong keyword only. ``spacectl/__init__.py`` calls `suggest_keywords` for all public functions and
+classes, which adds the nearest parameter to that message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'$")
 
 
 def suggest_keywords(module: ModuleType, name: str) -> Any:
-    """Return a public name of a module, made to suggest a parameter when it is called with a wrong keyword.
+    """Return a public object of a module, wrapped to suggest a parameter for a wrong keyword.
 
     A class keeps its identity: only its own ``__init__`` is wrapped. A function is replaced in every module of the
     package that holds it, its own one included, so that there is one object and it can be pickled.

@@ -1,4 +1,4 @@
-"""Names and units of the entries of a vector, so that nobody has to count indices."""
+"""`Labels`: names and units of the entries of a vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuses at once what could only hang or exhaust the machine: input files that are pipes, arrays larger than its memory."""
+"""Guards against inputs that would block or exhaust the machine: pipes as files, arrays larger than its memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError
 
 __all__ = ["regular_file", "require_memory"]
 
-_SUPPOSED = 64 * 2**30  # [byte] of memory, where the system does not say
+_SUPPOSED = 64 * 2**30  # [byte] of memory, if the system does not report it
 
 
 def regular_file(path: str | Path) -> Path:

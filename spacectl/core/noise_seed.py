@@ -1,7 +1,7 @@
-"""Seeds of the noise in a law: how a seed becomes the keys of a signal, and the same law with another seed.
+"""Seeds of the noise in a law: keys of a signal from a seed, and the law with another seed.
 
-`add_noise` keeps the keys among the law's numbers, named ``noise.<signal>.<kind>.key1`` (``noise2`` if there is noise
-already), so a new seed compiles nothing and survives other wrappers.
+`add_noise` stores the keys among the law's parameters, named ``noise.<signal>.<kind>.key1`` (``noise2`` if there is
+noise already), so a new seed needs no compilation and works below other wrappers.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def reseed(law: ControlLaw, seed: int) -> ControlLaw:
     Parameters
     ----------
     law : ControlLaw
-        With noise; its function stays, so nothing is compiled again.
+        A law with noise; its function is reused, so nothing is compiled again.
     seed : int
-        Names the noise.
+        The new seed.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How a computation ended: one status, one sentence, and the counts behind it."""
+"""Outcome of a computation: status, message and statistics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Outcome", "Status"]
 
 
 class Status(StrEnum):
-    """Ways a solver, planner or simulation can end."""
+    """Final status of a solver, planner or simulation."""
 
-    OK = "ok"  #: reached what was asked
-    EVENT = "event"  #: stopped early by a guard that asks for it
+    OK = "ok"  #: reached its goal
+    EVENT = "event"  #: stopped early by a guard, as requested
     DIVERGED = "diverged"  #: stopped early by a guard that marks a failure
-    FAILED = "failed"  #: could not go on (the message says where and why)
+    FAILED = "failed"  #: could not continue (the message says where and why)
     LIMIT = "limit"  #: ran out of steps or iterations
     INTERRUPTED = "interrupted"  #: stopped by the user
 
@@ -30,7 +30,7 @@ class Outcome:
     status : Status
         How it ended.
     message : str
-        One sentence for a person.
+        One sentence for the user.
     stats : mapping
         Counts and times, for example ``n_steps``.
     """
@@ -41,5 +41,5 @@ class Outcome:
 
     @property
     def is_success(self) -> bool:
-        """True when the computation reached what was asked, or a guard that asked it to stop and marks no failure."""
+        """Whether the computation reached its goal, or a guard that marks no failure stopped it."""
         return self.status in (Status.OK, Status.EVENT)

@@ -1,11 +1,11 @@
-"""Run-time parameters `p`: every number of a system, by name, in one vector.
+"""Run-time parameters `p`: all parameters of a system, by name, in one vector.
 
-Fields of the description from which numbers follow (`PhysicalNames`: the stiffness EI of a beam, its length) are names too:
-`vector` sets the numbers that follow from them.
+Fields of the description that determine several parameters (`PhysicalNames`: the stiffness EI of a beam, its length)
+are names too: `vector` sets the parameters that follow from them.
 
-Equations are built once for a structure and evaluated for any numbers. An exact zero in a placement, a centre of
+Equations are formed once for a structure and evaluated for any parameters. An exact zero in a placement, a centre of
 mass or a product of inertia (and an exact 0 or 1 in a rotation or an axis) is *structure*: it keeps expressions
-small, and changing it needs new equations. All other numbers may change at run time.
+small, and a change requires new equations. All other values may change at run time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Parameters"]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Named numbers behind a vector p.
+    """Names, shapes and values of the entries of a vector p.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Parameters:
     fixed : array of bool, shape (n_p,)
         True where the value is structure.
     physical : PhysicalNames, optional
-        Fields of the description whose values give some of the numbers.
+        Fields of the description that determine some of the parameters.
     """
 
     names: tuple[str, ...]
@@ -116,8 +116,8 @@ class Parameters:
         Raises
         ------
         ModelError
-            If a name is unknown, if a change touches structure (the message says how to free it), and if a number is given
-            together with a field of the part whose numbers follow from it, in `changes` or by `base`.
+            If a name is unknown, if a change affects structure (the message says how to free it), or if a parameter is given
+            together with a field from which it follows, in `changes` or by `base`.
         """
         if changes is not None and not isinstance(changes, Mapping):
             raise ModelError(f"parameters: expected a mapping such as {{'link.mass': 2.0}}, got {changes!r}")
@@ -143,14 +143,13 @@ class Parameters:
         for name in others:
             if np.any(depends[self._place(name)]):
                 raise ModelError(
-                    f"parameters {summary} and '{name}': the number '{name}' follows from the description of its part; give one "
-                    "or the other"
+                    f"parameters {summary} and '{name}': '{name}' follows from the description of its part; give one or the other"
                 )
         wrong = np.flatnonzero(depends & (p != own))
         if wrong.size:
             raise ModelError(
-                f"parameter {summary}: the given p has another '{self.name_of(int(wrong[0]))}' than the system, which belongs to "
-                "the same part; give all changes of a part together, by name"
+                f"parameter {summary}: the given p has another '{self.name_of(int(wrong[0]))}' than the system in the same part; "
+                "give all changes of a part together, by name"
             )
         return np.where(depends, new, p)
 
@@ -160,9 +159,9 @@ class Parameters:
         Parameters
         ----------
         name : str
-            A number, or a field of the description.
+            A parameter, or a field of the description.
         p : array or mapping, optional
-            Where; for fields of a part whose numbers differ from the system's, as named changes.
+            Point of evaluation; as named changes for fields of a part whose parameters differ from the system's.
         """
         if not self.is_physical(name):
             return np.eye(len(self))[:, self._place(name)], "exact"
@@ -199,4 +198,4 @@ class Parameters:
         for name in self.names:
             if index < self.where(name).stop:
                 return name
-        raise ModelError(f"parameter index {index}: there are only {len(self)} numbers")
+        raise ModelError(f"parameter index {index}: there are only {len(self)} entries")

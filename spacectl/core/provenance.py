@@ -1,4 +1,4 @@
-"""Where a result comes from: content hashes and versions."""
+"""Provenance of results: content hashes and versions."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def content_hash(data: Any) -> str:
 def class_key(kind: type) -> str:
     """Return a key of a class for hashes: its name, and for classes from outside also a hash of their code.
 
-    Two classes of a user that share a name (one defined again in a notebook, say) differ here if their methods do, or
-    the functions and plain values that those use.
+    Two classes of a user with one name (redefined in a notebook, say) have different keys if their methods differ, or
+    the functions and plain values that these use.
 
     Examples
     --------
@@ -53,11 +53,11 @@ def class_key(kind: type) -> str:
 
 
 def _is_ours(item: Any) -> bool:
-    """Return whether a class or function comes with spacectl, or with what it is built on."""
+    """Return whether a class or function belongs to spacectl or its dependencies."""
     return str(getattr(item, "__module__", "")).split(".")[0] in ("spacectl", "builtins", "abc", "casadi", "numpy")
 
 
-#: Members of every class, which hold no behaviour; or, as an address, another one in every process
+#: Members of every class that define no behaviour, or that differ in every process
 _IDLE = {"__module__", "__doc__", "__dict__", "__weakref__", "__firstlineno__", "__static_attributes__", "__qualname__"}
 
 
@@ -85,7 +85,7 @@ def _described(value: Any, seen: set[int]) -> Any:
 def _contents(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # a name that has no value yet
+    except ValueError:  # a name without a value so far
         return None
 
 

@@ -1,4 +1,4 @@
-"""`sequence_of`: a tuple of things of one kind from what a user passed; a single one, or a text, is no sequence of them."""
+"""`sequence_of`: checks that an argument is a sequence of objects of one class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def sequence_of(kind: type, values: Any, what: str) -> tuple[Any, ...]:
     Raises
     ------
     ModelError
-        For a single value (a text is not taken as its letters) and for entries of another kind.
+        For a single value (text is not split into letters) and for entries of another class.
 
     Examples
     --------

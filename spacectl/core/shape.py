@@ -1,4 +1,4 @@
-"""`Shape`: how a body looks in drawings and in the replay, where the size that its inertia suggests will not do."""
+"""`Shape`: the appearance of a body in drawings and in the replay, in place of one derived from its inertia."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = ("box", "cone", "cylinder", "ellipsoid", "ring", "mesh")
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """Looks of a rigid body.
+    """Appearance of a rigid body.
 
     Parameters
     ----------

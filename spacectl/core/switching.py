@@ -1,4 +1,4 @@
-"""Where expressions switch: the arguments of minimum, maximum, absolute value and sign that pass through zero."""
+"""Switches of expressions: arguments of minimum, maximum, absolute value and sign that cross zero."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def switching_function(function: ca.Function, *, constant: Sequence[str] = ()) -
     Parameters
     ----------
     function : casadi.Function
-        Any; one that cannot be written in scalars has no switches that can be seen.
+        Any function; no switches are found in one that cannot be expanded to scalars.
     constant : sequence of str
-        Names of arguments that do not change during a run: what depends on them alone never switches.
+        Names of arguments that are constant during a run; expressions of these alone never switch.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def switching_function(function: ca.Function, *, constant: Sequence[str] = ()) -
     """
     try:
         f = function if function.is_a("SXFunction") else function.expand()
-    except RuntimeError:  # it solves equations, or calls something that has no scalar form
+    except RuntimeError:  # it solves equations, or calls a function without scalar form
         return None
     if not any(f.instruction_id(k) in (*_PAIRS, *_SINGLE) for k in range(f.n_instructions())):
         return None

@@ -1,4 +1,4 @@
-"""`Trajectory`: labelled values over time. References, plans, gains and histories are all of this kind."""
+"""`Trajectory`: labelled values over time, for references, plans, gains and histories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Interpolation = Literal["previous", "linear", "cubic"]
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectory:
-    """Values at increasing times, with the rule for what lies between.
+    """Values at increasing times, with an interpolation rule.
 
     ``cubic`` is Hermite interpolation: with ``rates`` given it reproduces values and rates at the knots; without,
     the rates are those of the quadratic through each three neighbouring knots. ``previous`` holds the last value
@@ -35,7 +35,7 @@ class Trajectory:
     rates : array, shape (n, k), optional
         Time derivatives at the knots, for ``cubic``.
     interpolation : {"cubic", "linear", "previous"}
-        Rule between knots.
+        Interpolation between knots.
 
     Examples
     --------

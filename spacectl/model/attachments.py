@@ -1,8 +1,8 @@
-"""What is attached to each flexible body of a system, and along which directions it can load the body.
+"""Attachments of each flexible body of a system, and the directions along which they can load the body.
 
-A joint transmits every direction but those of its own motion; a motor, a spring or a prescribed motion in the joint
-transmits these too. Constraints transmit what their equations depend on, springs and tethers forces. Bodies that choose
-their shapes for what they carry get the result as their `interfaces`.
+A joint transmits loads along all directions except its own motion; a motor, a spring or a prescribed motion in the
+joint transmits these too. Constraints transmit along the directions in their equations; springs and tethers transmit
+forces. Bodies that choose shapes by their attachments store the result as `interfaces`.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 __all__ = ["attach_bodies", "find_compliances", "find_interfaces"]
 
 STIFF = 0.01  #: relative error of a static compliance above which default shapes cause a warning
-_NONE = 1e-9  # relative size of a load that counts as none
-_STEP = 1e-6  # of the differences by which the directions of a constraint are found
+_NONE = 1e-9  # relative size below which a load counts as zero
+_STEP = 1e-6  # step of the differences that give the directions of a constraint
 
 
 def attach_bodies(system: System) -> tuple[Part, ...]:
     """Return the parts, with interfaces filled in for bodies that take them from the system.
 
-    Interfaces that a body already has stay: a system derived from another one (a loop opened, a constraint released)
-    keeps the shapes of its bodies.
+    Existing interfaces are kept: a system derived from another one (a loop opened, a constraint released) has the
+    same shapes.
     """
     bodies = [part.body for part in system.parts if isinstance(part.body, FlexibleBody)]
     if not bodies:
@@ -60,7 +60,7 @@ def _attached(part: Part, found: dict[str, tuple[str, ...]]) -> Part:
     if not isinstance(body, FlexibleBody):
         return part
     wanted = found[body.name]
-    if not body.chooses_shapes:  # given shapes are only measured from the joint, where they do not vanish there
+    if not body.chooses_shapes:  # given shapes need the root interface only, if they do not vanish there
         is_moving = bool(part.joint.speeds) and len(part.joint.speeds) < 6
         wanted = (
             tuple(item for item in wanted if item.startswith(ROOT_INTERFACE)) if is_moving and _floats(body) else ()
@@ -81,7 +81,7 @@ def _floats(body: FlexibleBody) -> bool:
 
 
 def _warn_if_stiff(body: Any) -> None:
-    """Warn about default shapes whose static compliance at an interface is more than `STIFF` off, naming place and cure."""
+    """Warn if default shapes miss the static compliance at an interface by more than `STIFF`."""
     if not isinstance(body, FlexibleBody) or not body.chooses_shapes or body.basis != "interface":
         return
     wrong = [item for item in body.compliances if abs(item.error) > STIFF]
@@ -89,8 +89,8 @@ def _warn_if_stiff(body: Any) -> None:
         places = ", ".join(f"'{item.place}' {-100.0 * item.error:.2g} %" for item in wrong[:4])
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         warn(
-            f"{type(body).__name__} '{body.name}': with so few shapes its static compliance is too low at {places}{more}; "
-            f"ask for {body.shapes_needed} to be exact there, or pass shapes='modes' to choose the basis yourself"
+            f"{type(body).__name__} '{body.name}': its static compliance is too low with so few shapes at {places}{more}; "
+            f"use {body.shapes_needed} for exact compliance, or pass shapes='modes' to choose the basis yourself"
         )
 
 
@@ -108,7 +108,7 @@ def find_interfaces(system: System) -> dict[str, tuple[str, ...]]:
 
 
 def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
-    """Return the static compliance of each flexible body at everything attached to it, with its shapes and exact.
+    """Return the static compliance of each flexible body at its attachments: exact, and with its shapes.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def find_compliances(system: System) -> dict[str, tuple[Compliance, ...]]:
     Returns
     -------
     dict
-        By body; each entry has ``place`` (``"tip.rz"``), ``exact``, ``model`` and the relative ``error``. Bodies whose exact
-        compliance is not known (`ModalBody`) have none.
+        By body; each entry has ``place`` (``"tip.rz"``), ``exact``, ``model`` and the relative ``error``. It is empty for
+        bodies whose exact compliance is unknown (`ModalBody`).
 
     Examples
     --------
@@ -165,7 +165,7 @@ def _loads(system: System, bodies: dict[str, FlexibleBody]) -> Iterator[Load]:
 
 _FORCE = np.hstack([np.zeros((3, 3)), np.eye(3)])
 _MOMENT = np.hstack([np.eye(3), np.zeros((3, 3))])
-#: What the quantities of a rule load
+#: Loads that the quantities of a rule transmit
 _RULES = {"position": _FORCE, "velocity": _FORCE, "rotation": _MOMENT, "angular_velocity": _MOMENT}
 
 

@@ -1,4 +1,4 @@
-"""Which fields the numbers of a flexible body were made from, so that what reads bodies can read those of a run."""
+"""The fields from which parameters of flexible bodies were computed, so that reports can show the bodies of a run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from spacectl.model.system import System
 
 __all__ = ["BodyOrigins", "hash_changes"]
 
-_SYSTEMS = 64  # that are remembered
-_ORIGINS = 4096  # changes that are remembered, by the numbers of each body
+_SYSTEMS = 64  # cached systems
+_ORIGINS = 4096  # cached changes, by the parameters of each body
 
 
 def hash_changes(changes: Mapping[str, Any]) -> str:
@@ -33,16 +33,16 @@ def hash_changes(changes: Mapping[str, Any]) -> str:
 
 
 class BodyOrigins:
-    """Remembers the fields behind numbers p, by flexible body.
+    """Cache of the fields from which parameters p were computed, by flexible body.
 
     Parameters
     ----------
     system : System
-        As the user wrote it.
+        The user's description.
     expand : function of a System
-        What the equations make of it.
+        Returns the system that the equations are formed for.
     parameters : Parameters
-        The numbers of the equations.
+        Parameters of the equations.
     """
 
     def __init__(self, system: System, expand: Callable[[System], System], parameters: Parameters):
@@ -51,7 +51,7 @@ class BodyOrigins:
         self._origins: dict[tuple[str, bytes], Mapping[str, Any]] = {}
 
     def remember(self, p: np.ndarray, changes: Mapping[str, Any]) -> None:
-        """Note that `changes` of fields gave the numbers p."""
+        """Store that `changes` of fields gave the parameters p."""
         if len(self._origins) >= _ORIGINS:
             self._origins.clear()
         for name, places in self._places.items():
@@ -61,7 +61,7 @@ class BodyOrigins:
     def describe(self, system: System, p: np.ndarray) -> System:
         """Return `system` with the flexible bodies that belong to parameters p: other lengths, shapes and frames.
 
-        Bodies whose numbers were given as such, not by their fields, stay as they are.
+        Bodies whose parameters were given directly, not by fields, are unchanged.
         """
         found = {name: body for name in self._places if (body := self._body(name, p)) is not None}
         if not found:
@@ -83,7 +83,7 @@ class BodyOrigins:
 
     @cached_property
     def _places(self) -> dict[str, np.ndarray]:
-        """Where the numbers of each flexible body lie in p."""
+        """Indices in p of the parameters of each flexible body."""
         found, every = {}, np.arange(len(self._parameters))
         for part in self._expand(self._system).tree:
             if isinstance(part.body, FlexibleBody):

@@ -1,7 +1,7 @@
-"""What all descriptions share: converting and checking fields, and the numbers that become run-time parameters.
+"""Conversion and checks of the fields of descriptions, and the values that become run-time parameters.
 
-A part of a model lists its numbers as `Number`s; the equations see them as symbols under the same keys. `fixed`
-marks the entries that are structure (exact zeros and ones, see `core.parameters`).
+A component of a model lists its parameters as `Number`s; the equations use symbols with the same keys. `fixed`
+marks entries that are structure (exact zeros and ones, see `core.parameters`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.array import Array, as_array
+from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.spatial.rotation import AXES, rotation_from_quaternion
 
@@ -22,17 +22,19 @@ __all__ = [
     "check_name",
     "choices",
     "direction",
+    "is_count",
     "members",
     "placement_number",
     "rotation_matrix",
     "set_field",
+    "set_scalars",
     "unless_trivial",
 ]
 
 
 @dataclass(frozen=True)
 class Number:
-    """A value (scalar or array) and which of its entries are structure."""
+    """A parameter: a value (scalar or array) and which of its entries are structure."""
 
     value: Array
     fixed: tuple[bool, ...]
@@ -62,20 +64,33 @@ def set_field(owner: Any, name: str, value: Any) -> None:
     object.__setattr__(owner, name, value)
 
 
+def set_scalars(owner: Any, what: str, *keys: str, sign: str = "", unit: str = "") -> None:
+    """Store fields as finite floats; `sign` is ``""``, ``"positive"`` or ``"not negative"``."""
+    for key in keys:
+        value = as_scalar(getattr(owner, key), f"{what}: {key}")
+        if (sign and value < 0.0) or (sign == "positive" and value == 0.0):
+            expected = "a positive number" if sign == "positive" else "0 or more"
+            raise ModelError(f"{what}: {key} is {value:g}{unit}, expected {expected}")
+        set_field(owner, key, value)
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value is an integer, and not a boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def check_name(name: Any, what: str) -> None:
     """Raise `ModelError` unless a name can stand in expressions, file names and tables."""
     if not isinstance(name, str) or not name:
-        raise ModelError(f"{what}: name is {name!r}; give every one a name, such as name='arm'")
+        raise ModelError(f"{what}: name is {name!r}; give each a name, such as name='arm'")
     if not name.isprintable():
-        raise ModelError(
-            f"{what}: name {name!r} has a character that cannot be printed (a line break, a tab, ...); remove it"
-        )
+        raise ModelError(f"{what}: name {name!r} has a non-printable character (line break, tab, ...); remove it")
     if "." in name or name.strip() != name:
         raise ModelError(
-            f"{what}: name {name!r} may not contain '.' or outer blanks; '.' separates a body from its frame"
+            f"{what}: name {name!r} must not contain '.' or leading or trailing blanks; '.' separates body and frame"
         )
     if name in ("world", "orbit"):
-        raise ModelError(f"{what}: the name '{name}' belongs to the root frame; choose another")
+        raise ModelError(f"{what}: the name '{name}' is reserved for the root frame; choose another")
 
 
 def choices(item: Any) -> tuple[Any, ...]:

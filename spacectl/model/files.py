@@ -1,9 +1,8 @@
-"""Systems as TOML or JSON files, both ways. Files come from outside: only known types and fields are accepted.
+"""Systems as TOML or JSON files. Files are untrusted: only known types and fields are accepted, nothing is imported.
 
-The kinds of the package are those of its registries (`ACTUATORS`, `SENSORS`, ...); a class of the user's own becomes
-known by `register`. Nothing is imported because a file names it. A description is a table with a ``type`` and its
-fields; fields at their default are left out. Arrays with more than `LARGE` entries go to ``.npy`` files beside the
-document and carry their sha256.
+Types of the package come from its registries (`ACTUATORS`, `SENSORS`, ...); `register` adds a user's class. A component
+is a table with a ``type`` and its fields; fields with default values are left out. Arrays with more than `LARGE`
+entries are stored in ``.npy`` files beside the document, with their sha256.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ __all__ = ["load_system", "register", "save_system", "system_from_dict", "system
 
 _Kind = TypeVar("_Kind", bound=type)
 LARGE = 256
-#: Every kind by its name in files; a class from outside is added here
+#: Types by their name in files; `register` adds to it
 KINDS: dict[str, type] = {
     **{kind.__name__: kind for kind in (System, Part, RigidBody, Frame, ModalBody, Beam, Plate, QuaternionFree)},
     **{kind.__name__: kind for kind in (Profile, Curve, SurfaceFunction, Proportional)},
@@ -62,10 +61,10 @@ KINDS: dict[str, type] = {
 
 
 def register(kind: _Kind) -> _Kind:
-    """Make a class of your own known to files, so that systems with it can be saved and loaded.
+    """Register a class of your own, so that systems with it can be saved and loaded.
 
-    Call it once where the class is defined, also as a decorator; a program that loads such a file imports that module
-    first. Files hold the fields of the class under its name, never code.
+    Call it once where the class is defined, also as a decorator; a program that loads such a file must import that
+    module first. Files contain the fields of the class under its name, never code.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ def register(kind: _Kind) -> _Kind:
     Raises
     ------
     ModelError
-        If it is no frozen dataclass, or another class has its name.
+        If it is not a frozen dataclass, or another class has its name.
 
     Examples
     --------
@@ -93,17 +92,19 @@ def register(kind: _Kind) -> _Kind:
     """
     if not isinstance(kind, type) or not dataclasses.is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         raise ModelError(
-            f"register: {kind!r} is no frozen dataclass; decorate the class with @dataclass(frozen=True, kw_only=True)"
+            f"register: {kind!r} is not a frozen dataclass; decorate the class with @dataclass(frozen=True, kw_only=True)"
         )
     known = KINDS.get(kind.__name__)
     if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
-        raise ModelError(f"register: files know another class {known.__module__}.{kind.__name__}; choose another name")
+        raise ModelError(
+            f"register: another class {known.__module__}.{kind.__name__} has this name; choose another name"
+        )
     KINDS[kind.__name__] = kind
     return kind
 
 
 def save_system(system: System, path: str | Path) -> Path:
-    """Write `system` to a ``.toml`` or ``.json`` file; returns the path."""
+    """Write `system` to a ``.toml`` or ``.json`` file and return the path."""
     path = Path(path)
     document = system_to_dict(system, beside=path)
     if path.suffix.lower() == ".toml":
@@ -121,12 +122,12 @@ def load_system(path: str | Path) -> System:
     Parameters
     ----------
     path : path
-        The file; array files that it names lie beside it.
+        The file; its array files must be in the same folder.
 
     Raises
     ------
     ModelError
-        With the file and the place in it, for anything that is not a valid description.
+        If it is not a valid description; the message names the file and the place in it.
     """
     path = Path(path)
     read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
@@ -166,7 +167,7 @@ def _encode(value: Any, place: str, beside: Path | None) -> Any:
         kind = type(value).__name__
         if KINDS.get(kind) is not type(value):
             raise ModelError(
-                f"{place}: {kind} is not known to files; call spacectl.register({kind}) where the class is defined"
+                f"{place}: {kind} is not registered for files; call spacectl.register({kind}) where the class is defined"
             )
         table = {"type": kind}
         for item in dataclasses.fields(value):
@@ -181,10 +182,6 @@ def _encode(value: Any, place: str, beside: Path | None) -> Any:
     if callable(value):
         raise ModelError(f"{place}: a Python function cannot be written to a file; keep this system in a script")
     return value
-
-
-def _cure(kind: str) -> str:
-    return f"register the class first: spacectl.model.files.KINDS['{kind}'] = {kind}"
 
 
 def _is_default(item: dataclasses.Field[Any], entry: Any) -> bool:

@@ -1,4 +1,4 @@
-"""`Part`: a body and how it is attached."""
+"""`Part`: a body with its attachment."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["Part"]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A body and how it is attached.
+    """A body with its joint and place of attachment.
 
     Parameters
     ----------
     body : Body
         The body.
     on : str
-        What it is attached to: ``"world"`` (``"orbit"``), a body, or ``"body.frame"``.
+        Parent: ``"world"`` (``"orbit"``), a body, or ``"body.frame"``.
     at, rotation : vector and rotation, optional
-        Placement of the joint's frame J on the parent side.
+        Placement of the joint frame J in the parent.
     joint : Joint
-        Default: `Fixed`.
+        Motion of F relative to J. Default: `Fixed`.
     child_at, child_rotation : vector and rotation, optional
-        Placement of the joint's frame F in the body's own frame (child side).
+        Placement of the joint frame F in the body.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Part:
         return self.joint.name or self.body.name
 
     def numbers(self) -> dict[str, Number]:
-        """Return the run-time parameters of body, placement and joint."""
+        """Return the run-time parameters of body, placement and joint by key."""
         placement = {
             "at": unless_trivial(self.at),
             "rotation": placement_number(self.rotation),
@@ -82,7 +82,7 @@ class Part:
         for key in joint:
             if key in body or key in placement:
                 raise ModelError(
-                    f"part '{self.name}': {type(self.joint).__name__} joints have a number '{key}', which the body or its "
-                    f"placement has too; rename it in {type(self.joint).__name__}.numbers"
+                    f"part '{self.name}': {type(self.joint).__name__} joints have a parameter '{key}', which the body or its "
+                    f"placement also has; rename it in {type(self.joint).__name__}.numbers"
                 )
         return {**body, **placement, **joint}

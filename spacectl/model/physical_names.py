@@ -1,7 +1,7 @@
 """Fields of a description as run-time parameters: ``"boom.EI"``, ``"boom.length"``, ``"wheel.inertia"``.
 
-The numbers that the equations take (integrals, stiffness matrices, shapes at frames) follow from the fields as the user
-wrote them. `PhysicalNames` builds the system anew with other values and reads its numbers; equations and compiled code stay.
+The parameters of the equations (integrals, stiffness matrices, shapes at frames) follow from the fields of the
+description. `PhysicalNames` rebuilds the system with other values and reads its parameters; the equations are reused.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from spacectl.model.transforms.segments import segment_derivatives
 
 __all__ = ["PhysicalNames"]
 
-STEP = 1e-3  #: of central differences, relative to the number; their error is of fourth order in it
-_ROUGH = 1e-3  # relative disagreement of two steps above which differences are no derivative
-_ROUNDING = 1e-12  # of the size of a number: what shapes and quadrature leave where exact integrals are zero
-_KEPT = 64  # systems that are remembered
+STEP = 1e-3  #: relative step of central differences; their error is of fourth order in it
+_ROUGH = 1e-3  # relative disagreement of two steps above which differences are rejected
+_ROUNDING = 1e-12  # relative rounding of shapes and quadrature where exact integrals are zero
+_KEPT = 64  # cached parameter vectors
 
 
 class PhysicalNames:
-    """Values of the run-time numbers for other values of the fields of a system.
+    """Run-time parameters for other values of the fields of a system.
 
     Parameters
     ----------
     system : System
-        As the user wrote it.
+        The user's description.
     expand : function of a System
-        What the equations make of it: beams cut into segments, joints as constraints.
+        Returns the system that the equations are formed for: beams cut into segments, joints as constraints.
     parameters : Parameters
-        The numbers of the equations.
+        Parameters of the equations.
     vary : tuple of str
-        Numbers that are freed from structure.
+        Parameters that are freed from structure.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PhysicalNames:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names that are served by building the system anew."""
+        """Names of fields that change parameters by rebuilding the system."""
         return tuple(name for name in field_names(self.system) if name in self)
 
     def __contains__(self, name: str) -> bool:
@@ -78,7 +78,7 @@ class PhysicalNames:
         Raises
         ------
         ModelError
-            If the change is not one of numbers alone: other shapes, interfaces or frames, or entries that are exactly zero.
+            If the form of the equations changes: other shapes, interfaces or frames, or entries that are exactly zero.
         """
         key = hash_changes(changes)
         if key not in self._known:
@@ -118,44 +118,46 @@ class PhysicalNames:
         return self._without_structure(closed, name), "closed form"
 
     def _rebuild(self, changes: Mapping[str, Any]) -> np.ndarray:
-        told = ", ".join(f"'{name}'" for name in changes)
+        names = ", ".join(f"'{name}'" for name in changes)
         new = rebuild_system(self.system, changes)
         if find_interfaces(new) != self._interfaces:
             raise ModelError(
-                f"parameter {told}: flexible bodies then carry loads along other directions and choose other shapes; {_CURE}"
+                f"parameter {names}: flexible bodies would carry loads along other directions and choose other shapes; {_CURE}"
             )
         expanded = self._expand(new)
         numbers = expanded.parameters(vary=self._vary)
         if (numbers.names, _form(expanded)) != self._form:
-            raise ModelError(f"parameter {told}: the equations then have another form, not only other numbers; {_CURE}")
+            raise ModelError(
+                f"parameter {names}: the form of the equations would change, not only their parameters; {_CURE}"
+            )
         p = np.array(self._parameters.values, dtype=float)
         for item in numbers.names:
             if numbers.shape(item) != self._parameters.shape(item):
-                raise ModelError(f"parameter {told}: number '{item}' then has another size; {_CURE}")
+                raise ModelError(f"parameter {names}: the size of '{item}' would change; {_CURE}")
             self._place(p, item, numbers.get(item).reshape(-1))
         try:
             self._parameters.check(p)
         except ModelError as error:
-            raise ModelError(f"parameter {told} changes numbers of the equations: {error}") from error
+            raise ModelError(f"parameter {names} changes parameters of the equations: {error}") from error
         self._check_effect(new, p, changes)
         return p
 
     def _place(self, p: np.ndarray, number: str, value: np.ndarray) -> None:
-        """Put a number into p; where it is structure, rounding (integrals by quadrature, modes) does not count as a change."""
+        """Write a parameter into p; rounding of structural entries (quadrature, modes) does not count as a change."""
         where = self._parameters.where(number)
         small = np.abs(value - p[where]) <= _ROUNDING * sizes_of(number.rsplit(".", 1)[-1], value)
         fixed = np.array(self._parameters.fixed[where], dtype=bool)
         p[where] = np.where(fixed & small, p[where], value)
 
     def _check_effect(self, new: System, p: np.ndarray, changes: Mapping[str, Any]) -> None:
-        """Refuse a field that no number shows: the equations may depend on it by their form."""
+        """Raise `ModelError` for a field without effect on parameters: the form of the equations may depend on it."""
         for name in set(changes) - self._effective:
             if np.array_equal(flatten(field_value(self.system, name)), flatten(field_value(new, name))):
                 continue
             if len(changes) > 1:
                 self._rebuild({name: changes[name]})
             elif np.array_equal(p, np.asarray(self._parameters.values)):
-                raise ModelError(f"parameter '{name}': no run-time number depends on it; {_CURE}")
+                raise ModelError(f"parameter '{name}': no run-time parameter depends on it; {_CURE}")
             self._effective.add(name)
 
     @cached_property
@@ -204,7 +206,7 @@ class PhysicalNames:
         entries = flatten(own)
         sizes = np.where(entries != 0.0, np.abs(entries), np.max(np.abs(entries), initial=0.0))
         if not np.all(sizes > 0.0):
-            raise ModelError(f"derivative by '{name}': it is zero, which gives no step for differences")
+            raise ModelError(f"derivative by '{name}': its value is zero, which gives no step for differences")
         columns = []
         for k, h in enumerate(STEP * sizes):
             far2, far, near, near2 = (
@@ -214,7 +216,7 @@ class PhysicalNames:
             rough, fine = (near - far) / (2.0 * h), (8.0 * (near - far) - (near2 - far2)) / (12.0 * h)
             self._check_smooth(rough, fine, np.abs(near) / sizes[k], name)
             columns.append(fine)
-        return np.stack(columns, axis=-1), f"central differences of fourth order, step {STEP:g} of the number"
+        return np.stack(columns, axis=-1), f"central differences of fourth order, relative step {STEP:g}"
 
     def _check_smooth(self, rough: np.ndarray, fine: np.ndarray, typical: np.ndarray, name: str) -> None:
         for number in self._parameters.names:
@@ -228,8 +230,8 @@ class PhysicalNames:
             scale = max(np.max(np.abs(fine[own]), initial=0.0), np.max(typical[own], initial=0.0))
             if np.max(np.abs(rough[own] - fine[own]), initial=0.0) > _ROUGH * scale + floor / STEP:
                 raise SolverError(
-                    f"derivative by '{name}': number '{number}' is not smooth there (steps of {STEP:g} and twice that disagree: "
-                    "modes exchange, or a shape changes its sign); choose another value"
+                    f"derivative by '{name}': parameter '{number}' is not smooth there (steps of {STEP:g} and {2.0 * STEP:g} "
+                    "disagree: modes interchange, or a shape changes sign); choose another value"
                 )
 
 

@@ -1,7 +1,7 @@
-"""Systems with other values of fields as the user wrote them: ``rebuild_system(system, {"boom.EI": 2e3})``.
+"""Systems with other values of fields: ``rebuild_system(system, {"boom.EI": 2e3})``.
 
-Every part of a description is a frozen dataclass, so another value means another object, which checks itself and computes
-its numbers again. A class says in ``changed(**changes)`` what else follows (the tip of a beam moves with its length).
+Components are frozen dataclasses, so a changed value means a new object, which is checked and computes its parameters
+again. A class implements ``changed(**changes)`` if other fields follow (the tip of a beam moves with its length).
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.expression import NamedExpression
 
 if TYPE_CHECKING:
     from spacectl.model.system import System
 
-__all__ = ["field_names", "field_value", "find_field", "flatten", "is_number", "rebuild_system", "unflatten"]
+__all__ = [
+    *("field_names", "field_value", "find_field", "flatten", "is_number"),
+    *("rebuild_system", "rename_frames", "unflatten"),
+]
 
 _SERIES = ("parts", "actuators", "sensors", "elements", "constraints")
-_INNER = ("body", "joint")  # descriptions whose numbers their holder lists under its own name
+_OTHERS = ("name", "joint", "component")  # fields whose text is not the name of a frame
+_INNER = ("body", "joint")  # components whose parameters carry the name of their owner
 
 
 def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
@@ -30,8 +35,7 @@ def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
     Raises
     ------
     ModelError
-        For an unknown name, a field that holds no number (a count, a text, a function of time) and a value that its
-        class refuses.
+        For an unknown name, a field that is not numeric (a count, a text, a function of time), or an invalid value.
     """
     if not isinstance(changes, Mapping):
         raise ModelError(f"parameters: expected a mapping such as {{'boom.EI': 2e3}}, got {changes!r}")
@@ -40,7 +44,7 @@ def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
         if not is_number(getattr(_inside(owner, inner), key)):
             raise ModelError(
                 f"parameter '{name}': {key} is {getattr(_inside(owner, inner), key)!r}, not a number that can change at run "
-                "time; put the other value into the description and form its equations"
+                "time; change the description and form its equations again"
             )
         if isinstance(value, (str, bool)) or value is None or (callable(value) and not is_number(value)):
             raise ModelError(f"parameter '{name}': expected a number (or Profile), got {value!r}")
@@ -70,7 +74,7 @@ def find_field(system: System, name: str) -> tuple[Any, str, str]:
     if not found:
         raise ModelError(unknown_name("parameter", name, field_names(system)))
     if len(found) > 1:
-        raise ModelError(f"parameter '{name}': {len(found)} things called '{title}' have it; rename one of them")
+        raise ModelError(f"parameter '{name}': {len(found)} components called '{title}' have it; rename one of them")
     return found[0]
 
 
@@ -122,6 +126,18 @@ def unflatten(value: Any, entries: np.ndarray) -> Any:
 
 def _cut(values: Any, entries: np.ndarray) -> list[np.ndarray]:
     return np.split(entries, np.cumsum([flatten(item).size for item in values])[:-1])
+
+
+def rename_frames(item: Any, names: Mapping[str, str]) -> Any:
+    """Return a part, actuator, sensor, element or constraint with the frames it refers to renamed."""
+    changes: dict[str, Any] = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        if isinstance(value, str) and value in names and field.name not in _OTHERS:
+            changes[field.name] = names[value]
+        elif isinstance(value, NamedExpression) and value.renamed(names) != value:
+            changes[field.name] = value.renamed(names)
+    return replace(item, **changes) if changes else item
 
 
 def _owners(system: System) -> Iterator[tuple[str, Any]]:

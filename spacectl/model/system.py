@@ -1,4 +1,4 @@
-"""`System`: a tree of bodies with its environment, actuators and sensors, as frozen data."""
+"""`System`: a tree of bodies with environment, actuators and sensors, as frozen data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import class_key, content_hash
 from spacectl.model.actuators import Actuator
-from spacectl.model.aliases import rename_frames
 from spacectl.model.attachments import attach_bodies
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.constraints import AnyConstraint
@@ -20,7 +19,7 @@ from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.environment import Environment, FreeSpace
 from spacectl.model.joints.redundant import QuaternionFree
 from spacectl.model.part import Part
-from spacectl.model.rebuild import field_names, field_value, rebuild_system
+from spacectl.model.rebuild import field_names, field_value, rebuild_system, rename_frames
 from spacectl.model.sensors import Sensor
 from spacectl.model.validation.validate import check_attachments, order_parts, validate_system
 
@@ -34,21 +33,21 @@ class System:
     Parameters
     ----------
     name : str
-        For reports.
+        Title of the system in reports.
     parts : tuple of Part
-        In any order; parents are found by name.
+        Bodies and joints in any order; parents are found by name.
     environment : Environment
-        Default: `FreeSpace`.
+        Gravity and motion of the root frame. Default: `FreeSpace`.
     actuators : tuple of Actuator
-        In the order of the inputs u.
+        Their order is that of the inputs u.
     sensors : tuple of Sensor
-        In the order of the outputs y.
+        Their order is that of the outputs y.
     elements : tuple of Element
-        Springs and dampers in the joints, drives, springs between points, tethers.
+        Springs and dampers in joints, drives, springs between points, tethers.
     constraints : tuple of AnyConstraint
-        Loops and other conditions on the motion, natural or artificial.
+        Loops and other constraints on the motion, natural or artificial.
     aliases : tuple of (str, str)
-        Other names of bodies and frames; equations of beams in segments have them.
+        Alternative names of bodies and frames, as used for beams in segments.
 
     Raises
     ------
@@ -75,7 +74,7 @@ class System:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"system: name is {self.name!r}, expected a text such as 'retrieval arm'")
+            raise ModelError(f"system: name is {self.name!r}, expected text such as 'retrieval arm'")
         set_field(self, "aliases", tuple((str(name), str(frame)) for name, frame in self.aliases))
         for name, kind in _SERIES:
             given = members(getattr(self, name), kind, f"system '{self.name}'", name)
@@ -84,12 +83,12 @@ class System:
             )
         validate_system(self)
         set_field(self, "parts", attach_bodies(self))
-        self.__dict__.pop("tree", None)  # it was ordered for the checks
+        self.__dict__.pop("tree", None)  # the checks ordered the parts before bodies were attached
         check_attachments(self)
 
     @cached_property
     def tree(self) -> tuple[Part, ...]:
-        """All parts, parents before children, with what actuators and elements bring along."""
+        """All parts, parents before children, including those added by actuators and elements."""
         wheels = tuple(Part(body, **place) for actuator in self.actuators for body, place in actuator.parts())
         elements = self.joint_elements + self.point_elements
         brought = tuple(Part(body, **place) for item in elements for body, place in item.brings(self.parts))
@@ -112,7 +111,7 @@ class System:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether it has rigid bodies, free joints and actuators only, so that the data-driven sweeps serve it."""
+        """Whether it has only rigid bodies, unprescribed joints and actuators, as the data-driven sweeps require."""
         moves = any(part.joint.motion is not None for part in self.tree)
         bends = bool(self.flexible_bodies)
         others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
@@ -146,7 +145,7 @@ class System:
                 name = f"{owner}.{key}"
                 if name in numbers:
                     raise ModelError(
-                        f"system '{self.name}': two things own a number called '{name}'; rename '{owner}' in one place"
+                        f"system '{self.name}': two components have a parameter called '{name}'; rename '{owner}' in one place"
                     )
                 numbers[name] = number
         return numbers
@@ -179,7 +178,7 @@ class System:
         return rebuild_system(self, changes)
 
     def field_names(self) -> tuple[str, ...]:
-        """Return the names of the fields with numbers that `changed` takes."""
+        """Return the names of the numeric fields that `changed` accepts."""
         return field_names(self)
 
     def field_value(self, name: str) -> Any:

@@ -1,1 +1,1 @@
-"""Rotations, twists, wrenches and inertias: one formula for numbers (numpy) and for symbols (CasADi)."""
+"""Rotations, twists, wrenches and inertias, with formulas for both numpy and CasADi."""

@@ -1,4 +1,4 @@
-"""Inertia of a body whose joints outboard of it give way: what a force at it feels (symmetric, but not a rigid body's).
+"""Articulated-body inertia: inertia of a body with outboard bodies on free joints (symmetric, but not that of a rigid body).
 
 Blocks act as ``moment = A omega + B v``, ``force = B' omega + C v``, about a frame's origin in its axes.
 """
@@ -42,8 +42,8 @@ class ArticulatedInertia:
     def less(self, s: Any, U: Any, D_inv: Any) -> ArticulatedInertia:
         """Return ``I - U U' / D``, the inertia with a free speed along s, where ``U = I s``, ``D = s' U``.
 
-        What remains does not resist s. For a coordinate direction its row and column are therefore exact zeros,
-        which saves work and rounding in everything that follows. A mode has no s (None): nothing cancels.
+        The result does not resist s. For a coordinate direction its row and column are therefore exact zeros, which
+        saves work and rounding in later steps. A mode has no s (None), so nothing cancels.
         """
         scaled = [U[i] * D_inv for i in range(6)]
         gone = _coordinate_direction(s)

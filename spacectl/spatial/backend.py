@@ -1,4 +1,4 @@
-"""The few operations in which numpy and CasADi differ, so that every formula is written once.
+"""Operations in which numpy and CasADi differ, so that each formula is written once.
 
 Vectors are numpy arrays of shape (3,) or CasADi columns (3, 1); matrices are two-dimensional in both. One operation on
 two CasADi objects costs 20 us in Python, whatever their size, so products of vectors use CasADi's own.

@@ -1,7 +1,7 @@
-"""A flexible body's inertia and attachment frames for given modal coordinates: one formula for numpy and CasADi.
+"""Inertia and attachment frames of a flexible body at given modal coordinates, for numpy and CasADi.
 
-`ModalInertia` is to a flexible body what `Inertia` is to a rigid one; `attach` is to a frame on it what a joint is to
-its child frame. Both work from the integrals and shapes that `model` provides as numbers.
+`ModalInertia` corresponds to `Inertia` of a rigid body; `attach` places a frame on the body, as a joint places its
+child frame. Both use the integrals and shapes that `model` provides as parameters.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class ModalInertia:
     I_eta : list of matrices (3, 3)
         Derivatives of I.
     n : mapping
-        The body's numbers.
+        The body's parameters.
     points : list of (vector, matrix, matrix)
-        For bodies given by equivalent points: position r, its slope d (3, m) and second slope (3, k); their inertia is part
-        of all of the above.
+        For bodies given by equivalent points: position r, its first derivative d (3, m) and second (3, k) by the modal
+        coordinates; their inertia is included in all of the above.
     slices : ModalInertia or None
-        The rest of the inertia of such a body: the slices' own.
+        The remaining inertia of such a body: that of the slices.
     """
 
     rigid: Inertia

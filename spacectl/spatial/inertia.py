@@ -1,4 +1,4 @@
-"""Inertia of a rigid body, or of several seen as one, about a frame's origin."""
+"""Inertia of a rigid body, or of several moving as one, about a frame's origin."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class Inertia:
     def bias_wrench(self, twist: Any) -> Any:
         """Return ``V x* (I V)``, the wrench at constant twist: (w x J w + h x (w x v), m w x v + w x (w x h)).
 
-        Written without the product ``v x m v``, which is zero but would leave its rounding: in an orbit, at 7.5 km/s,
-        that is larger than the gravity-gradient torque.
+        Written without the product ``v x m v``, which is zero but whose rounding, in an orbit at 7.5 km/s, would exceed
+        the gravity-gradient torque.
         """
         omega, v = twist[0:3], twist[3:6]
         turning = cross(omega, v)

@@ -16,7 +16,7 @@ __all__ = ["Placement", "cross_force", "cross_motion", "move_twist", "pull_wrenc
 
 @dataclass(frozen=True)
 class Placement:
-    """Where frame B is, seen from frame A: ``a_A = R_AB a_B`` and the origin ``p_AB_A``."""
+    """Placement of frame B in frame A: ``a_A = R_AB a_B`` and the origin ``p_AB_A``."""
 
     R: Any
     p: Any

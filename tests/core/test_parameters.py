@@ -35,7 +35,7 @@ def test_wrong_names_and_shapes_are_named() -> None:
         P.vector({"hub.com": 1.0})
     with pytest.raises(ShapeError, match=r"expected shape \(4,\), got \(3,\)"):
         P.check([1.0, 2.0, 3.0])
-    with pytest.raises(ModelError, match="only 4 numbers"):
+    with pytest.raises(ModelError, match="only 4 entries"):
         P.name_of(4)
 
 

@@ -87,7 +87,9 @@ def test_a_correction_needs_an_independent_value_that_confirms_ours(independent:
 def test_an_independent_value_that_agrees_with_the_publication_corrects_nothing(
     independent: float, verdict: str
 ) -> None:
-    item = PublishedResult(what="a", source="b", printed=1.0, ours=1.012, within=0.01, independent=independent, **CHECKED)
+    item = PublishedResult(
+        what="a", source="b", printed=1.0, ours=1.012, within=0.01, independent=independent, **CHECKED
+    )
     assert item.verdict == verdict
 
 

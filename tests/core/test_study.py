@@ -121,7 +121,7 @@ def test_whole_numbers_are_exact_and_tuples_keep_their_form() -> None:
 
 
 def test_names_of_metrics_are_texts_and_truth_is_no_number() -> None:
-    with pytest.raises(ModelError, match="the name 3 is no text"):
+    with pytest.raises(ModelError, match="the name 3 is not text"):
         StudyResult(metrics={3: 1.0})  # type: ignore[dict-item]
     with pytest.raises(ModelError, match="cannot read True as float"):
         override_parameters(Numbers(), {"mass": True})

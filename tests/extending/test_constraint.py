@@ -259,7 +259,7 @@ def test_mistakes_are_explained() -> None:
         def equations(self, s: Quantities) -> Any:
             return [s["b"], s["b"] ** 2]
 
-    with pytest.raises(ModelError, match="2 values for 1 row_names"):
+    with pytest.raises(ModelError, match="2 values but 1 row_names"):
         pendulums(Wrong(name="wrong"))
 
     @dataclass(frozen=True, kw_only=True)

@@ -88,7 +88,7 @@ def _nested(depth: int) -> list:
         (lambda d: d["parts"][0].update(on=["world"]), ("rod", "on is ['world']")),
         (
             lambda d: d.update(sensors=[{"type": "Position", "name": "tip", "on": ["rod"]}]),
-            ("sensor 'tip'", "['rod']", "expected a text"),
+            ("sensor 'tip'", "['rod']", "expected text"),
         ),
         (lambda d: d.update(actuators=[{"type": "JointTorque", "joint": ["hinge"]}]), ("JointTorque", "['hinge']")),
         (lambda d: d["parts"][0].update(at=_nested(5000)), ("nested too deeply",)),

@@ -185,7 +185,7 @@ def test_stiction_has_its_break_away_and_sliding_levels() -> None:
         (lambda: drive(rotor_inertia=0.0), ("shoulder_drive", "rotor_inertia", "positive", "JointSpring")),
         (lambda: drive(rotor_inertia=-1.0), ("rotor_inertia is -1", "positive")),
         (lambda: drive(stiffness=-5.0), ("shoulder_drive", "stiffness is -5", "0 or more")),
-        (lambda: drive(stiffness=0.0), ("nothing ties the motor", "stiffness=")),
+        (lambda: drive(stiffness=0.0), ("the motor is not coupled", "stiffness=")),
         (lambda: drive(stiffness=np.nan), ("stiffness", "finite")),
         (lambda: drive(damping=-0.1), ("damping is -0.1", "0 or more")),
         (lambda: drive(backlash=-0.1), ("backlash is -0.1", "0 or more")),
@@ -221,7 +221,7 @@ def test_stiction_has_its_break_away_and_sliding_levels() -> None:
         ),
         (
             lambda: arm(parts=(Part(body("b"), joint=Revolute(name="shoulder", prescribed=lambda s: 0.1 * s.t)),)),
-            ("prescribed", "drive it or prescribe it"),
+            ("prescribed", "remove the drive or the prescribed motion"),
         ),
         (
             lambda: arm(parts=(*arm().parts, Part(body("shoulder_motor"), on="lower", joint=Revolute(name="x1")))),

@@ -91,7 +91,7 @@ BAD_BEAMS = [
     ({"damping": Proportional(alpha=-1.0)}, ("damping matrix", "eigenvalues >= 0")),
     ({"frames": (Frame(name="far", at=(3.0, 0.0, 0.0)),)}, ("frame 'far'", "x = 3 m", "0 to 2 m")),
     ({"frames": (Frame(name="a"), Frame(name="a", at=(1.0, 0, 0)))}, ("same name", "'a'")),
-    ({"frames": (Frame(name="tip", at=(1.0, 0.0, 0.0)),)}, ("frame 'tip'", "x = 1 m", "ends at 2 m", "leave it out")),
+    ({"frames": (Frame(name="tip", at=(1.0, 0.0, 0.0)),)}, ("frame 'tip'", "x = 1 m", "ends at 2 m", "omit it")),
     ({"frames": Frame(name="a")}, ("frames", "single Frame")),
     ({"order": "exact"}, ("order is 'exact'", "consistent")),
     ({"order": "strain"}, ("strain", "extension")),
@@ -124,7 +124,7 @@ BAD_PANELS = [
     (
         {"frames": (Frame(name="a", at=(0.5, 0, 0)),)},
         ModelError,
-        ("frame 'a'", "none of its material points", "add a point"),
+        ("frame 'a'", "not at a material point", "add a point"),
     ),
     ({"frames": (Frame(name="a"), Frame(name="a"))}, ModelError, ("same name",)),
     ({"order": "no"}, ModelError, ("order is 'no'", "consistent")),

@@ -68,7 +68,7 @@ def test_static_compliance_is_exact_at_all_attachments(changes: dict) -> None:
 
 
 def test_too_few_default_shapes_are_warned_about_and_chosen_ones_are_not() -> None:
-    with pytest.warns(UserWarning, match=r"Beam 'boom': .* 'tip.rz' 25 %; ask for modes=2"):
+    with pytest.warns(UserWarning, match=r"Beam 'boom': .* 'tip.rz' 25 %; use modes=2"):
         carrying(beam(modes=1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

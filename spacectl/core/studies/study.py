@@ -1,4 +1,4 @@
-"""`Study`: a question, its parameters and the run that answers it.
+"""`Study`: a question, its parameters and the function that answers it.
 
 `studies/<name>/study.py` holds ``STUDY = Study(...)``; the command line finds it, overrides parameters, runs it
 and writes metrics, data, figures and a page.
@@ -22,12 +22,12 @@ from spacectl.core.studies.requirement import Requirement
 
 __all__ = ["Progress", "Study", "StudyResult", "override_parameters", "parameter_value", "withhold_verdicts"]
 
-Progress = Callable[[float, str], None]  #: (fraction done, what is being done)
+Progress = Callable[[float, str], None]  #: (fraction done, description of the current step)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyResult:
-    """What a study found.
+    """Results of a study.
 
     Parameters
     ----------
@@ -50,13 +50,13 @@ class StudyResult:
     plans : mapping of str to Plan
         Planned maneuvers, with their arcs and phase plane.
     printed : tuple of PublishedResult
-        Results printed in the documents, next to ours.
+        Published results beside ours.
     requirements : tuple of Requirement
-        What the study itself asks of its metrics; a user may add others.
+        Requirements of the study on its metrics; a user may add others.
     shapes : mapping of str to Shape, or to several
-        Looks of bodies in the replay, by name; others are drawn from their joints, mass and inertia.
+        Appearance of bodies in the replay, by name; others are drawn from their joints, mass and inertia.
     panels : tuple of ReportPanel
-        Sections of the user's own, behind the figures.
+        Additional sections after the figures.
     """
 
     metrics: Mapping[str, Any]
@@ -87,7 +87,7 @@ class StudyResult:
             raise ModelError(f"study result: metrics is {self.metrics!r}, expected a mapping of names to values")
         for key in self.metrics:
             if not isinstance(key, str):
-                raise ModelError(f"metrics: the name {key!r} is no text; names are texts such as 'peak_torque'")
+                raise ModelError(f"metrics: the name {key!r} is not text; expected text such as 'peak_torque'")
         object.__setattr__(self, "metrics", {key: _plain(key, value) for key, value in self.metrics.items()})
 
 
@@ -117,7 +117,7 @@ class Study:
 def override_parameters(parameters: Any, overrides: Mapping[str, Any]) -> Any:
     """Return a copy of the dataclass `parameters` with fields replaced, converted to the type of their default.
 
-    A name with a dot is a field of what a system among the parameters consists of: ``"boom.EI"``.
+    A name with a dot is a field of a component of a system among the parameters: ``"boom.EI"``.
 
     Examples
     --------
@@ -191,9 +191,9 @@ def withhold_verdicts(result: StudyResult, parameters: Any, defaults: Any) -> St
     Parameters
     ----------
     result : StudyResult
-        What the study found with `parameters`.
+        Result of the study with `parameters`.
     parameters, defaults : dataclass instances
-        The numbers of the run, and those of the study.
+        Parameters of the run, and defaults of the study.
     """
     names = [item.name for item in dataclasses.fields(defaults)]
     changed = tuple(name for name in names if getattr(parameters, name) != getattr(defaults, name))

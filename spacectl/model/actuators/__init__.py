@@ -1,4 +1,4 @@
-"""The actuator kinds, one file each. To add one, write a file like its neighbours and list it here."""
+"""The actuators, one file each. To add one, write a file like its neighbours and list it here."""
 
 from spacectl.model.actuators.base import Actuator
 from spacectl.model.actuators.body_force import BodyForce
@@ -28,7 +28,7 @@ __all__ = [
     "Wrench",
 ]
 
-#: Every kind by the name under which files know it.
+#: Actuators by their name in files.
 ACTUATORS: dict[str, type[Actuator]] = {
     kind.__name__: kind
     for kind in (

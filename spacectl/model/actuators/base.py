@@ -1,6 +1,6 @@
 """The base of all actuators: each is one named input u of the equations, with limits that belong to the plant.
 
-A kind says in `efforts` what its input does; every formulation, the native code and the reports follow from that.
+A subclass defines `efforts`, from which every formulation, the native code and the reports follow.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ import numpy as np
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.effort import Effort, JointEffort, Wrench
-from spacectl.model.description import Number, always, check_name, set_field
+from spacectl.model.description import Number, always, check_name, direction, set_field, unless_trivial
 
-__all__ = ["Actuator"]
+__all__ = ["Actuator", "DirectedActuator"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Actuator:
-    """Base: a name and limits. A kind must define `efforts`; it overrides the rest where it needs to.
+    """Base: a name and limits. A subclass must define `efforts` and may override the rest.
 
     Parameters
     ----------
     name : str
         Name of the input.
     limit : float or (low, high), optional
-        Bound of the input in `unit`, finite; a single number means plus and minus that. None: `default_bounds`, which
-        are infinite (a `Thruster`'s are 0 and infinity).
+        Finite bounds of the input in `unit`; a single number means plus and minus that. None: `default_bounds`, which
+        are infinite (for a `Thruster`, 0 and infinity).
     """
 
     name: str = ""
@@ -81,25 +81,25 @@ class Actuator:
 
     @property
     def title(self) -> str:
-        """What reports call its kind: the words of the class name without the body or joint that they name anyway."""
+        """Name of its kind in reports: the words of the class name without ``Body`` or ``Joint``."""
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
         return words.removeprefix("Joint ").removeprefix("Body ").lower()
 
     def efforts(self) -> tuple[Effort, ...]:
         """Return the efforts per unit input; their sum, times the input, acts on the system."""
         raise ModelError(
-            f"{self._what}: {type(self).__name__} does not say what its input does; define efforts(), which returns a "
-            "tuple of JointEffort and Wrench"
+            f"{self._what}: {type(self).__name__} does not define efforts(), which must return a tuple of JointEffort "
+            "and Wrench"
         )
 
     @property
     def joint_efforts(self) -> tuple[JointEffort, ...]:
-        """Those of its efforts that work in joints."""
+        """Its efforts in joints."""
         return tuple(item for item in self.efforts() if isinstance(item, JointEffort))
 
     @property
     def wrenches(self) -> tuple[Wrench, ...]:
-        """Those of its efforts that act on bodies."""
+        """Its efforts on bodies."""
         return tuple(item for item in self.efforts() if isinstance(item, Wrench))
 
     def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
@@ -120,3 +120,31 @@ class Actuator:
     def numbers(self) -> dict[str, Number]:
         """Return the run-time parameters by key."""
         return {} if self.limit is None else {"limit": always(self.limit)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectedActuator(Actuator):
+    """Base of loads on a body along a unit direction that is fixed in body or world axes.
+
+    Parameters
+    ----------
+    on : str
+        Body, or ``"body.frame"``.
+    direction : vector or "x", "-y", ...
+        Unit direction.
+    axes : {"body", "world"}
+        Axes in which the direction is fixed.
+    """
+
+    on: str
+    direction: Any = "x"
+    axes: str = "body"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        set_field(self, "direction", direction(self.direction, f"{self._what}: direction"))
+        if self.axes not in ("body", "world"):
+            raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
+
+    def numbers(self) -> dict[str, Number]:
+        return {**super().numbers(), "direction": unless_trivial(self.direction, 0.0, 1.0, -1.0)}

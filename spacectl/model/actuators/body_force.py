@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacectl.core.array import as_array
-from spacectl.core.errors import ModelError
-from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.base import DirectedActuator
 from spacectl.model.actuators.effort import Effort, Wrench
-from spacectl.model.description import Number, direction, set_field, unless_trivial
+from spacectl.model.description import Number, set_field, unless_trivial
 
 __all__ = ["BodyForce"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BodyForce(Actuator):
+class BodyForce(DirectedActuator):
     """Force at a point of a body.
 
     Parameters
@@ -30,21 +29,14 @@ class BodyForce(Actuator):
         Axes in which the direction is fixed.
     """
 
-    on: str
-    direction: Any = "x"
     at: Any = (0.0, 0.0, 0.0)
-    axes: str = "body"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_field(self, "direction", direction(self.direction, f"{self._what}: direction"))
         set_field(self, "at", as_array(self.at, (3,), f"{self._what}: at"))
-        if self.axes not in ("body", "world"):
-            raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
 
     def efforts(self) -> tuple[Effort, ...]:
         return (Wrench(on=self.on, at="at", axes=self.axes),)
 
     def numbers(self) -> dict[str, Number]:
-        own = {"direction": unless_trivial(self.direction, 0.0, 1.0, -1.0), "at": unless_trivial(self.at)}
-        return {**super().numbers(), **own}
+        return {**super().numbers(), "at": unless_trivial(self.at)}

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.core.array import as_array, as_scalar
+from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.model.actuators.base import Actuator
 from spacectl.model.actuators.effort import Effort, JointEffort
 from spacectl.model.bodies.rigid import Rotor
-from spacectl.model.description import Number, always, direction, set_field
+from spacectl.model.description import Number, always, direction, set_field, set_scalars
 from spacectl.model.joints import Revolute
 from spacectl.spatial.backend import eye, outer
 from spacectl.spatial.motion import Placement
@@ -25,24 +25,24 @@ __all__ = ["ControlMomentGyro"]
 class ControlMomentGyro(Actuator):
     """A single-gimbal control moment gyro on a body. Input: torque of the gimbal motor on the gimbal [N m].
 
-    The body feels the opposite torque. It adds a coordinate, the gimbal angle, named after the gyro, and its rate. The
-    rotor keeps a constant rate against the gimbal whatever torque its motor takes, so that power is not conserved; with
-    the angular momentum h = J rate s along the spin axis s the body feels ``-gimbal_rate x h`` and what follows from
-    the inertia of rotor and gimbal, all exact.
+    The reaction acts on the body. It adds a coordinate, the gimbal angle, named after the gyro, and its rate. The rotor
+    has a constant rate relative to the gimbal, maintained by its motor, so that power is not conserved. With the
+    angular momentum h = J rate s along the spin axis s, the torque on the body is ``-gimbal_rate x h`` plus the terms
+    of the inertia of rotor and gimbal, all exact.
 
     Parameters
     ----------
     on : str
         Body, or ``"body.frame"``.
     gimbal_axis, spin_axis : unit vector or "x", ...
-        In that frame, the spin axis at zero gimbal angle; they are normal to each other.
+        Axes in that frame, normal to each other; the spin axis at zero gimbal angle.
     inertia : (float, float)
-        Of the rotor about its spin axis and across it [kg m^2].
+        Inertia of the rotor about its spin axis and transverse to it [kg m^2].
     gimbal_inertia : float
-        Of the gimbal about its axis [kg m^2]. The body's own inertia includes the masses of rotor and gimbal, at the
-        origin of the frame, and the inertia of the gimbal across its axis.
+        Inertia of the gimbal about its axis [kg m^2]. The body's inertia includes the masses of rotor and gimbal, at the
+        origin of the frame, and the transverse inertia of the gimbal.
     rate : float
-        Of the rotor against the gimbal [rad/s].
+        Rate of the rotor relative to the gimbal [rad/s].
 
     Examples
     --------
@@ -63,8 +63,7 @@ class ControlMomentGyro(Actuator):
         for key in ("gimbal_axis", "spin_axis"):
             set_field(self, key, direction(getattr(self, key), f"{self._what}: {key}"))
         set_field(self, "inertia", as_array(self.inertia, (2,), f"{self._what}: inertia"))
-        for key in ("gimbal_inertia", "rate"):
-            set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
+        set_scalars(self, self._what, "gimbal_inertia", "rate")
         along = float(np.asarray(self.gimbal_axis) @ np.asarray(self.spin_axis))
         if abs(along) > 1e-9:
             raise ModelError(
@@ -76,12 +75,11 @@ class ControlMomentGyro(Actuator):
             raise ModelError(f"{self._what}: inertia and gimbal_inertia must be positive")
         if spin > 2.0 * across * (1.0 + 1e-9):
             raise ModelError(
-                f"{self._what}: inertia is ({spin:g}, {across:g}) kg m^2, but no rotor has more about its spin axis than "
-                "twice what it has across it"
+                f"{self._what}: inertia is ({spin:g}, {across:g}) kg m^2, but the inertia about the spin axis is at most "
+                "twice the transverse one"
             )
 
     def efforts(self) -> tuple[Effort, ...]:
-        """Return the torque of the gimbal motor."""
         return (JointEffort(joint=self.input_name),)
 
     def parts(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
@@ -99,7 +97,7 @@ class ControlMomentGyro(Actuator):
 
 @dataclass(frozen=True, kw_only=True)
 class _GyroRotor(Rotor):
-    """A rotor with its inertia across the spin axis."""
+    """A rotor with transverse inertia."""
 
     across_inertia: float
 
@@ -114,10 +112,9 @@ class _GyroRotor(Rotor):
 
 @dataclass(frozen=True, kw_only=True)
 class _Spin(Revolute):
-    """A prescribed turn at a constant rate, which is a run-time number.
+    """A prescribed rotation at a constant rate, which is a run-time parameter.
 
-    Its body is symmetric about the axis, so that the angle does not matter: it is left out, and the equations do not
-    depend on time.
+    Its body is symmetric about the axis, so the angle is omitted and the equations do not depend on time.
     """
 
     rate: float

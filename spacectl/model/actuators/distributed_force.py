@@ -1,7 +1,7 @@
-"""Distributed loads on flexible bodies: pressure, drag, magnetic torque (003 Eqs 2.20, 2.27).
+"""Distributed loads on flexible bodies: pressure, drag, magnetic torque (Sadigh 1995, Eqs 2.20, 2.27).
 
-Each is one input that scales a given density along one direction. Like a body's inertia, the load is integrated once
-over the material points, so its cost is that of the modes.
+Each is one input that scales a given density along one direction. The load is integrated once over the material
+points, as the inertia is, so its cost depends on the number of modes only.
 """
 
 from __future__ import annotations
@@ -13,57 +13,47 @@ import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.model.actuators.base import Actuator
+from spacectl.model.actuators.base import DirectedActuator
 from spacectl.model.actuators.effort import Effort, Wrench
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.base.modal_integrals import pack_symmetric
 from spacectl.model.bodies.base.profile import Curve, Profile
-from spacectl.model.description import Number, always, direction, set_field, unless_trivial
+from spacectl.model.description import Number, always, set_field, unless_trivial
 
 __all__ = ["DistributedForce", "DistributedTorque"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistributedForce(Actuator):
-    """Force spread over a flexible body; the input scales it.
+class DistributedForce(DirectedActuator):
+    """Force distributed over a flexible body and scaled by the input.
 
     Parameters
     ----------
     on : str
         The flexible body.
     density : float, Profile or array (n,)
-        For a `Beam` force per length [N/m] for unit input, along its length; for a `Plate` force per area [N/m^2], one
-        number (or one for each of its points); for a `ModalBody` the force on each of its points [N].
+        For unit input: force per length of a `Beam` [N/m]; force per area of a `Plate` [N/m^2], one number or one for
+        each point; force on each point of a `ModalBody` [N].
     direction : vector or "x", "-y", ...
         Unit direction, the same everywhere.
     axes : {"body", "world"}
-        Axes in which it is fixed: the body's own frame, or the root.
+        Axes in which the direction is fixed: the body's frame, or the root.
     """
 
-    on: str
     density: Any = 1.0
     direction: Any = "y"
-    axes: str = "body"
     unit: ClassVar[str] = "1"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        set_field(self, "direction", direction(self.direction, f"{self._what}: direction"))
-        if self.axes not in ("body", "world"):
-            raise ModelError(f"{self._what}: axes is {self.axes!r}, expected 'body' or 'world'")
         if isinstance(self.density, (Profile, Curve)):
             return
+        what = f"{self._what}: density"
         is_number = np.ndim(self.density) == 0
-        check = (
-            as_scalar(self.density, f"{self._what}: density") if is_number else as_array(self.density, None, "density")
-        )
-        set_field(self, "density", check)
+        set_field(self, "density", as_scalar(self.density, what) if is_number else as_array(self.density, None, what))
 
     def efforts(self) -> tuple[Effort, ...]:
         return (Wrench(on=self.on, is_spread=True, axes=self.axes),)
-
-    def numbers(self) -> dict[str, Number]:
-        return {**super().numbers(), "direction": unless_trivial(self.direction, 0.0, 1.0, -1.0)}
 
     def body_numbers(self, body: Any) -> dict[str, Number]:
         """Integrate the load over a body: total, and first moments of the deformed points to second order."""
@@ -92,7 +82,7 @@ class DistributedForce(Actuator):
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedTorque(DistributedForce):
-    """Torque spread over a flexible body, `density` in N m/m for a `Beam`, N/m for a `Plate`, N m at points of a `ModalBody`."""
+    """Torque distributed over a flexible body; `density` in N m/m (`Beam`), N/m (`Plate`) or N m (`ModalBody`)."""
 
     def efforts(self) -> tuple[Effort, ...]:
         return (Wrench(on=self.on, is_moment=True, is_spread=True, axes=self.axes),)

@@ -1,7 +1,7 @@
-"""What an actuator does to the bodies: efforts, from which every formulation takes the generalised force.
+"""Efforts of actuators on joints and bodies, from which every formulation derives the generalised force.
 
-An effort names the numbers of its actuator (``"direction"``, ``"at"``, ...) and holds none, so that they stay run-time
-parameters. `dynamics.tree.actuation` turns it into generalised forces, the native tables and the replay read its fields.
+An effort refers to parameters of its actuator by key (``"direction"``, ``"at"``, ...), so that they stay run-time
+parameters. `dynamics.tree.actuation` converts it to generalised forces; native tables and replay read its fields.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ __all__ = ["Effort", "JointEffort", "Wrench"]
 
 @dataclass(frozen=True, kw_only=True)
 class JointEffort:
-    """A generalised force along one speed of a joint, in the tree or closing a loop; positive on the child.
+    """A generalised force along one speed of a joint of the tree or of a closed loop; positive on the child.
 
     Parameters
     ----------
     joint : str
-        The joint.
+        Name of the joint.
     component : str
-        For a joint with several speeds, which one: ``"wx"``, ``"angle_dot"``, ... as in the speed's name.
+        Speed of a joint with several speeds, by its suffix: ``"wx"``, ``"angle_dot"``, ...
     gain : str
-        The actuator's number that multiplies the input (a gear ratio); empty for one.
+        Key of the actuator's parameter that multiplies the input (a gear ratio); empty for 1.
     """
 
     joint: str
@@ -34,24 +34,24 @@ class JointEffort:
 
 @dataclass(frozen=True, kw_only=True)
 class Wrench:
-    """A force at a point of a body, or a moment; concentrated, or spread over a flexible body.
+    """A force at a point of a body, or a moment; concentrated, or distributed over a flexible body.
 
     Parameters
     ----------
     on : str
         Body, or ``"body.frame"``.
     direction : str
-        The actuator's number with the direction, shape (3,).
+        Key of the actuator's parameter with the direction, shape (3,).
     at : str
-        The number with the point, in the axes of the frame; empty for its origin. Not for a moment.
+        Key of the point in the axes of the frame; empty for its origin. Not for a moment.
     is_moment : bool
         Whether it is a moment rather than a force.
     is_spread : bool
-        Whether it is spread over a flexible body: `Actuator.body_numbers` then gives the integrals ``load``, ....
+        Whether it is distributed over a flexible body: `Actuator.body_numbers` then returns the integrals ``load``, ....
     axes : {"body", "world"}
         Axes in which the direction is fixed.
     gain : str
-        The number that multiplies the input; empty for one.
+        Key of the parameter that multiplies the input; empty for 1.
     """
 
     on: str

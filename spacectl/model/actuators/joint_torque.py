@@ -19,9 +19,9 @@ class JointTorque(Actuator):
     Parameters
     ----------
     joint : str
-        The joint's name.
+        Name of the joint.
     component : str
-        For a joint with several speeds, which one: ``"wx"``, ``"angle_dot"``, ... as in the speed's name.
+        Speed of a joint with several speeds, by its suffix: ``"wx"``, ``"angle_dot"``, ...
     """
 
     joint: str

@@ -17,8 +17,8 @@ __all__ = ["Thruster"]
 class Thruster(BodyForce):
     """A body-fixed jet that pushes along `direction`.
 
-    A single limit means 0 to that thrust; without a limit the thrust ranges from 0 to infinity. A jet cannot pull, so a
-    negative limit is refused.
+    A single limit means 0 to that thrust; without a limit the thrust ranges from 0 to infinity. A jet cannot pull, so
+    negative limits raise `ModelError`.
     """
 
     default_bounds: ClassVar[tuple[float, float]] = (0.0, inf)

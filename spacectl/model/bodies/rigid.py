@@ -1,4 +1,4 @@
-"""Rigid bodies: mass, centre of mass, inertia, and named frames for attaching things."""
+"""Rigid bodies: mass, centre of mass, inertia, and named frames."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
-from spacectl.model.bodies.base.body import Body
-from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.bodies.base.body import Body, Frame
 from spacectl.model.description import (
     Number,
     always,
@@ -23,7 +22,7 @@ from spacectl.spatial.backend import matrix, outer
 
 __all__ = ["Frame", "RigidBody", "Rotor"]
 
-FILE_ROUNDING = 1e-4  #: of the largest entry of an inertia: what the digits of a file can miss by
+FILE_ROUNDING = 1e-4  #: tolerated error of an inertia, relative to its largest entry: rounded digits in files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +35,7 @@ class RigidBody(Body):
         Unique in the system.
     mass : float
         Mass [kg], 0 or more. A body without mass or inertia may stand between joints (a composite joint, a frame of a
-        robot file) as long as what it carries has inertia along every speed; `form_equations` checks that.
+        robot file) if its outboard bodies have inertia along every speed; `form_equations` checks this.
     inertia : (3,), (6,) or (3, 3)
         Inertia about the centre of mass, body axes [kg m^2]: the diagonal, or (xx, yy, zz, xy, xz, yz) where xy is
         the matrix entry (minus the product of inertia integral), or the matrix.
@@ -85,7 +84,7 @@ class RigidBody(Body):
 class Rotor(Body):
     """The spinning part of a wheel or motor: inertia about its spin axis only.
 
-    Mass and transverse inertia of the real rotor belong to the body that carries it; what remains is
+    Mass and transverse inertia of the real rotor belong to the body that carries it; the remaining kinetic energy is
     ``T = 1/2 J (omega_axis + spin)^2``. Used by `ReactionWheel`.
     """
 
@@ -135,16 +134,16 @@ def _inertia_matrix(value: Any, what: str) -> np.ndarray:
 
 
 def _check_moments(principal: np.ndarray, scale: float, what: str) -> None:
-    """Raise `ModelError` for moments that no body has; warn where they miss by the digits of a file only."""
+    """Raise `ModelError` for impossible moments; warn if only the rounded digits of a file explain the error."""
     moments = ", ".join(f"{moment:.6g}" for moment in principal)
     faults = (
         (
             -principal[0],
-            f"inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments are not negative",
+            f"inertia has the negative principal moment {principal[0]:.6g} kg m^2; moments must be 0 or more",
         ),
         (
             principal[2] - principal[0] - principal[1],
-            f"principal moments {moments} kg m^2 break the triangle inequality (the largest may not exceed the "
+            f"principal moments {moments} kg m^2 violate the triangle inequality (the largest must not exceed the "
             "sum of the others); check units, and that the inertia is about the centre of mass",
         ),
     )
@@ -153,7 +152,7 @@ def _check_moments(principal: np.ndarray, scale: float, what: str) -> None:
             raise ModelError(f"{what}: {text}")
         if excess > 1e-9 * scale:
             warn(
-                f"{what}: {text}; taken as it is, since {excess / scale:.1g} of the largest entry may be the rounding of "
+                f"{what}: {text}; accepted, since {excess / scale:.1g} of the largest entry may be rounding of "
                 "a file's digits"
             )
             return

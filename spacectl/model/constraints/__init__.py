@@ -1,4 +1,4 @@
-"""The constraint kinds, one file each. To add one, write a file like its neighbours and list it here."""
+"""The constraints, one file each. To add one, write a file like its neighbours and list it here."""
 
 from spacectl.model.constraints.base import AnyConstraint, Artificial, Natural
 from spacectl.model.constraints.frame import FrameConstraint
@@ -23,7 +23,7 @@ __all__ = [
     "Quantities",
 ]
 
-#: Every kind by the name under which files know it.
+#: Constraints by their name in files.
 CONSTRAINTS: dict[str, type] = {
     kind.__name__: kind for kind in (Constraint, Loop, JointLoop, PointOnPlane, NoRelativeRotation, Natural, Artificial)
 }

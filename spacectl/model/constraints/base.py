@@ -1,4 +1,4 @@
-"""The base of all constraints: a name, what maintains it, and how much it yields."""
+"""The base of all constraints: name, kind (ideal or maintained by actuators) and compliance."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _OWN = ("name", "kind", "compliance")  # fields of every constraint
 
 @dataclass(frozen=True, kw_only=True)
 class Natural:
-    """The constraint is kept by ideal forces along its own gradient: a bearing, a rail, a rigid link."""
+    """The constraint is enforced by ideal forces along its gradient: a bearing, a rail, a rigid link."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Artificial:
-    """The constraint is kept by actuators, whose inputs the equations find (003 chapter 3).
+    """The constraint is maintained by actuators, whose inputs the equations determine (Sadigh 1995, chapter 3).
 
     Parameters
     ----------
     by : tuple of str
-        Names of as many inputs as the constraint has rows.
+        Names of the inputs, one for each constraint equation.
     """
 
     by: tuple[str, ...]
@@ -50,43 +50,43 @@ class Artificial:
 class AnyConstraint:
     """Base of all constraints.
 
-    A subclass is a frozen, keyword-only dataclass. It is served by every formulation for constrained systems, in simulation,
-    linearisation and reports, from these members:
+    A subclass is a frozen, keyword-only dataclass. Every formulation for constrained systems, simulation, linearisation
+    and reports support it through these members:
 
-    1. `row_names`, the names of its equations within the constraint, unless there is one.
+    1. `row_names`, the names of its equations within the constraint, unless there is only one.
     2. `numbers`, the run-time parameters.
-    3. `equations`, values that are zero when the constraint is met, written with casadi functions in the quantities of the
-       system: coordinates and speeds by name, the motion of frames, time. Equations without speeds hold positions and are
-       differentiated twice, the others once; the two do not mix in one constraint.
+    3. `equations`, values that are zero when the constraint is satisfied, written with casadi functions of the quantities
+       of the system: coordinates and speeds by name, the motion of frames, time. Equations without speeds are at position
+       level and are differentiated twice, others once; one constraint must not mix the two.
 
     It may add:
 
-    4. `structure`, if a field that is a number decides the form of the equations, or one that is no plain data.
-    5. `has_position_level`, where the equations do not tell: one that holds speeds and happens to vanish.
-    6. `has_side` and `side_of`, for equations that a half turn meets too.
-    7. `closes_as`, the joint that it closes a loop as.
+    4. `structure`, if a field that is a number decides the form of the equations, or a field is not plain data.
+    5. `has_position_level`, where the equations do not show it, as for a velocity constraint whose terms vanish.
+    6. `has_side` and `side_of`, for equations that are also satisfied after a half turn.
+    7. `closes_as`, the joint type with which it closes a loop.
 
-    A constraint between two frames is a `FrameConstraint`: it gives `rows` of their relative placement instead of 3, and acts on
-    the bodies by one wrench. Others act along the gradients of the frames' positions, rotations and velocities in `equations`.
+    A constraint between two frames is a `FrameConstraint`: it defines `rows` of their relative placement instead of 3, and
+    acts on the bodies by one wrench. Others act along the gradients of positions, rotations and velocities in `equations`.
 
     Parameters
     ----------
     name : str
-        Unique; residuals and multipliers are named after it.
+        Unique name, also of residuals and multipliers.
     kind : Natural or Artificial
-        Default: `Natural`.
+        Whether ideal forces or actuators maintain it. Default: `Natural`.
     compliance : float or sequence of float, optional
-        How much each constraint equation yields per unit of its reaction [m/N, rad/(N m)], one value for all or one for each.
-        It decides how redundant constraints share a load that the equations of motion leave open (least work,
-        ``min sum(compliance * lam**2)``) and changes nothing else: the constraint stays rigid. Only ratios matter. If omitted,
-        all equations count equally, and no split is claimed to be physical.
+        Compliance of each constraint equation [m/N, rad/(N m)], one value for all or one for each. It decides how redundant
+        constraints share a load that the equations of motion leave undetermined (least work,
+        ``min sum(compliance * lam**2)``); the constraint stays rigid. Only ratios matter. If omitted, all equations have
+        equal weight, and the load sharing is not claimed to be physical.
     """
 
     name: str
     kind: Natural | Artificial = field(default_factory=Natural)
     compliance: Any = None
-    has_side: ClassVar[bool] = False  # whether `side_of` says something
-    is_permanent: ClassVar[bool] = False  # whether it acts where others are chosen, as the joints of a system do
+    has_side: ClassVar[bool] = False  # whether `side_of` is defined
+    is_permanent: ClassVar[bool] = False  # whether it is always active, as the joints of a system are
 
     def __post_init__(self) -> None:
         check_name(self.name, type(self).__name__)
@@ -102,17 +102,17 @@ class AnyConstraint:
             values = np.array([np.nan])
         if values.ndim != 1 or not values.size or not np.all(np.isfinite(values) & (values >= 0.0)):
             raise ModelError(
-                f"{self._what}: compliance is {self.compliance!r}, expected numbers [m/N or rad/(N m)] that are not negative"
+                f"{self._what}: compliance is {self.compliance!r}, expected numbers [m/N or rad/(N m)], 0 or more"
             )
         if not self.is_natural:
             raise ModelError(
-                f"{self._what}: compliance is for natural constraints; this one is kept by actuators, omit it"
+                f"{self._what}: compliance is for natural constraints; this one is maintained by actuators, omit it"
             )
         return tuple(values.tolist())
 
     @property
     def row_compliance(self) -> tuple[float, ...]:
-        """Compliance of each constraint equation; 1 if none was given, which makes all count equally in SI units."""
+        """Compliance of each constraint equation; 1 if none was given (equal weights in SI units)."""
         given = (1.0,) if self.compliance is None else self.compliance
         return given * self.n_rows if len(given) == 1 else given
 
@@ -122,7 +122,7 @@ class AnyConstraint:
 
     @property
     def maintained_by(self) -> tuple[str, ...]:
-        """Inputs that maintain it, one for each equation; empty if ideal forces do."""
+        """Inputs that maintain it, one for each equation; empty for a natural constraint."""
         return self.kind.by if isinstance(self.kind, Artificial) else ()
 
     @property
@@ -132,7 +132,7 @@ class AnyConstraint:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Name of each scalar condition within the constraint; empty for a single one."""
+        """Name of each scalar equation within the constraint; empty for a single one."""
         return ("",)
 
     @property
@@ -142,7 +142,7 @@ class AnyConstraint:
 
     @property
     def n_rows(self) -> int:
-        """Number of scalar conditions."""
+        """Number of scalar equations."""
         return len(self.row_names)
 
     def numbers(self) -> dict[str, Number]:
@@ -155,7 +155,7 @@ class AnyConstraint:
 
     @property
     def has_position_level(self) -> bool | None:
-        """Whether its equations hold positions, not speeds; None: they do if they depend on no speed."""
+        """Whether its equations are at position level; None: they are if they depend on no speed."""
         return None
 
     def side_of(self, s: Quantities) -> Any:
@@ -169,13 +169,13 @@ class AnyConstraint:
 
     @cached_property
     def needs(self) -> tuple[tuple[str, str], ...]:
-        """Quantities of the system that the equations ask for, as pairs of kind and name (none for one between frames)."""
+        """Quantities of the system in the equations, as pairs of kind and name (none for a `FrameConstraint`)."""
         numbers = {key: ca.SX(ca.DM(np.asarray(number.value))) for key, number in self.numbers().items()}
         what = f"{self._what}: equations"
         needs, values = trace(lambda s: evaluate_rule(self.equations, s, what), numbers)  # type: ignore[arg-type]
         column = self.column(values)
         if column.numel() != self.n_rows:
-            raise ModelError(f"{what} has {column.numel()} values for {self.n_rows} row_names; name each")
+            raise ModelError(f"{what} has {column.numel()} values but {self.n_rows} row_names; name each")
         as_column(column, self.n_rows, what)
         return needs
 
@@ -192,16 +192,16 @@ class AnyConstraint:
 
     @property
     def closes_as(self) -> str:
-        """The joint that it closes a loop as, in letters and freedoms (`Joint.letter`); "?" for none."""
+        """The joint type with which it closes a loop (`Joint.letter`); "?" for none."""
         return "?"
 
     @property
     def closing_joint(self) -> Joint | None:
-        """The joint that closes the loop, where there is one: actuators may act in it by the name of the constraint."""
+        """The joint that closes the loop, if any: actuators refer to it by the name of the constraint."""
         return None
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What besides its kind, name, compliance and numbers decides the form of its equations: here all other fields."""
+        """What decides the form of its equations besides class, name, compliance, parameters: here all other fields."""
         known = {*_OWN, *self.numbers()}
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)

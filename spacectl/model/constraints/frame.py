@@ -20,17 +20,17 @@ __all__ = ["FrameConstraint"]
 class FrameConstraint(AnyConstraint):
     """Base of constraints between a frame J on `a` and a frame F on `b`.
 
-    A subclass gives `rows`, or `rates` with ``has_position_level = False``; `row_names`, `numbers` (with those of this base) and
-    `side` as it needs them.
+    A subclass defines `rows`, or `rates` with ``has_position_level = False``, and where needed `row_names`, `numbers`
+    (including those of this base) and `side`.
 
     Parameters
     ----------
     a, b : str
-        What the frames are on: ``"world"``, a body or ``"body.frame"``.
+        Carriers of the frames: ``"world"``, a body or ``"body.frame"``.
     at_a, at_b : vector, shape (3,)
-        Their origins there [m].
+        Origins of the frames in their carriers [m].
     rotation_a, rotation_b : rotation, optional
-        Their axes there.
+        Axes of the frames in their carriers.
     """
 
     a: str = "world"

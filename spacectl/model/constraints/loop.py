@@ -23,7 +23,7 @@ class Loop(FrameConstraint):
     Parameters
     ----------
     joint : Joint
-        Any kind but `Free`; it has no coordinates here.
+        Any joint but `Free`; it has no coordinates here.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Loop(FrameConstraint):
             raise ModelError(f"{self._what}: joint is {self.joint!r}, expected a joint such as Revolute(axis='z')")
         kind = type(self.joint)
         if self.joint.is_free:
-            raise ModelError(f"{self._what}: a {kind.__name__} joint closes nothing; use another kind")
+            raise ModelError(f"{self._what}: a {kind.__name__} joint has no constraint equations; use another joint")
         if not self.joint.closing_names or not all(kind.owns(key) for key in ("closing", "closing_names")):
             raise ModelError(
                 f"{self._what}: {kind.__name__} joints have no equations to close a loop; define closing_names and closing in "
@@ -79,10 +79,10 @@ class Loop(FrameConstraint):
 
 @dataclass(frozen=True, kw_only=True)
 class JointLoop(Loop):
-    """The loop that stands for a joint in absolute coordinates (`as_absolute`): always active, as the joint is.
+    """The loop that represents a joint in absolute coordinates (`as_absolute`): always active, as the joint is.
 
-    It does not yield, as in joint coordinates, where joints of the tree have no constraint equations: redundant constraints
-    share their load in the same way in both.
+    Its compliance is zero, so that redundant constraints share their load as in joint coordinates, where joints of the
+    tree have no constraint equations.
     """
 
     compliance: Any = (0.0,)

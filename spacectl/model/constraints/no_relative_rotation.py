@@ -1,4 +1,4 @@
-"""`NoRelativeRotation`: a frame does not turn about an axis."""
+"""`NoRelativeRotation`: no relative rotation about an axis."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["NoRelativeRotation"]
 
 @dataclass(frozen=True, kw_only=True)
 class NoRelativeRotation(FrameConstraint):
-    """F does not turn against J about an axis of J (000 section 3.2).
+    """F does not rotate relative to J about an axis of J (Aslanov, Kruglov, Yuditsev, section 3.2).
 
     Parameters
     ----------
     axis : unit vector or "x", ...
-        In J.
+        Constrained axis in J.
     free : unit vector, "x", ... or "none"
-        What the rotation constraints together leave free, which gives each its position level: one axis (a revolute), or
-        ``"none"`` (all three are held). If omitted, only the rate of turning is held, which alone is nonholonomic.
+        Axis about which all rotation constraints together leave F free (as in a revolute joint), or ``"none"``; it defines
+        the equation at position level. If omitted, only the angular rate is constrained, which alone is nonholonomic.
     """
 
     axis: Any = "z"
@@ -39,7 +39,7 @@ class NoRelativeRotation(FrameConstraint):
         if self.free is not None and self.free != "none":
             set_field(self, "free", direction(self.free, f"{self._what}: free"))
             if abs(float(sum(x * y for x, y in zip(self.axis, self.free, strict=True)))) > 1e-9:
-                raise ModelError(f"{self._what}: the free axis is not normal to the held one; give one that is")
+                raise ModelError(f"{self._what}: the free axis must be normal to the constrained axis")
 
     @property
     def has_position_level(self) -> bool:

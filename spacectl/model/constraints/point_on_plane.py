@@ -14,17 +14,17 @@ from spacectl.spatial.motion import Placement
 
 __all__ = ["PLANE", "PointOnPlane"]
 
-PLANE = "plane"  #: what one of them closes a loop as
+PLANE = "plane"  #: the joint type with which one of them closes a loop
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointOnPlane(FrameConstraint):
-    """The origin of F stays on the plane through J's origin with the given normal in J (000 section 3.1).
+    """The origin of F stays on the plane through J's origin with the given normal (Aslanov, Kruglov, Yuditsev, 3.1).
 
     Parameters
     ----------
     normal : unit vector or "x", ...
-        In J.
+        Normal of the plane in J.
     """
 
     normal: Any = "z"

@@ -1,4 +1,4 @@
-"""`Quantities`: what the equations of a constraint are written in."""
+"""`Quantities`: the quantities of a system in which equations of constraints are written."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _SIZES = {"position": 3, "velocity": 3, "angular_velocity": 3, "rotation": 9, "m
 
 
 class Quantities(Recorder):
-    """Named quantities of a system as expressions, as rules of constraints receive them; and those of the constraint.
+    """Named quantities of a system as expressions, and those of the constraint.
 
     Parameters
     ----------
     quantity : function of kind and name
-        What gives a quantity: ``("position", "arm.tip")``.
+        Returns a quantity such as ``("position", "arm.tip")``.
     numbers : mapping
-        The constraint's run-time numbers.
+        The constraint's run-time parameters.
     relative : function, optional
-        What gives the placement of F in J, for a constraint between frames.
+        Returns the placement of F in J, for a constraint between frames.
     relative_twist : function, optional
-        What gives the twist of F relative to J about F's origin, in J axes.
+        Returns the twist of F relative to J about F's origin, in J axes.
     """
 
     def __init__(

@@ -17,15 +17,16 @@ __all__ = ["Constraint"]
 
 @dataclass(frozen=True, kw_only=True)
 class Constraint(AnyConstraint):
-    """A rule of named quantities that is zero: g(q, t), A(q, t) v - b(q, t), or any function of speeds Psi(q, v, t).
+    """A rule whose value must be zero: g(q, t), A(q, t) v - b(q, t), or any function of speeds Psi(q, v, t).
 
     Parameters
     ----------
     rule : function
-        ``lambda s: s["elbow"] - 0.5 * s.t`` or a list of such; ``s.position("arm.tip")``, ``s.velocity(...)``,
-        ``s.angular_velocity(...)``, ``s.rotation(...)``, ``s.momentum()`` and ``s.number(...)`` are there too.
+        ``lambda s: s["elbow"] - 0.5 * s.t``, or a function that returns a list; s also provides
+        ``s.position("arm.tip")``, ``s.velocity(...)``, ``s.angular_velocity(...)``, ``s.rotation(...)``,
+        ``s.momentum()`` and ``s.number(...)``.
     values : mapping of str to float
-        The rule's own run-time numbers.
+        The rule's own run-time parameters.
 
     Examples
     --------
@@ -44,7 +45,7 @@ class Constraint(AnyConstraint):
         set_field(self, "values", pairs)
         for kind, name in self.rule.needs:
             if kind == "number" and name not in given:
-                raise ModelError(f"{self._what}: its rule asks for number('{name}'); give values={{'{name}': ...}}")
+                raise ModelError(f"{self._what}: its rule uses number('{name}'); give values={{'{name}': ...}}")
 
     @property
     def row_names(self) -> tuple[str, ...]:

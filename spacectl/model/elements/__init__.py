@@ -1,4 +1,4 @@
-"""Passive elements, one file a kind: springs, dampers, drives. To add one, write a file like its neighbours and list it here."""
+"""Passive elements: springs, dampers, drives. To add one, write a file like its neighbours and list it here."""
 
 from spacectl.model.elements.base import Element, JointElement
 from spacectl.model.elements.joint_spring import JointSpring
@@ -17,5 +17,5 @@ __all__ = [
     "one_sided_kinks",
 ]
 
-#: Joint elements by the name under which files know them.
+#: Joint elements by their name in files.
 ELEMENTS: dict[str, type[JointElement]] = {"JointSpring": JointSpring}

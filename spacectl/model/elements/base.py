@@ -15,27 +15,27 @@ __all__ = ["Element", "JointElement"]
 
 @dataclass(frozen=True, kw_only=True)
 class Element:
-    """Base of everything in ``System(elements=...)``: a name, and what it acts on.
+    """Base of everything in ``System(elements=...)``.
 
-    A subclass is a frozen, keyword-only dataclass of one of two kinds: a `JointElement` acts on joint speeds, a `PointElement` at
-    points of bodies.
+    A subclass is a frozen, keyword-only dataclass derived from `JointElement`, which acts on joint speeds, or from
+    `PointElement`, which acts at points of bodies.
 
     Parameters
     ----------
     name : str
-        Unique; its numbers are named after it.
+        Unique name, also of its parameters.
     """
 
     name: str = ""
 
     @property
     def ends(self) -> tuple[tuple[str, str], ...]:
-        """What it acts on, in pairs whose meaning the kind decides."""
+        """Joints or points on which it acts, as pairs that subclasses define."""
         return ()
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What besides its kind, ends and numbers decides the form of its efforts."""
+        """What decides the form of its efforts besides class, ends and parameters."""
         return ()
 
     def numbers(self) -> dict[str, Number]:
@@ -58,7 +58,7 @@ class Element:
 
 @dataclass(frozen=True, kw_only=True)
 class JointElement(Element):
-    """Base of what acts on joint speeds: `ends` are pairs (joint, component), component empty for a joint with one speed."""
+    """Base of elements on joint speeds: `ends` are pairs (joint, component), with an empty component for one speed."""
 
     def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
         """Return the generalised force on each speed; an entry of q is None where a speed is no coordinate's rate."""

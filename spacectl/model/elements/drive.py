@@ -1,8 +1,7 @@
 """`Drive`: a joint moved by a motor through an elastic gear, with friction and backlash.
 
-In a system it becomes two things: a rotor (a part of the tree, with its own coordinate ``"<joint>.motor"``) that spins
-about the joint's axis on the body that carries the joint, and an element that couples motor and joint. The laws are in
-`drive_laws`.
+In a system it adds a rotor (a part of the tree with the coordinate ``"<joint>.motor"``) that spins about the joint's
+axis on the body that carries the joint, and an element that couples motor and joint. The laws are in `drive_laws`.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.expression import TimeExpression
 from spacectl.model.bodies.rigid import Rotor
-from spacectl.model.description import Number, always, check_name, set_field
+from spacectl.model.description import Number, always, check_name, set_field, set_scalars
 from spacectl.model.elements.base import JointElement
 from spacectl.model.elements.drive_laws import (
     Friction,
@@ -35,33 +33,33 @@ __all__ = ["Drive"]
 class Drive(JointElement):
     """A motor with gear, elasticity, friction and backlash in a revolute or prismatic joint.
 
-    The motor's angle g (relative to the body that carries the joint) is a coordinate of its own. With the joint's
-    coordinate q and the ratio r, the gear is twisted by ``d = g / r - q``, seen from its output; ``d = g - r q`` from
-    the motor. Seen from the output, it passes ``tau = k d + k3 d^3 + spring(d) + damping d_dot`` to the joint and
-    ``-tau / r`` to the rotor; seen from the motor, ``r tau`` and ``-tau``. The gear's housing is the body that carries
-    the joint; that body's inertia includes mass and transverse inertia of the rotor. `rotor_inertia` is about the spin
-    axis only, and its coupling to the motion of the axis is exact.
+    The motor angle g (relative to the body that carries the joint) is a coordinate of its own. With the joint coordinate
+    q and the ratio r, the gear deflection is ``d = g / r - q`` at the output, ``d = g - r q`` at the motor. With
+    ``tau = k d + k3 d^3 + spring(d) + damping d_dot``, the torques on joint and rotor are ``tau`` and ``-tau / r`` if d
+    is measured at the output, ``r tau`` and ``-tau`` if at the motor. The gear housing is the body that carries the
+    joint; its inertia includes mass and transverse inertia of the rotor. `rotor_inertia` is about the spin axis only;
+    its coupling to the motion of the axis is exact.
 
     Parameters
     ----------
     joint : str
         A `Revolute` or `Prismatic` joint. Actuators then act on ``"<joint>.motor"``.
     ratio : float
-        Motor rate over joint rate; not zero, negative if the gear reverses [1, or rad/m].
+        Motor rate divided by joint rate; not zero, negative if the gear reverses [1, or rad/m].
     rotor_inertia : float
-        Of motor and fast gears about the joint's axis, at the motor's speed [kg m^2], positive.
+        Inertia of motor and fast gears about the joint's axis, at motor speed [kg m^2], positive.
     stiffness, cubic : float
-        [N m/rad] and [N m/rad^3] at `side` (N/m, N/m^3 at the output of a prismatic joint).
+        k [N m/rad] and k3 [N m/rad^3] at `side` (N/m, N/m^3 at the output of a prismatic joint).
     spring : HardeningSpring or function, optional
-        In parallel with them. A function of the deflection uses casadi: ``lambda d: 3.0 * casadi.sinh(d)``.
+        Parallel spring. A function of the deflection uses casadi: ``lambda d: 3.0 * casadi.sinh(d)``.
     damping : float
-        Of the gear [N m s/rad] at `side`, 0 or more.
+        Damping of the gear [N m s/rad] at `side`, 0 or more.
     friction, joint_friction : Friction or Stiction, optional
-        Of the motor's bearings (on its rate), and of the joint's (on the joint's rate).
+        Friction in the bearings of motor and joint, as functions of their rates.
     backlash : float
-        Total width of the gap [rad or m] at `side`; inside it nothing is passed.
+        Total width of the dead zone [rad or m] at `side`.
     backlash_smoothing : float
-        Width over which the gap closes, at `side`; 0 for a sharp one.
+        Width over which the dead zone closes, at `side`; 0 for a sharp one.
     side : {"output", "motor"}
         Where deflection, stiffness, damping and backlash are measured.
 
@@ -92,20 +90,17 @@ class Drive(JointElement):
             check_name(self.name, "Drive")
         else:
             set_field(self, "name", f"{self.joint}_drive")
-        for key in ("ratio", "rotor_inertia", "stiffness", "cubic", "damping", "backlash", "backlash_smoothing"):
-            set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
+        set_scalars(self, self._what, "ratio", "rotor_inertia", "cubic")
+        set_scalars(self, self._what, "stiffness", "damping", "backlash", "backlash_smoothing", sign="not negative")
         if self.ratio == 0.0:
-            raise ModelError(f"{self._what}: ratio is 0, expected motor rate over joint rate")
+            raise ModelError(f"{self._what}: ratio is 0, expected motor rate divided by joint rate")
         if not self.rotor_inertia > 0.0:
             raise ModelError(
                 f"{self._what}: rotor_inertia is {self.rotor_inertia:g} kg m^2, expected a positive number; "
                 "for an elastic joint without a motor use JointSpring"
             )
-        for key in ("stiffness", "damping", "backlash", "backlash_smoothing"):
-            if getattr(self, key) < 0.0:
-                raise ModelError(f"{self._what}: {key} is {getattr(self, key):g}, expected 0 or more")
         if self.backlash_smoothing and not self.backlash:
-            raise ModelError(f"{self._what}: backlash_smoothing without backlash; give the width of the gap")
+            raise ModelError(f"{self._what}: backlash_smoothing without backlash; give the width of the dead zone")
         if self.side not in ("output", "motor"):
             raise ModelError(f"{self._what}: side is {self.side!r}, expected 'output' or 'motor'")
         for key in ("friction", "joint_friction"):
@@ -121,7 +116,7 @@ class Drive(JointElement):
         if spring is None:
             if self.stiffness == 0.0 and self.cubic == 0.0:
                 raise ModelError(
-                    f"{self._what}: stiffness is 0 and there is no spring, so nothing ties the motor to the joint; "
+                    f"{self._what}: stiffness is 0 and there is no spring, so the motor is not coupled to the joint; "
                     "give stiffness=, cubic= or spring="
                 )
             return
@@ -138,7 +133,9 @@ class Drive(JointElement):
         if not abs(middle) <= 1e-12 * max(abs(low), abs(high), 1e-300):
             raise ModelError(f"{self._what}: spring gives {middle:g} at zero deflection, expected 0")
         if low > 0.0 or high < 0.0:
-            raise ModelError(f"{self._what}: spring has the sign of the deflection (it is what the joint feels)")
+            raise ModelError(
+                f"{self._what}: spring must have the sign of the deflection (it is the torque on the joint)"
+            )
 
     @property
     def _what(self) -> str:
@@ -179,7 +176,7 @@ class Drive(JointElement):
             )
         if joint.prescribed is not None:
             raise ModelError(
-                f"{self._what}: the motion of joint '{self.joint}' is prescribed; drive it or prescribe it"
+                f"{self._what}: the motion of joint '{self.joint}' is prescribed; remove the drive or the prescribed motion"
             )
         return joints[self.joint]
 
@@ -215,13 +212,13 @@ class Drive(JointElement):
 
     def efforts(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
         """Return the efforts on the joint and on the motor."""
-        held, grip = self._hold(self.deflection(q[0], q[1], n["ratio"]), n)
-        rate = grip * self.deflection(v[0], v[1], n["ratio"])
-        torque = spring_torque(self.spring, held, _of(n, "spring")) + n["damping"] * rate
-        torque += n.get("stiffness", 0.0) * held
+        twist, factor = self._spring_deflection(self.deflection(q[0], q[1], n["ratio"]), n)
+        rate = factor * self.deflection(v[0], v[1], n["ratio"])
+        torque = spring_torque(self.spring, twist, _of(n, "spring")) + n["damping"] * rate
+        torque += n.get("stiffness", 0.0) * twist
         if "cubic" in n:
-            torque += n["cubic"] * held**3
-        torque = grip * torque
+            torque += n["cubic"] * twist**3
+        torque = factor * torque
         to_joint, to_motor = (torque, torque / n["ratio"]) if self.side == "output" else (n["ratio"] * torque, torque)
         efforts = [to_joint, -to_motor]
         for k, key in ((0, "joint_friction"), (1, "friction")):
@@ -235,14 +232,14 @@ class Drive(JointElement):
         deflection = self.deflection(q[0], q[1], n["ratio"])
         has_gap = "backlash" in n and "backlash_smoothing" not in n
         ends = [deflection - 0.5 * n["backlash"], deflection + 0.5 * n["backlash"]] if has_gap else []
-        return ends + spring_kinks(self.spring, self._hold(deflection, n)[0], _of(n, "spring"))
+        return ends + spring_kinks(self.spring, self._spring_deflection(deflection, n)[0], _of(n, "spring"))
 
     def potential(self, q: Sequence[Any], n: Mapping[str, Any]) -> Any:
-        held, _ = self._hold(self.deflection(q[0], q[1], n["ratio"]), n)
-        stored = spring_energy(self.spring, held, _of(n, "spring")) + 0.5 * n.get("stiffness", 0.0) * held**2
-        return stored + 0.25 * n["cubic"] * held**4 if "cubic" in n else stored
+        twist, _ = self._spring_deflection(self.deflection(q[0], q[1], n["ratio"]), n)
+        stored = spring_energy(self.spring, twist, _of(n, "spring")) + 0.5 * n.get("stiffness", 0.0) * twist**2
+        return stored + 0.25 * n["cubic"] * twist**4 if "cubic" in n else stored
 
-    def _hold(self, deflection: Any, n: Mapping[str, Any]) -> tuple[Any, Any]:
+    def _spring_deflection(self, deflection: Any, n: Mapping[str, Any]) -> tuple[Any, Any]:
         """Return the deflection of the spring, and its derivative by the deflection of the gear."""
         if "backlash" not in n:
             return deflection, 1.0

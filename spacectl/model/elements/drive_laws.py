@@ -1,7 +1,7 @@
-"""What a drive is made of besides its rotor: springs, friction and the dead zone of its gears, as small laws.
+"""Laws of a drive: springs, friction and the dead zone of its gear.
 
-A law turns a deflection or a rate (symbol or number) into an effort, with its numbers as run-time parameters. `Drive`
-puts them together.
+A law maps a deflection or rate (symbol or number) to an effort, with its fields as run-time parameters. `Drive`
+combines them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
 from spacectl.core.switching import switching_function
-from spacectl.model.description import Number, always, set_field
+from spacectl.model.description import Number, always, set_scalars
 
 __all__ = ["Friction", "HardeningSpring", "Stiction", "close_gap", "spring_energy", "spring_kinks", "spring_torque"]
 
@@ -25,11 +24,20 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)  # exact for polynomials 
 
 
 @dataclass(frozen=True, kw_only=True)
-class HardeningSpring:
-    """A spring that is quadratic up to a corner and linear beyond it, continuous there (003 Eq 6.18).
+class _Law:
+    """Base of the laws: all fields are run-time parameters."""
+
+    def numbers(self) -> dict[str, Number]:
+        """Return the run-time parameters by key."""
+        return {key: always(value) for key, value in vars(self).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardeningSpring(_Law):
+    """A spring that is quadratic up to a corner and linear beyond it, continuous there (Sadigh 1995, Eq 6.18).
 
     ``tau = sgn(d) a d^2`` for ``|d| < c`` and ``sgn(d) (a c^2 + k (|d| - c))`` beyond. Its stiffness is zero at zero
-    deflection, so linear models and modes about an unloaded drive mean nothing; it jumps from ``2 a c`` to ``k`` at c.
+    deflection, so linear models and modes about an unloaded drive are meaningless; it jumps from ``2 a c`` to ``k`` at c.
 
     Parameters
     ----------
@@ -42,7 +50,7 @@ class HardeningSpring:
 
     Examples
     --------
-    The law of 003 Eq 6.18, whose constant 0.4425 is ``k c - a c^2``:
+    The law of Eq 6.18, whose constant 0.4425 is ``k c - a c^2``:
 
     >>> spring = HardeningSpring(quadratic=0.07, corner=1.5, slope=0.4)
     >>> float(round(spring_torque(spring, -2.0, vars(spring)), 4)) == -round(0.4 * 2.0 - 0.4425, 4)
@@ -54,10 +62,7 @@ class HardeningSpring:
     slope: float
 
     def __post_init__(self) -> None:
-        _check_numbers(self, "HardeningSpring", positive=("quadratic", "corner", "slope"))
-
-    def numbers(self) -> dict[str, Number]:
-        return _numbers(self)
+        set_scalars(self, "HardeningSpring", "quadratic", "corner", "slope", sign="positive")
 
     def torque(self, deflection: Any, n: Mapping[str, Any]) -> Any:
         """Return the torque [N m] at a deflection [rad]."""
@@ -78,7 +83,7 @@ class HardeningSpring:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Friction:
+class Friction(_Law):
     """Coulomb and viscous friction, smooth: ``tau = -coulomb tanh(w / speed) - viscous w``.
 
     Parameters
@@ -86,10 +91,10 @@ class Friction:
     coulomb : float
         Level of dry friction [N m], 0 or more.
     viscous : float
-        [N m s/rad], 0 or more.
+        Viscous friction [N m s/rad], 0 or more.
     speed : float
-        Rate at which dry friction has reached 76 % of its level [rad/s], positive. Below it the friction is viscous: a
-        small load creeps.
+        Rate at which dry friction reaches 76 % of its level [rad/s], positive. Below it friction is nearly viscous, so
+        that a small load creeps.
     """
 
     coulomb: float = 0.0
@@ -97,10 +102,8 @@ class Friction:
     speed: float = 0.01
 
     def __post_init__(self) -> None:
-        _check_numbers(self, "Friction", positive=("speed",), not_negative=("coulomb", "viscous"))
-
-    def numbers(self) -> dict[str, Number]:
-        return _numbers(self)
+        set_scalars(self, "Friction", "speed", sign="positive")
+        set_scalars(self, "Friction", "coulomb", "viscous", sign="not negative")
 
     def torque(self, rate: Any, n: Mapping[str, Any]) -> Any:
         """Return the torque [N m] against a rate [rad/s]."""
@@ -108,20 +111,19 @@ class Friction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stiction:
+class Stiction(_Law):
     """Friction that sticks: ``tau = -(c + (s - c) exp(-(w / stribeck)^2)) tanh(w / stick) - viscous w``.
 
-    A load below the static level s is held but for a creep of ``stick atanh(load / s)``, which `stick` makes as small
-    as one likes; above it the rotor breaks away and friction falls to the Coulomb level c within a few `stribeck`. The
-    law has no memory of its own: states of the equations are coordinates and speeds. It is stiff: use
-    ``method="radau"``.
+    A load below the static level s is supported with a creep rate ``stick atanh(load / s)``, which a small `stick` makes
+    negligible; above it the rotor breaks away and friction falls to the Coulomb level c within a few `stribeck`. The law
+    adds no states. It is stiff: use ``method="radau"``.
 
     Parameters
     ----------
     static, coulomb : float
         Break-away and sliding levels [N m], ``static >= coulomb >= 0``.
     viscous : float
-        [N m s/rad], 0 or more.
+        Viscous friction [N m s/rad], 0 or more.
     stribeck : float
         Rate over which friction falls from static to Coulomb [rad/s].
     stick : float
@@ -135,19 +137,17 @@ class Stiction:
     stick: float = 1e-5
 
     def __post_init__(self) -> None:
-        _check_numbers(self, "Stiction", positive=("static", "stribeck", "stick"), not_negative=("coulomb", "viscous"))
+        set_scalars(self, "Stiction", "static", "stribeck", "stick", sign="positive")
+        set_scalars(self, "Stiction", "coulomb", "viscous", sign="not negative")
         if self.coulomb > self.static:
             raise ModelError(
                 f"Stiction: static is {self.static:g} N m, less than coulomb ({self.coulomb:g} N m); "
-                "break-away is the larger one: exchange them, or use Friction"
+                "the break-away level must be the larger one: exchange them, or use Friction"
             )
         if self.stick > 0.1 * self.stribeck:
             raise ModelError(
                 f"Stiction: stick is {self.stick:g} rad/s, expected at most a tenth of stribeck ({self.stribeck:g} rad/s)"
             )
-
-    def numbers(self) -> dict[str, Number]:
-        return _numbers(self)
 
     def torque(self, rate: Any, n: Mapping[str, Any]) -> Any:
         """Return the torque [N m] against a rate [rad/s]."""
@@ -195,17 +195,3 @@ def close_gap(deflection: Any, gap: Any, smoothing: Any) -> tuple[Any, Any]:
         return ca.fmax(above, 0.0) - ca.fmax(below, 0.0), ca.if_else(is_closed, 1.0, 0.0)
     up, down = ca.sqrt(above**2 + smoothing**2), ca.sqrt(below**2 + smoothing**2)
     return 0.5 * (above + up) - 0.5 * (below + down), 1.0 + 0.5 * (above / up + below / down)
-
-
-def _numbers(law: Any) -> dict[str, Number]:
-    return {key: always(value) for key, value in vars(law).items()}
-
-
-def _check_numbers(law: Any, what: str, *, positive: tuple[str, ...], not_negative: tuple[str, ...] = ()) -> None:
-    for key in (*positive, *not_negative):
-        value = as_scalar(getattr(law, key), f"{what}: {key}")
-        if value < 0.0 or (key in positive and value == 0.0):
-            raise ModelError(
-                f"{what}: {key} is {value:g}, expected {'a positive number' if key in positive else '0 or more'}"
-            )
-        set_field(law, key, value)

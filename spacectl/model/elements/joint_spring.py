@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.description import Number, always, check_name, set_field
+from spacectl.model.description import Number, always, check_name, set_field, set_scalars
 from spacectl.model.elements.base import JointElement
 
 __all__ = ["JointSpring"]
@@ -21,15 +20,15 @@ class JointSpring(JointElement):
     Parameters
     ----------
     joint : str
-        The joint.
+        Name of the joint.
     component : str
-        For a joint with several speeds, which one, as in the speed's name (``"slide_dot"``, ``"wx"``).
+        Speed of a joint with several speeds, by its suffix: ``"slide_dot"``, ``"wx"``, ...
     stiffness, cubic : float
-        [N m/rad or N/m] and [N m/rad^3 or N/m^3]; not for the rates of a quaternion, which can only be damped.
+        k [N m/rad or N/m] and k3 [N m/rad^3 or N/m^3]; not for the rates of a quaternion, which can only be damped.
     damping : float
-        [N m s/rad or N s/m], not negative.
+        d [N m s/rad or N s/m], 0 or more.
     rest : float
-        Coordinate at which the spring is free.
+        Coordinate at which the spring is unloaded.
 
     Examples
     --------
@@ -51,10 +50,8 @@ class JointSpring(JointElement):
             check_name(self.name, "JointSpring")
         else:
             set_field(self, "name", "_".join(filter(None, (self.joint, self.component, "spring"))))
-        for key in ("stiffness", "cubic", "damping", "rest"):
-            set_field(self, key, as_scalar(getattr(self, key), f"spring '{self.name}': {key}"))
-        if self.damping < 0.0:
-            raise ModelError(f"spring '{self.name}': damping is {self.damping:g}, expected 0 or more")
+        set_scalars(self, f"spring '{self.name}'", "stiffness", "cubic", "rest")
+        set_scalars(self, f"spring '{self.name}'", "damping", sign="not negative")
 
     @property
     def ends(self) -> tuple[tuple[str, str], ...]:
@@ -62,7 +59,7 @@ class JointSpring(JointElement):
 
     @property
     def has_spring(self) -> bool:
-        """Whether it needs a coordinate."""
+        """Whether it has a spring, which requires a coordinate."""
         return self.stiffness != 0.0 or self.cubic != 0.0
 
     def numbers(self) -> dict[str, Number]:

@@ -1,4 +1,4 @@
-"""The base of elements between points of bodies: from the motion of the points to the forces on them."""
+"""The base of elements at points of bodies: forces on the points from their motion."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ __all__ = ["PointElement", "length_over_time"]
 
 @dataclass(frozen=True, kw_only=True)
 class PointElement(Element):
-    """Base of elements that push and pull at points of bodies.
+    """Base of elements that act at points of bodies.
 
     All vectors are in root axes; positions and velocities are relative to the root frame.
     """
 
     @property
     def only_pushes(self) -> bool:
-        """Whether it acts by its forces alone: it brings no bodies, and its points are material."""
+        """Whether it acts by forces only: it adds no bodies, and its points are material."""
         return not self.parts() and type(self).drift is PointElement.drift
 
     @property
     def is_objective(self) -> bool:
-        """Whether it asks only how its points move against each other, so that any frame with its rate serves as root."""
+        """Whether it depends only on relative motion of its points, so that any frame with its rate can be the root."""
         return False
 
     @property
     def points(self) -> tuple[tuple[str, str], ...]:
-        """(frame, key): the frame that carries each point, and the number with its place there (empty: the origin)."""
+        """(frame, key): the frame of each point, and the key of its place there (empty: the origin)."""
         return ()
 
     @property
@@ -85,15 +85,15 @@ class PointElement(Element):
 
     @property
     def tension_axis(self) -> Any | None:
-        """Direction, in its joint's axes, of a straight line whose tension the joint of its body passes.
+        """Direction, in its joint's axes, of a straight line whose tension acts in the joint of its body.
 
-        None where `tensions` gives the tension.
+        None where `tensions` returns the tension.
         """
         return None
 
     @property
     def drawn(self) -> tuple[tuple[str, Any], ...]:
-        """Points between which it is drawn: frames, and places in them."""
+        """Points between which it is drawn: frames and places in them."""
         return tuple((frame, getattr(self, key) if key else (0.0, 0.0, 0.0)) for frame, key in self.points)
 
     def tensions(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:

@@ -22,36 +22,36 @@ __all__ = ["SpringDamper", "one_sided", "one_sided_kinks"]
 class SpringDamper(PointElement):
     """Spring and damper between two points.
 
-    With r from a to b, its length |r| and the stretch ``s = |r| - length`` it pulls a and b together with
-    ``T = k s + k3 s^3 + d s_dot`` along the line; beyond its stops a stiff spring adds to that. With `tension_only` it
-    is a string: no force while s < 0, and never a push. `inertial_damping` D adds the force ``-D r_dot`` on b (and the
-    opposite on a) with the inertial rate of the vector r: it damps turning as well as stretching, and does not conserve
-    angular momentum.
+    With the vector r from a to b and the stretch ``s = |r| - length``, the tension is ``T = k s + k3 s^3 + d s_dot``;
+    beyond its stops a stiff spring is added. With `tension_only` it is a string: no force while s < 0, and never a
+    negative tension. `inertial_damping` D adds the force ``-D r_dot`` on b (and the opposite on a) with the inertial
+    rate of the vector r: it damps rotation as well as stretch, and does not conserve angular momentum.
 
     Parameters
     ----------
     on_a, on_b : str
-        What carries its ends: ``"world"``, a body or ``"body.frame"``.
+        Carriers of its ends: ``"world"``, a body or ``"body.frame"``.
     at_a, at_b : vector, shape (3,)
-        Points there, in the axes of that frame [m].
+        End points in the axes of these frames [m].
     stiffness, cubic : float
-        k [N/m], not negative, and k3 [N/m^3].
+        k [N/m], 0 or more, and k3 [N/m^3].
     length : float or function of time
         Natural length [m], 0 or more; a function is written ``lambda s: 10.0 - 0.1 * s.t``.
     damping : float
-        d along the line [N s/m], not negative.
+        d along the line [N s/m], 0 or more.
     inertial_damping : float
-        D [N s/m], not negative.
+        D [N s/m], 0 or more.
     tension_only : bool
-        Whether it can pull only.
+        Whether it can only pull.
     shortest, longest : float, optional
         Stops: distances [m] beyond which `stop_stiffness` acts.
     stop_stiffness : float
-        Of the stops [N/m].
+        Stiffness of the stops [N/m].
 
     References
     ----------
-    001, Eqs 32-37 (damping by the inertial rate of the vector between the points).
+    A. Schutte, F. Udwadia, New Approach to the Modeling of Complex Multibody Dynamical Systems, 2010, Eqs 32-37
+    (damping by the inertial rate of the vector between the points).
 
     Examples
     --------
@@ -90,7 +90,7 @@ class SpringDamper(PointElement):
                 set_field(self, key, as_scalar(getattr(self, key), f"{what}: {key}"))
         if self.length == 0.0 and (self.damping or self.tension_only):
             raise ModelError(
-                f"{what}: length is 0, where its direction is not defined when the points meet; use inertial_damping for "
+                f"{what}: with length 0 its direction is undefined where the points coincide; use inertial_damping for "
                 "damping, and no tension_only"
             )
         has_stops = self.shortest is not None or self.longest is not None
@@ -121,7 +121,7 @@ class SpringDamper(PointElement):
 
     def forces(self, p: Sequence[Any], v: Sequence[Any], rate: Any | None, t: Any, n: Mapping[str, Any]) -> list[Any]:
         r, r_dot = p[1] - p[0], v[1] - v[0]
-        if self._is_pointlike:  # no direction needed, so that the points may meet
+        if self._is_pointlike:  # no direction needed, so the points may coincide
             pull = (n["stiffness"] + n.get("cubic", 0.0) * dot(r, r)) * r
         else:
             pull = self.tensions(p, v, t, n)[0] / ca.sqrt(dot(r, r)) * r

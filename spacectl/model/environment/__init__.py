@@ -20,7 +20,7 @@ __all__ = [
     "has_field_of",
 ]
 
-#: Every kind by the name under which files know it.
+#: Environments by their name in files.
 ENVIRONMENTS: dict[str, type[Environment]] = {
     kind.__name__: kind for kind in (FreeSpace, UniformGravity, CentralGravity, CircularOrbit, EllipticOrbit)
 }

@@ -1,7 +1,7 @@
-"""The base of all environments: the motion of the root frame and the gravity in it, as functions of time.
+"""The base of all environments: motion of the root frame and gravity in it, as functions of time.
 
-Every method that belongs to the field takes the time t first, then the run-time numbers n last, as symbols or floats. A
-class of which the native kernels know nothing goes through expressions in every formulation: slower, never wrong.
+Methods of the field take the time t first and the run-time parameters n last, as symbols or floats. A class that the
+native kernels do not know is evaluated by expressions in every formulation, which is slower.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ MassProperties = tuple[Any, Any, Any]  # mass, centre of mass, inertia about it 
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Base: an inertial root frame without gravity. A kind overrides what it has."""
+    """Base: an inertial root frame without gravity."""
 
-    #: Fields of an example, for kinds that cannot be made without any
+    #: Fields of an example, for classes with required fields
     example: ClassVar[Mapping[str, Any]] = {}
-    #: What the axes of the root are, for pictures
+    #: Descriptions of the root axes, for figures
     axis_names: ClassVar[tuple[str, str, str]] = ("x", "y", "z")
 
-    # -- what describes it
+    # -- description
 
     @property
     def root_names(self) -> tuple[str, ...]:
-        """Names under which the root frame can be addressed; ``"orbit"`` among them where it travels."""
+        """Names of the root frame; ``"orbit"`` is among them if it moves along an orbit."""
         return ("world",)
 
     @property
     def title(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         return type(self).__name__
 
     @property
     def up(self) -> np.ndarray:
-        """Unit vector that points up in pictures, root axes."""
+        """Unit vector that points up in figures, root axes."""
         return np.array([0.0, 0.0, 1.0])
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What of it decides the form of the equations, apart from its class and the zeros of its numbers."""
+        """What decides the form of the equations, apart from its class and the zeros of its parameters."""
         return choices(self)
 
     def numbers(self) -> dict[str, Number]:
         """Return the run-time parameters by key."""
         return {}
 
-    # -- its field
+    # -- field
 
     def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any | None:
         """Return the inertial angular velocity of the root frame, root axes [rad/s]; None if it does not rotate."""
@@ -87,12 +87,12 @@ class Environment:
     def modal_gravity(self, t: Any, X_NB: Placement, body: ModalInertia, n: Mapping[str, Any]) -> Any | None:
         """Return the generalised gravity forces on the modes of a body, shape (m,): minus the gradient of its potential.
 
-        None where there is none beyond a uniform field, which is an acceleration of the root.
+        None without a field, or for a uniform field, which enters as an acceleration of the root.
 
         Raises
         ------
         ModelError
-            If a class defines `gravity_wrench` and no potential.
+            If a class defines `gravity_wrench` but no potential.
         """
         identity = Placement.identity(X_NB.p)
         if self.gravity_wrench(t, identity, body.rigid.about_centre(), n) is None:
@@ -118,7 +118,7 @@ class Environment:
         """Return the potential energy of a body [J]."""
         return 0.0
 
-    # -- what follows from it
+    # -- derived quantities
 
     def attraction(self, t: Any, r: Any, n: Mapping[str, Any]) -> Any:
         """Return gravity per unit mass at r, root axes [m/s^2], without that of a uniform field."""
@@ -128,7 +128,7 @@ class Environment:
 
     @cached_property
     def is_steady(self) -> bool:
-        """Whether neither the motion of the root nor the field depends on time."""
+        """Whether the motion of the root and the field do not depend on time."""
         t, n = ca.SX.sym("t"), _symbols({key: item.value for key, item in self.numbers().items()})
         X = Placement(ca.SX.sym("R", 3, 3), ca.SX.sym("p", 3))
         body = (ca.SX.sym("m"), ca.SX.sym("c", 3), ca.SX.sym("I", 3, 3))
@@ -144,8 +144,8 @@ def _symbols(n: Mapping[str, Any]) -> dict[str, Any]:
 def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
     """Return whether an environment has exactly the field of one of `kinds`: no method is overridden.
 
-    Code that knows the formulas of a kind must ask this rather than for a name or by `isinstance`: a subclass may
-    have another field.
+    Code that contains the formulas of a class must call this instead of checking a name or `isinstance`: a subclass
+    may have another field.
 
     Examples
     --------

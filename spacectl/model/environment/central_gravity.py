@@ -1,4 +1,4 @@
-"""`CentralGravity`: attraction by a centre."""
+"""`CentralGravity`: inverse-square attraction."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.core.array import as_scalar
-from spacectl.core.errors import ModelError
-from spacectl.model.description import Number, always, set_field
+from spacectl.model.description import Number, always, set_scalars
 from spacectl.model.environment.base import Environment, MassProperties
 from spacectl.spatial.backend import cross, dot, sqrt, stack
 from spacectl.spatial.motion import Placement
@@ -22,7 +20,7 @@ class CentralGravity(Environment):
 
     Each body is attracted with its finite size to second order (MacCullagh):
     ``V = -mu m / r - mu / (2 r^3) (tr I - 3 n'I n)``; force and gravity-gradient torque follow from V, so energy is
-    conserved exactly. The error relative to the point-wise law is of order (size / r)^3.
+    conserved exactly. The error relative to the law for mass points is of order (size / r)^3.
 
     Parameters
     ----------
@@ -33,9 +31,7 @@ class CentralGravity(Environment):
     mu: float = 3.986004418e14
 
     def __post_init__(self) -> None:
-        set_field(self, "mu", as_scalar(self.mu, "CentralGravity: mu"))
-        if self.mu <= 0.0:
-            raise ModelError(f"CentralGravity: mu is {self.mu:g} m^3/s^2, expected a positive number")
+        set_scalars(self, "CentralGravity", "mu", sign="positive", unit=" m^3/s^2")
 
     @property
     def title(self) -> str:

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.description import Number, always, set_field
+from spacectl.model.description import Number, always, set_scalars
 from spacectl.model.environment.orbit_frame import OrbitFrame
 from spacectl.spatial.backend import constant
 
@@ -19,16 +18,14 @@ __all__ = ["CircularOrbit"]
 
 @dataclass(frozen=True, kw_only=True)
 class CircularOrbit(OrbitFrame):
-    """The frame of a circular orbit: x radial (outward), y along track, z orbit normal.
+    """The frame of a circular orbit: an `OrbitFrame` with constant rate n and ``mu / r^3 = n^2``.
 
-    Coordinates and speeds are relative to it. Gravity is its first-order gradient about the origin,
-    ``g = n^2 (3 x x' - 1) rho``, exact in the sense of Hill; the neglected terms are of order (size / orbit radius).
-    `energy` is then the Jacobi integral.
+    x is radial (outward), y along track, z orbit normal. The `energy` is the Jacobi integral.
 
     Parameters
     ----------
     period, rate : float
-        Give one: orbital period [s] or rate [rad/s].
+        Orbital period [s] or rate [rad/s]; give one.
     """
 
     period: float | None = None
@@ -38,12 +35,7 @@ class CircularOrbit(OrbitFrame):
     def __post_init__(self) -> None:
         if (self.period is None) == (self.rate is None):
             raise ModelError("CircularOrbit: give either period [s] or rate [rad/s]")
-        for name in ("period", "rate"):
-            value = getattr(self, name)
-            if value is not None:
-                set_field(self, name, as_scalar(value, f"CircularOrbit: {name}"))
-                if getattr(self, name) <= 0.0:
-                    raise ModelError(f"CircularOrbit: {name} is {value:g}, expected a positive number")
+        set_scalars(self, "CircularOrbit", "rate" if self.period is None else "period", sign="positive")
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""`EllipticOrbit`: the turning frame of a Keplerian ellipse."""
+"""`EllipticOrbit`: the rotating frame of a Keplerian ellipse."""
 
 from __future__ import annotations
 
@@ -8,38 +8,37 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.description import Number, always, set_field
+from spacectl.model.description import Number, always, set_scalars
 from spacectl.model.environment.orbit_frame import OrbitFrame
 from spacectl.spatial.backend import arctan2, constant, cos, sin, sqrt
 
 __all__ = ["EllipticOrbit"]
 
 LARGEST = 0.9  #: eccentricity up to which Kepler's equation is solved to rounding
-_STEPS = 5  # of Newton: one more than rounding needs at 0.9, so that derivatives are exact too
+_STEPS = 5  # Newton steps: one more than rounding needs at 0.9, so that derivatives are exact too
 
 
 @dataclass(frozen=True, kw_only=True)
 class EllipticOrbit(OrbitFrame):
     """The frame of an elliptic orbit: x radial (outward), y along track (normal to x), z orbit normal.
 
-    Coordinates and speeds are relative to it. It turns with the true anomaly theta of Kepler's motion; gravity is its
-    first-order gradient ``g = mu / r(t)^3 (3 x x' - 1) rho``, exact in the sense of Tschauner and Hempel. With the
+    Coordinates and speeds are relative to it. It rotates with the true anomaly theta of the Kepler motion; gravity is
+    the first-order gradient ``g = mu / r(t)^3 (3 x x' - 1) rho``, as in the Tschauner-Hempel equations. With the
     eccentric anomaly E of Kepler's equation ``E - e sin E = M(t)`` and s = 1 - e cos E:
     ``theta_dot = n sqrt(1 - e^2) / s^2``, ``mu / r^3 = n^2 / s^3``. The equations depend on time with the period of the
-    orbit, so that their `energy` is not conserved.
+    orbit, so their `energy` is not conserved.
 
     Parameters
     ----------
     period, semi_major_axis : float
-        Give one: orbital period [s], or semi-major axis [m] together with `mu`.
+        Orbital period [s], or semi-major axis [m] together with `mu`; give one.
     eccentricity : float
         From 0 to 0.9.
     true_anomaly : float
-        At t = 0 [rad].
+        True anomaly at t = 0 [rad].
     mu : float
-        Gravitational parameter [m^3/s^2]; counts with `semi_major_axis` only.
+        Gravitational parameter [m^3/s^2]; used with `semi_major_axis` only.
 
     References
     ----------
@@ -64,14 +63,9 @@ class EllipticOrbit(OrbitFrame):
     def __post_init__(self) -> None:
         if (self.period is None) == (self.semi_major_axis is None):
             raise ModelError("EllipticOrbit: give either period [s] or semi_major_axis [m]")
-        for name in ("period", "semi_major_axis", "mu"):
-            value = getattr(self, name)
-            if value is not None:
-                set_field(self, name, as_scalar(value, f"EllipticOrbit: {name}"))
-                if getattr(self, name) <= 0.0:
-                    raise ModelError(f"EllipticOrbit: {name} is {value:g}, expected a positive number")
-        for name in ("eccentricity", "true_anomaly"):
-            set_field(self, name, as_scalar(getattr(self, name), f"EllipticOrbit: {name}"))
+        size = "semi_major_axis" if self.period is None else "period"
+        set_scalars(self, "EllipticOrbit", size, "mu", sign="positive")
+        set_scalars(self, "EllipticOrbit", "eccentricity", "true_anomaly")
         if not 0.0 <= self.eccentricity <= LARGEST:
             raise ModelError(f"EllipticOrbit: eccentricity is {self.eccentricity:g}, expected 0 to {LARGEST:g}")
 

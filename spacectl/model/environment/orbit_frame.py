@@ -1,4 +1,4 @@
-"""`OrbitFrame`: the base of the environments whose root travels along an orbit."""
+"""`OrbitFrame`: the base of environments whose root frame moves along an orbit."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class OrbitFrame(Environment):
     """Base: a root in free fall along an orbit, with x radial (outward), y along track, z orbit normal.
 
     Coordinates and speeds are relative to it. Gravity is its first-order gradient about the origin,
-    ``g = mu / r^3 (3 x x' - 1) rho``, exact in the sense of Hill; the neglected terms are of order (size / orbit radius).
-    A kind gives ``mu / r^3`` and the rate of the frame.
+    ``g = mu / r^3 (3 x x' - 1) rho``, as in Hill's equations; the neglected terms are of order (size / orbit radius).
+    A subclass defines ``mu / r^3`` and the rate of the frame.
     """
 
     axis_names: ClassVar[tuple[str, str, str]] = ("radial, outward", "along track", "orbit normal")

@@ -1,4 +1,4 @@
-"""The joint kinds, one file each. To add one, write a file like its neighbours and list it here."""
+"""The joints, one file each. To add one, write a file like its neighbours and list it here."""
 
 from spacectl.model.joints.axis import AxisJoint
 from spacectl.model.joints.base import Joint
@@ -29,7 +29,7 @@ __all__ = [
     "Universal",
 ]
 
-#: Every kind by the name under which files know it; the native sweeps have a step for each of their `examples`.
+#: Joints by their name in files; the native sweeps have a step for each of their `examples`.
 JOINTS: dict[str, type[Joint]] = {
     kind.__name__: kind
     for kind in (Cartesian, Cylindrical, Fixed, Free, Helical, Planar, Prismatic, Revolute, Spherical, Universal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,8 @@ from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, direction, set_field
 from spacectl.model.joints.base import Joint, axis_number
+from spacectl.spatial.backend import dot
+from spacectl.spatial.motion import Placement
 
 __all__ = ["AxisJoint"]
 
@@ -17,8 +20,8 @@ __all__ = ["AxisJoint"]
 class AxisJoint(Joint):
     """Base of the joints with one axis, a unit vector that is the same in J and F.
 
-    The axis is the only direction that the motion of a subclass depends on: the order-N recursion turns J and F until it is
-    their third one. A subclass with another direction sets ``is_axial = False``.
+    The motion of a subclass depends on no other direction: the order-N recursion rotates J and F so that the axis is their
+    third one. A subclass with another direction sets ``is_axial = False``.
 
     Parameters
     ----------
@@ -26,7 +29,7 @@ class AxisJoint(Joint):
         Unit axis.
     prescribed : function, optional
         Motion as a function of time, ``lambda s: 0.1 * casadi.sin(s.t)``, for a joint with one coordinate: the joint then
-        has no coordinate of its own, and what moves it does whatever it takes.
+        has no coordinate, and an ideal drive imposes the motion.
     """
 
     axis: Any = "z"
@@ -38,7 +41,7 @@ class AxisJoint(Joint):
         set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
         if self.prescribed is not None:
             if len(type(self).coordinates) != 1:
-                raise ModelError(f"{self._what}: only joints with one coordinate can be prescribed; use two in a row")
+                raise ModelError(f"{self._what}: only joints with one coordinate can be prescribed; use two in series")
             set_field(self, "prescribed", TimeExpression(self.prescribed, f"{self._what}: prescribed motion"))
             set_field(self, "coordinates", ())
             set_field(self, "speeds", ())
@@ -49,3 +52,6 @@ class AxisJoint(Joint):
 
     def numbers(self) -> dict[str, Number]:
         return {"axis": axis_number(self.axis)}
+
+    def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
+        return dot(n["axis"], X_JF.R @ n["axis"])

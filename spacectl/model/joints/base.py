@@ -1,4 +1,4 @@
-"""The base of all joints: how a child frame F is placed in and moves against a parent frame J. The kinds are in `joints`."""
+"""The base of all joints: placement and motion of a child frame F relative to a parent frame J."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, check_name, unless_trivial
 from spacectl.model.joints.elementary import Sequence
-from spacectl.spatial.backend import constant, eye, matrix, vector, zeros
+from spacectl.spatial.backend import constant, eye, matrix, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 
-__all__ = ["ANGLE", "QUATERNION", "RATES", "Joint", "Names", "axis_number", "columns", "unit_vectors"]
+__all__ = [
+    *("ANGLE", "ANGLE_RATE", "POSITION", "QUATERNION", "RATES", "VELOCITY"),
+    *("Joint", "Names", "axis_number", "columns", "translations", "unit_vectors"),
+]
 
 Names = tuple[tuple[str, str], ...]  # (suffix, unit) of each coordinate or speed
 
 ANGLE: Names = (("", "rad"),)
+ANGLE_RATE: Names = (("_dot", "rad/s"),)
+POSITION: Names = ((".x", "m"), (".y", "m"), (".z", "m"))
+VELOCITY: Names = ((".x_dot", "m/s"), (".y_dot", "m/s"), (".z_dot", "m/s"))
 QUATERNION: Names = ((".qw", "1"), (".qx", "1"), (".qy", "1"), (".qz", "1"))
 RATES: Names = ((".wx", "rad/s"), (".wy", "rad/s"), (".wz", "rad/s"))
 
@@ -38,33 +44,33 @@ def columns(*twists: Any) -> Any:
 class Joint:
     """Base of all joints: no motion.
 
-    A subclass is a frozen, keyword-only dataclass. It is served by every formulation, in simulation, linearisation and
-    reports, from these members:
+    A subclass is a frozen, keyword-only dataclass. Every formulation, simulation, linearisation and reports support it
+    through these members:
 
     1. `coordinates` and `speeds`, suffixes and units of q and v. A subclass with a unit quaternion in q sets `quaternion_at`.
     2. `placement`, the placement of F in J; `subspace`, the twist of F relative to J in F axes for unit speeds, S(q); `bias`,
-       ``S_dot v``, unless S is constant; and `q_dot`, unless the speeds are the rates of the coordinates. They are
-       written with `spacectl.spatial.backend`, for numpy and CasADi alike.
-    3. `numbers`, the run-time parameters, by keys that body and placement do not use ("mass", "com", "inertia", "at",
-       "rotation", ...). The methods get them as `n`.
+       ``S_dot v``, unless S is constant; and `q_dot`, unless the speeds are the rates of the coordinates. Write them
+       with `spacectl.spatial.backend`, for both numpy and CasADi.
+    3. `numbers`, the run-time parameters, with keys other than those of body and placement ("mass", "com", "inertia",
+       "at", "rotation", ...). The methods receive them as `n`.
 
     It may add:
 
-    4. `structure`, if a field decides the form of the motion and is a number, or is no plain data.
-    5. `closing_names`, `closing`, `closing_side` and `effort_wrenches`: the equations of a joint that closes a loop, or
-       that stands in absolute coordinates. Without them such a use raises `ModelError`.
+    4. `structure`, if a field that is a number decides the form of the motion, or a field is not plain data.
+    5. `closing_names`, `closing`, `closing_side` and `effort_wrenches`: the constraint equations of a joint that closes a
+       loop or is used in absolute coordinates. Without them such a use raises `ModelError`.
     6. `elements`, the joint as a sequence of elementary joints, for the native derivative recursion, and `examples`, for
-       the native sweeps over kinds that `JOINTS` lists. Without them the generated expressions serve the joint.
-    7. `letter`, the freedoms of the joint in kinds of legs such as ``"R2-P1-R3"``.
+       the native sweeps over joints in `JOINTS`. Without them the joint uses generated expressions.
+    7. `letter`, the freedoms of the joint in types of legs such as ``"R2-P1-R3"``.
     8. `redundancies`, for redundant coordinates.
 
-    What a subclass of a kind inherits of 5 to 7 counts only while it moves as that kind: a subclass that overrides a method
-    of 2 gives its own.
+    Inherited members of 5 to 7 are valid only for the inherited motion: a subclass that overrides a method of 2 must
+    define its own.
 
     Parameters
     ----------
     name : str
-        Coordinates are named after it; if omitted, after the body.
+        Name of the joint and its coordinates; default: that of the body.
     """
 
     name: str = ""
@@ -72,9 +78,9 @@ class Joint:
     coordinates: ClassVar[Names] = ()
     speeds: ClassVar[Names] = ()
     quaternion_at: ClassVar[int | None] = None  # first entry of a quaternion in q
-    closing_names: ClassVar[tuple[str, ...]] = ()  # of the equations that close a loop
+    closing_names: ClassVar[tuple[str, ...]] = ()  # names of the equations that close a loop
     letter: ClassVar[str] = ""
-    is_axial: ClassVar[bool] = False  # whether F and J may be turned so that the number "axis" becomes their third
+    is_axial: ClassVar[bool] = False  # whether F and J may be rotated so that parameter "axis" becomes their third axis
 
     def __post_init__(self) -> None:
         if self.name:
@@ -95,12 +101,12 @@ class Joint:
 
     @property
     def is_free(self) -> bool:
-        """Whether it leaves all motion free, so that nothing holds the body."""
+        """Whether it leaves all motion free."""
         return len(self.speeds) >= 6
 
     @property
     def is_fixed(self) -> bool:
-        """Whether nothing moves in it."""
+        """Whether it has no motion."""
         return not self.speeds and self.motion is None
 
     def numbers(self) -> dict[str, Number]:
@@ -109,7 +115,7 @@ class Joint:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What besides its kind, motion and numbers decides the form of its equations: here all other fields."""
+        """What decides the form of its equations besides class, motion and parameters: here all other fields."""
         known = {"name", "prescribed", *self.numbers()}
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)
 
@@ -131,8 +137,8 @@ class Joint:
     def effort_wrenches(self, R_JF: Any, n: Mapping[str, Any]) -> Any:
         """Return W, shape (6, n_v): wrenches of unit efforts on the child, about F in F axes, with ``S' W = 1``.
 
-        For a joint that closes a loop, which has no coordinates of its own. Here for joints whose S is constant with unit
-        columns normal to each other.
+        For a joint that closes a loop and has no coordinates. This default is for joints whose S is constant with
+        orthonormal columns.
         """
         own = {key: np.asarray(number.value) for key, number in self.numbers().items()}
         S = [np.asarray(self.subspace(self.rest() + shift, own), dtype=float) for shift in (0.0, 0.3)]
@@ -153,7 +159,7 @@ class Joint:
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         """Return the constraint equations of the placement of F in J, zero when met; named by `closing_names`.
 
-        They must be independent and hold for every position that the joint allows.
+        They must be independent and hold for every relative position that the joint allows.
         """
         raise ModelError(f"{self._what}: {self._kind} has no equations to close a loop; define {self._kind}.closing")
 
@@ -172,7 +178,7 @@ class Joint:
 
     @property
     def freedoms(self) -> str:
-        """The `letter` of a joint that moves as its class says, else how many speeds it has."""
+        """The `letter`, or the number of speeds if a subclass has changed the motion."""
         return self.letter if self.letter and self.owns("letter") else f"?{len(self.speeds)}"
 
     @classmethod
@@ -188,9 +194,14 @@ class Joint:
     def redundancies(self, q: np.ndarray, name: str) -> tuple[tuple[np.ndarray, str], ...]:
         """Return directions of its speeds that cause no motion, each with the missing constraint equation in words.
 
-        For joints in redundant coordinates; `name` is what the joint is called in the system.
+        For joints in redundant coordinates; `name` is the name of the joint in the system.
         """
         return ()
+
+
+def translations(R: Any) -> list[Any]:
+    """Return the twists of F in F axes for unit velocities along the axes of J, with ``R = R_JF``."""
+    return [stack(zeros(3, R), vector(R[i, 0], R[i, 1], R[i, 2])) for i in range(3)]
 
 
 def unit_vectors(q: Any) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""Pieces of the equations that close a loop: what they say about a rotation."""
+"""Terms of the equations that close a loop."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from spacectl.model.joints.axis import AxisJoint
 from spacectl.model.joints.base import Names, columns
 from spacectl.model.joints.closing import offsets, tilts
 from spacectl.model.joints.elementary import SLIDE, TURN, Elementary, Sequence
-from spacectl.spatial.backend import dot, stack, vector, zeros
+from spacectl.spatial.backend import stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation
 
@@ -37,9 +37,6 @@ class Cylindrical(AxisJoint):
 
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return vector(*offsets(n["axis"], X_JF.p), *tilts(n["axis"], X_JF.R))
-
-    def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        return dot(n["axis"], X_JF.R @ n["axis"])
 
     def elements(self, n: Mapping[str, Any]) -> Sequence:
         return Sequence((Elementary(TURN, np.eye(3)), Elementary(SLIDE, np.eye(3), 1, 1)), np.eye(3))

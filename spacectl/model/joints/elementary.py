@@ -1,6 +1,6 @@
-"""Elementary joints: turns about z, slides along z and free turns, which joints may be made of.
+"""Elementary joints, of which joints may consist: rotation about z, translation along z and free rotation.
 
-For these three the subspace S is constant in the child's frame, which is what the derivative recursion needs.
+Their subspace S is constant in the child's frame, as the derivative recursion requires.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from spacectl.spatial.rotation import AXES, frame_along
 
-__all__ = ["ALONG", "BALL", "SLIDE", "TURN", "Elementary", "Sequence"]
+__all__ = ["ALONG", "BALL", "SLIDE", "TURN", "Elementary", "Sequence", "slides"]
 
 TURN, SLIDE, BALL = range(3)  #: kinds, as in derivatives.c
 
@@ -29,7 +29,13 @@ class Elementary(NamedTuple):
 
 
 class Sequence(NamedTuple):
-    """A joint as elementary joints one after the other, and the rotation of its frame F in the frame of the last."""
+    """A joint as a series of elementary joints, and the rotation of its frame F in the frame of the last."""
 
     items: tuple[Elementary, ...]
     R_EF: np.ndarray
+
+
+def slides(q: int = 0, v: int = 0) -> tuple[Elementary, ...]:
+    """Return translations along x, y, z; the frame of the last is ``ALONG["z"]``."""
+    turns = (ALONG["x"], ALONG["x"].T @ ALONG["y"], ALONG["y"].T @ ALONG["z"])
+    return tuple(Elementary(SLIDE, turn, q + k, v + k) for k, turn in enumerate(turns))

@@ -1,4 +1,4 @@
-"""`Free`: free motion."""
+"""`Free`: unconstrained motion."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.model.joints.base import QUATERNION, RATES, Joint, Names, columns, unit_vectors
-from spacectl.model.joints.elementary import ALONG, BALL, SLIDE, Elementary, Sequence
-from spacectl.spatial.backend import cross, stack, vector, zeros
+from spacectl.model.joints.base import (
+    POSITION,
+    QUATERNION,
+    RATES,
+    VELOCITY,
+    Joint,
+    Names,
+    columns,
+    translations,
+    unit_vectors,
+)
+from spacectl.model.joints.elementary import ALONG, BALL, Elementary, Sequence, slides
+from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import quaternion_rate, rotation_from_quaternion
 
@@ -19,14 +29,14 @@ __all__ = ["Free"]
 
 @dataclass(frozen=True, kw_only=True)
 class Free(Joint):
-    """Free motion.
+    """Unconstrained motion.
 
     Coordinates: quaternion ``q_JF``, position ``p_JF_J`` [m]; speeds: ``omega_JF_F`` [rad/s] (child axes) and the rate
     of the position [m/s] (parent axes).
     """
 
-    coordinates: ClassVar[Names] = (*QUATERNION, (".x", "m"), (".y", "m"), (".z", "m"))
-    speeds: ClassVar[Names] = (*RATES, (".x_dot", "m/s"), (".y_dot", "m/s"), (".z_dot", "m/s"))
+    coordinates: ClassVar[Names] = (*QUATERNION, *POSITION)
+    speeds: ClassVar[Names] = (*RATES, *VELOCITY)
     quaternion_at: ClassVar[int | None] = 0
     letter: ClassVar[str] = "F6"
 
@@ -34,11 +44,8 @@ class Free(Joint):
         return Placement(rotation_from_quaternion(q[0:4]), q[4:7])
 
     def subspace(self, q: Any, n: Mapping[str, Any]) -> Any:
-        R = rotation_from_quaternion(q[0:4])
-        none = zeros(3, q)
-        turning = (stack(column, none) for column in unit_vectors(q))
-        moving = (stack(none, vector(R[i, 0], R[i, 1], R[i, 2])) for i in range(3))
-        return columns(*turning, *moving)
+        turning = (stack(column, zeros(3, q)) for column in unit_vectors(q))
+        return columns(*turning, *translations(rotation_from_quaternion(q[0:4])))
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         velocity = rotation_from_quaternion(q[0:4]).T @ v[3:6]
@@ -48,6 +55,4 @@ class Free(Joint):
         return stack(quaternion_rate(q[0:4], v[0:3]), v[3:6])
 
     def elements(self, n: Mapping[str, Any]) -> Sequence:
-        turns = (ALONG["x"], ALONG["x"].T @ ALONG["y"], ALONG["y"].T @ ALONG["z"])
-        slides = (Elementary(SLIDE, turn, 4 + k, 3 + k) for k, turn in enumerate(turns))
-        return Sequence((*slides, Elementary(BALL, ALONG["z"].T)), np.eye(3))
+        return Sequence((*slides(4, 3), Elementary(BALL, ALONG["z"].T)), np.eye(3))

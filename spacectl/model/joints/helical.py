@@ -12,7 +12,7 @@ from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, always, set_field
 from spacectl.model.joints.axis import AxisJoint
-from spacectl.model.joints.base import ANGLE, Joint, Names, columns
+from spacectl.model.joints.base import ANGLE, ANGLE_RATE, Joint, Names, columns
 from spacectl.model.joints.closing import offsets, tilts
 from spacectl.spatial.backend import cos, dot, sin, stack, vector, zeros
 from spacectl.spatial.motion import Placement
@@ -25,13 +25,13 @@ __all__ = ["Helical"]
 class Helical(AxisJoint):
     """A screw: rotation about a unit axis, and translation ``pitch * angle`` along it. Coordinate: the angle [rad].
 
-    A joint that closes a loop (and every joint in absolute coordinates) knows the angle by its sine and cosine only; its
+    If it closes a loop (as every joint in absolute coordinates does), only sine and cosine of the angle are known; its
     equation ``pitch sin(angle - displacement / pitch) = 0`` holds for any number of turns.
 
     Parameters
     ----------
     pitch : float
-        Translation per angle [m/rad], negative for a left-handed screw; a lead per turn is divided by 2 pi. Not zero.
+        Translation per angle [m/rad], not zero, negative for a left-handed screw: the lead per turn divided by 2 pi.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Helical(AxisJoint):
 
     pitch: float
     coordinates: ClassVar[Names] = ANGLE
-    speeds: ClassVar[Names] = (("_dot", "rad/s"),)
+    speeds: ClassVar[Names] = ANGLE_RATE
     closing_names: ClassVar[tuple[str, ...]] = ("side1", "side2", "tilt1", "tilt2", "screw")
     letter: ClassVar[str] = "H1"
 
@@ -77,7 +77,7 @@ class Helical(AxisJoint):
         return vector(*offsets(n["axis"], X_JF.p), *tilts(n["axis"], X_JF.R), screw)
 
     def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        return ca.fmin(dot(n["axis"], X_JF.R @ n["axis"]), self._turned(X_JF, n)[1])
+        return ca.fmin(super().closing_side(X_JF, n), self._turned(X_JF, n)[1])
 
     @classmethod
     def examples(cls) -> tuple[Joint, ...]:

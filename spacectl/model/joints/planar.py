@@ -35,7 +35,7 @@ class Planar(Joint):
         super().__post_init__()
         if not isinstance(self.normal, str) or self.normal not in AXES:
             raise ModelError(
-                f"{self._what}: normal is {self.normal!r}, expected x, y or z; turn the joint by Part(rotation=...)"
+                f"{self._what}: normal is {self.normal!r}, expected x, y or z; rotate the joint by Part(rotation=...)"
             )
 
     def _axes(self, q: Any) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""Joints in redundant coordinates, for formulations that can bear a singular mass matrix (001)."""
+"""Joints in redundant coordinates, for formulations that support a singular mass matrix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.model.joints.base import QUATERNION, Joint, Names, columns
+from spacectl.model.joints.base import POSITION, QUATERNION, VELOCITY, Joint, Names, columns, translations
 from spacectl.spatial.backend import cross, stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import rotation_from_quaternion
@@ -18,19 +18,18 @@ __all__ = ["QuaternionFree"]
 
 @dataclass(frozen=True, kw_only=True)
 class QuaternionFree(Joint):
-    """Free motion with the four quaternion rates as speeds: redundant coordinates, singular mass matrix (001 Eqs 4-10).
+    """Unconstrained motion with the four quaternion rates as speeds: redundant, with a singular mass matrix.
 
-    ``omega = 2 G(q) q_dot / q'q``. The unit length of the quaternion is a constraint that the system must state; use it with
-    ``formulation="udwadia_phohomsiri"``. For everything else `Free` is the better choice.
+    ``omega = 2 G(q) q_dot / q'q``. The system must include the unit norm of the quaternion as a constraint; use it with
+    ``formulation="udwadia_phohomsiri"``. In all other cases prefer `Free`.
+
+    References
+    ----------
+    A. Schutte, F. Udwadia, New Approach to the Modeling of Complex Multibody Dynamical Systems, 2010, Eqs 4-10.
     """
 
-    coordinates: ClassVar[Names] = (*QUATERNION, (".x", "m"), (".y", "m"), (".z", "m"))
-    speeds: ClassVar[Names] = (
-        *((f"{suffix}_dot", "1/s") for suffix, _ in QUATERNION),
-        (".x_dot", "m/s"),
-        (".y_dot", "m/s"),
-        (".z_dot", "m/s"),
-    )
+    coordinates: ClassVar[Names] = (*QUATERNION, *POSITION)
+    speeds: ClassVar[Names] = (*((f"{suffix}_dot", "1/s") for suffix, _ in QUATERNION), *VELOCITY)
 
     def rest(self) -> np.ndarray:
         return np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -43,9 +42,7 @@ class QuaternionFree(Joint):
         w, x, y, z = (q[k] for k in range(4))
         factor = 2.0 / (w * w + x * x + y * y + z * z)
         rates = (vector(-x, -y, -z), vector(w, -z, y), vector(z, w, -x), vector(-y, x, w))
-        none = zeros(3, q)
-        moving = (stack(none, vector(R[i, 0], R[i, 1], R[i, 2])) for i in range(3))
-        return columns(*(stack(factor * column, none) for column in rates), *moving)
+        return columns(*(stack(factor * column, zeros(3, q)) for column in rates), *translations(R))
 
     def bias(self, q: Any, v: Any, n: Mapping[str, Any]) -> Any:
         S = self.subspace(q, n)

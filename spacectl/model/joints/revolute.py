@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.model.joints.axis import AxisJoint
-from spacectl.model.joints.base import ANGLE, Names, columns
+from spacectl.model.joints.base import ANGLE, ANGLE_RATE, Names, columns
 from spacectl.model.joints.closing import tilts
 from spacectl.model.joints.elementary import TURN, Elementary, Sequence
-from spacectl.spatial.backend import dot, stack, vector, zeros
+from spacectl.spatial.backend import stack, vector, zeros
 from spacectl.spatial.motion import Placement
 from spacectl.spatial.rotation import axis_rotation
 
@@ -24,7 +24,7 @@ class Revolute(AxisJoint):
     """Rotation about a unit axis (the same in J and F). Coordinate: the angle [rad]."""
 
     coordinates: ClassVar[Names] = ANGLE
-    speeds: ClassVar[Names] = (("_dot", "rad/s"),)
+    speeds: ClassVar[Names] = ANGLE_RATE
     closing_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "tilt1", "tilt2")
     letter: ClassVar[str] = "R1"
 
@@ -36,9 +36,6 @@ class Revolute(AxisJoint):
 
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2], *tilts(n["axis"], X_JF.R))
-
-    def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        return dot(n["axis"], X_JF.R @ n["axis"])
 
     def elements(self, n: Mapping[str, Any]) -> Sequence:
         return Sequence((Elementary(TURN, np.eye(3)),), np.eye(3))

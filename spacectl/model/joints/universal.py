@@ -1,4 +1,4 @@
-"""`Universal`: rotations about two crossing axes."""
+"""`Universal`: rotations about two intersecting axes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Universal"]
 class Universal(Joint):
     """Two successive rotations: about `first` (fixed in J), then about `second` (fixed in F).
 
-    The axes may not be parallel. Coordinates: the two angles [rad].
+    The axes must not be parallel. Coordinates: the two angles [rad].
     """
 
     first: Any = "x"
@@ -39,7 +39,7 @@ class Universal(Joint):
         set_field(self, "second", direction(self.second, f"{self._what}: second axis"))
         sine = float(np.linalg.norm(np.cross(np.asarray(self.first), np.asarray(self.second))))
         if sine < 1e-6:
-            raise ModelError(f"{self._what}: its two axes are parallel; a universal joint needs crossing axes")
+            raise ModelError(f"{self._what}: its two axes are parallel; a universal joint needs two different axes")
 
     def numbers(self) -> dict[str, Number]:
         return {"first": axis_number(self.first), "second": axis_number(self.second)}

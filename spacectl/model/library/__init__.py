@@ -67,38 +67,38 @@ __all__ = [
     "wheel_spacecraft",
 ]
 
-#: Every ready tree by name, at its default numbers: what cross-formulation tests run over.
+#: Trees by name, at their default parameters: cross-formulation tests run over them.
 LIBRARY = {
-    "pendulum": pendulum,
-    "spherical_pendulum": spherical_pendulum,
-    "planar_arm": planar_arm,
-    "orbiting_body": orbiting_body,
-    "wheel_spacecraft": wheel_spacecraft,
-    "free_flyer_arm": free_flyer_arm,
-    "retrieval_arm": retrieval_arm,
+    system.__name__: system
+    for system in (
+        pendulum,
+        spherical_pendulum,
+        planar_arm,
+        orbiting_body,
+        wheel_spacecraft,
+        free_flyer_arm,
+        retrieval_arm,
+    )
 }
-#: Every ready system with constraints by name; all meet them at rest.
+#: Systems with constraints by name; all satisfy them at rest.
 CONSTRAINED = {
-    "four_bar": four_bar,
-    "redundant_four_bar": redundant_four_bar,
-    "slider_crank": slider_crank,
-    "spatial_four_bar": spatial_four_bar,
-    "rolling_disc": rolling_disc,
-    "skate": skate,
-    "two_arm_flyer": two_arm_flyer,
-    "flexible_four_bar": flexible_four_bar,
-    "momentum_flyer": momentum_flyer,
-    "level_arm": level_arm,
-    "line_arm": line_arm,
-    "prescribed_arm": prescribed_arm,
-    "guided_arm": guided_arm,
-    "flexible_line_arm": flexible_line_arm,
+    system.__name__: system
+    for system in (
+        four_bar,
+        redundant_four_bar,
+        slider_crank,
+        spatial_four_bar,
+        rolling_disc,
+        skate,
+        two_arm_flyer,
+        flexible_four_bar,
+        momentum_flyer,
+        level_arm,
+        line_arm,
+        prescribed_arm,
+        guided_arm,
+        flexible_line_arm,
+    )
 }
-#: Chains and mechanisms of local loops by name, for any number of loops where they take one; all meet their constraints at rest.
-LOOPS = {
-    "geared_chain": geared_chain,
-    "four_bar_chain": four_bar_chain,
-    "five_bar": five_bar,
-    "differential_wrist": differential_wrist,
-    "kept_chain": kept_chain,
-}
+#: Chains and mechanisms of local loops by name; all satisfy their constraints at rest.
+LOOPS = {system.__name__: system for system in (geared_chain, four_bar_chain, five_bar, differential_wrist, kept_chain)}

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spacectl.model.sensors.base import Sensor
-from spacectl.model.sensors.motion import SensedMotion
+from spacectl.model.sensors.base import SensedMotion, Sensor
 
 __all__ = ["Acceleration"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Acceleration(Sensor):
-    """Acceleration of the point, as an observer fixed in `seen_from` sees it [m/s^2].
+    """Acceleration of the point, as seen by an observer fixed in `seen_from` [m/s^2].
 
     It depends on the inputs, so it is available as an output but not for feedback by a continuous law.
     """

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spacectl.model.sensors.base import Sensor
-from spacectl.model.sensors.motion import SensedMotion
+from spacectl.model.sensors.base import SensedMotion, Sensor
 
 __all__ = ["AngularVelocity"]
 

@@ -1,4 +1,4 @@
-"""`Attitude` of a body."""
+"""`Attitude`: the orientation of a body."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from spacectl.model.sensors.base import Sensor
-from spacectl.model.sensors.motion import SensedMotion
+from spacectl.model.sensors.base import SensedMotion, Sensor
 
 __all__ = ["Attitude"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attitude(Sensor):
-    """Modified Rodrigues parameters of the short rotation from `seen_from` to `on`; they change sign at 180 degrees."""
+    """Modified Rodrigues parameters of the short rotation from `seen_from` to `on`; they jump at 180 degrees."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".s1", ".s2", ".s3")
     unit: ClassVar[str] = "1"

@@ -1,36 +1,71 @@
-"""The base of all sensors: outputs y of the equations."""
+"""`Sensor`, the base of the outputs y of the equations, and the motion that it measures."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, check_name, choices, set_field, unless_trivial
-from spacectl.model.sensors.motion import SensedMotion
 
-__all__ = ["Sensor"]
+__all__ = ["SensedMotion", "Sensor"]
 
-_XYZ = (".x", ".y", ".z")
+
+@dataclass(frozen=True)
+class SensedMotion:
+    """Motion of a sensor's point P on its body B relative to its observer A (`seen_from`), as CasADi expressions.
+
+    Vectors have components in the sensor's `axes` E.
+
+    Parameters
+    ----------
+    position : vector, shape (3,)
+        Position of P from A's origin [m].
+    velocity : vector, shape (3,)
+        Velocity of P, as seen by an observer fixed in A [m/s].
+    angular_velocity : vector, shape (3,)
+        Angular velocity of B relative to A [rad/s].
+    rotation : matrix, shape (3, 3)
+        ``R_AB``: components in B to components in A.
+    axes : matrix, shape (3, 3)
+        ``R_EA``: components in A to components in E.
+    acceleration : function
+        Without arguments; returns the acceleration of P seen by the observer [m/s^2], shape (3,). It raises
+        `ModelError` where accelerations are not known yet: in outputs that are fed back.
+    t : expression
+        Time [s].
+    numbers : mapping
+        The sensor's run-time parameters.
+    """
+
+    position: Any
+    velocity: Any
+    angular_velocity: Any
+    rotation: Any
+    axes: Any
+    acceleration: Callable[[], Any]
+    t: Any
+    numbers: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sensor:
-    """Base of the outputs. A kind defines `value`, and `suffixes` (one for each component) and `unit`.
+    """Base of the outputs. A subclass defines `value`, `suffixes` (one for each component) and `unit`.
 
     Parameters
     ----------
     name : str
         The output's name; its components add a suffix.
     on : str
-        Body or ``"body.frame"`` whose motion is meant.
+        Body or ``"body.frame"`` whose motion is measured.
     at : vector, shape (3,)
         Point in the axes of `on` [m].
     seen_from : str
-        The frame from which the motion is seen (its own motion is subtracted): ``"world"``, a body or a frame.
+        Frame of the observer, whose own motion is subtracted: ``"world"``, a body or a frame.
     axes : str
-        The frame in whose axes the components are given; default: that of `seen_from`.
+        Frame whose axes the components refer to; default: `seen_from`.
     """
 
     name: str
@@ -39,7 +74,7 @@ class Sensor:
     seen_from: str = "world"
     axes: str = ""
 
-    suffixes: ClassVar[tuple[str, ...]] = _XYZ
+    suffixes: ClassVar[tuple[str, ...]] = (".x", ".y", ".z")
     unit: ClassVar[str] = "m"
 
     def __post_init__(self) -> None:
@@ -49,7 +84,7 @@ class Sensor:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What of it decides the form of the outputs, apart from its class and the zeros of its numbers."""
+        """What decides the form of the outputs, apart from its class and the zeros of its parameters."""
         return choices(self)
 
     def value(self, motion: SensedMotion) -> Any:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spacectl.model.sensors.base import Sensor
-from spacectl.model.sensors.motion import SensedMotion
+from spacectl.model.sensors.base import SensedMotion, Sensor
 
 __all__ = ["Velocity"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Velocity(Sensor):
-    """Velocity of the point, as an observer fixed in `seen_from` sees it [m/s]."""
+    """Velocity of the point, as seen by an observer fixed in `seen_from` [m/s]."""
 
     unit: ClassVar[str] = "m/s"
 

@@ -1,4 +1,4 @@
-"""Tethers, one file a kind: a straight line and an elastic one."""
+"""Tethers: a straight line and an elastic one."""
 
 from spacectl.model.tethers.elastic_tether import ElasticTether
 from spacectl.model.tethers.line_element import LineElement

@@ -1,6 +1,6 @@
 """`ElasticTether`: point masses joined by strings that only pull, between any two frames, reeled at the first.
 
-In a system it becomes the masses (bodies ``"<name>_1"``, ... with coordinates in root axes), the stored line, and the
+In a system it adds the masses (bodies ``"<name>_1"``, ... with coordinates in root axes), the stored line, and the
 forces between them. See docs/tethers.md for the derivation.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.core.array import as_array, as_scalar
+from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
-from spacectl.model.description import Number, always, set_field, unless_trivial
+from spacectl.model.description import Number, always, set_field, set_scalars, unless_trivial
 from spacectl.model.elements import one_sided, one_sided_kinks
 from spacectl.model.joints import Cartesian
 from spacectl.model.tethers.line import LineMass, above
@@ -25,7 +25,7 @@ from spacectl.spatial.backend import dot
 
 __all__ = ["ElasticTether"]
 
-_MOST = 10_000  # masses of a line: beyond, forming equations takes hours
+_MOST = 10_000  # masses of a line; with more, forming equations takes hours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,23 +33,23 @@ class ElasticTether(LineElement):
     """A line of n equal point masses and tension-only strings from a drum to any body or frame.
 
     Mass j sits in the middle of the j-th of n equal pieces of the deployed line, so the first and last strings are half
-    as long as the others. Each string pulls with ``T = stiffness e + damping e_dot`` of its strain e, nothing while it
-    is slack. While the line is reeled, all pieces grow or shrink alike: a mass is then a place on the line through which
-    line flows, its speeds are those of the line there, and its coordinates move with ``x_dot = v - X``. The flow
-    carries momentum from piece to piece; total linear and angular momentum are conserved exactly, for any n.
+    as long as the others. The tension of each string is ``T = stiffness e + damping e_dot`` of its strain e, zero while
+    it is slack. While the line is reeled, all pieces grow or shrink alike: a mass is then a place through which line
+    flows, its speeds are those of the line there, and its coordinates move with ``x_dot = v - X``. The flow carries
+    momentum from piece to piece; total linear and angular momentum are conserved exactly, for any n.
 
     Parameters
     ----------
     to : str
-        What the line ends on: a body or ``"body.frame"`` (or ``"world"``).
+        Carrier of the far end: a body or ``"body.frame"`` (or ``"world"``).
     to_at : vector, shape (3,)
-        Where, in the axes of that frame [m].
+        End point in the axes of that frame [m].
     masses : int
-        n, 0 or more; 0 for a single string without mass.
+        n, 0 or more; 0 for a single massless string.
     stiffness : float
-        E A [N], positive: force per unit strain.
+        E A, force per unit strain [N], positive.
     damping : float
-        [N s], 0 or more: force per unit rate of strain.
+        Force per unit strain rate [N s], 0 or more.
 
     Examples
     --------
@@ -67,12 +67,10 @@ class ElasticTether(LineElement):
     def __post_init__(self) -> None:
         super().__post_init__()
         set_field(self, "to_at", as_array(self.to_at, (3,), f"{self._what}: to_at"))
-        for key in ("stiffness", "damping"):
-            set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
+        set_scalars(self, self._what, "stiffness")
+        set_scalars(self, self._what, "damping", sign="not negative", unit=" N s")
         if not self.stiffness > 0.0:
             raise ModelError(f"{self._what}: stiffness is {self.stiffness:g} N, expected a positive number (E times A)")
-        if self.damping < 0.0:
-            raise ModelError(f"{self._what}: damping is {self.damping:g} N s, expected 0 or more")
         if isinstance(self.masses, bool) or not isinstance(self.masses, int) or self.masses < 0:
             raise ModelError(f"{self._what}: masses is {self.masses!r}, expected a whole number, 0 or more")
         if self.masses > _MOST:
@@ -80,7 +78,7 @@ class ElasticTether(LineElement):
         if (self.masses > 0) != (self.density > 0.0):
             raise ModelError(
                 f"{self._what}: {self.masses} masses and a density of {self.density:g} kg/m; a line with mass needs masses, "
-                "one without has none"
+                "a massless one has none"
             )
 
     @property
@@ -130,7 +128,7 @@ class ElasticTether(LineElement):
             if "damping" in n:
                 r = p[k + 1] - p[k]
                 speed = dot(r, v[k + 1] - v[k]) / ca.sqrt(dot(r, r))
-                if k == 0:  # the line leaves the drum stretched as it is
+                if k == 0:  # the line leaves the drum with its strain
                     speed = speed - length_dot * (1.0 + strain)
                 pull = pull + n["damping"] * speed / (share * length)
             pulls.append((strain, pull))
@@ -201,7 +199,7 @@ class ElasticTether(LineElement):
 
     @property
     def _shares(self) -> tuple[float, ...]:
-        """Part of the natural length that each string has."""
+        """Fraction of the natural length of each string."""
         places = (0.0, *self.fractions, 1.0)
         return tuple(b - a for a, b in zip(places[:-1], places[1:], strict=True))
 

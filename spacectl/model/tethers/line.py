@@ -1,7 +1,7 @@
-"""What tethers are made of: bodies whose mass follows the deployed length, and the joint that gives the length.
+"""Parts of tethers: bodies whose mass depends on the deployed length, and the joint of the length.
 
-A body with a `line` names its tether; the equations then pass the tether's numbers to `mass_properties`, with the
-deployed length among them. Users meet these through `Tether` and `ElasticTether`.
+The field `line` of a body names its tether; the equations then pass the tether's parameters, including the deployed
+length, to `mass_properties`. `Tether` and `ElasticTether` add these parts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from spacectl.model.bodies.base.body import Body
-from spacectl.model.description import Number
+from spacectl.model.description import Number, set_field
 from spacectl.model.joints import Prismatic
 from spacectl.spatial.backend import eye, outer, zeros
 from spacectl.spatial.motion import Placement
@@ -23,19 +23,19 @@ __all__ = ["LineMass", "LineRod", "LineSpool", "LineSwivel", "Reel", "above"]
 
 def above(value: Any, least: Any) -> Any:
     """Return the value, or NaN below `least`, so that a run stops instead of continuing with meaningless states."""
-    return ca.if_else(value > least, value, ca.sqrt(value - least))  # finite slopes where the value is allowed
+    return ca.if_else(value > least, value, ca.sqrt(value - least))  # finite derivatives for allowed values
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reel(Prismatic):
-    """The length of a straight tether along its axis: a coordinate, a prescribed motion, or a number that stays.
+    """The length of a straight tether along its axis: a coordinate, a prescribed motion, or a constant.
 
     Parameters
     ----------
     start : float
         Coordinate of the reference position [m].
     is_fixed : bool
-        Whether the length is the number ``length`` of the tether.
+        Whether the length is the parameter ``length`` of the tether.
     """
 
     start: float = 0.0
@@ -44,8 +44,8 @@ class Reel(Prismatic):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.is_fixed:
-            object.__setattr__(self, "coordinates", ())
-            object.__setattr__(self, "speeds", ())
+            set_field(self, "coordinates", ())
+            set_field(self, "speeds", ())
 
     @property
     def structure(self) -> tuple[Any, ...]:
@@ -61,14 +61,14 @@ class Reel(Prismatic):
 
 @dataclass(frozen=True, kw_only=True)
 class _LineBody(Body):
-    """Base: a body of a tether, without frames and numbers of its own.
+    """Base: a body of a tether, without frames and parameters of its own.
 
     Parameters
     ----------
     name : str
-        Of the body.
+        Name of the body.
     line : str
-        Of the tether.
+        Name of the tether.
     """
 
     name: str
@@ -76,7 +76,7 @@ class _LineBody(Body):
     drawn_as: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        """Take the name as it is: the tether made it."""
+        """Accept the name, which the tether has made."""
 
     @property
     def structure(self) -> tuple[Any, ...]:
@@ -97,12 +97,12 @@ class _LineBody(Body):
 
 @dataclass(frozen=True, kw_only=True)
 class LineSwivel(_LineBody):
-    """The point where a straight tether leaves its drum: turns with the line, has no mass."""
+    """The massless point where a straight tether leaves its drum; it rotates with the line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineRod(_LineBody):
-    """The deployed part of a straight tether, ``density length``; its frame is at the far end and all of it moves alike."""
+    """The deployed part of a straight tether, of mass ``density length``; its frame is at the far end."""
 
     drawn_as: ClassVar[str] = "line"
 
@@ -116,7 +116,7 @@ class LineRod(_LineBody):
 
 @dataclass(frozen=True, kw_only=True)
 class LineSpool(_LineBody):
-    """The line that is still on the drum, ``density (spool - length)``: a point mass that moves with the mother."""
+    """The line on the drum, of mass ``density (spool - length)``: a point mass that moves with the mother."""
 
     def _mass(self, n: Mapping[str, Any]) -> Any:
         return n["density"] * above(n["spool"] - n["length"], 0.0)
@@ -124,12 +124,12 @@ class LineSpool(_LineBody):
 
 @dataclass(frozen=True, kw_only=True)
 class LineMass(_LineBody):
-    """One of the equal point masses of an elastic tether, ``density length / count``.
+    """One of the equal point masses ``density length / count`` of an elastic tether.
 
     Parameters
     ----------
     count : int
-        How many there are.
+        Number of point masses.
     """
 
     count: int

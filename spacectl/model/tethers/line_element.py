@@ -11,40 +11,40 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
-from spacectl.model.description import Number, always, check_name, set_field
+from spacectl.model.description import Number, always, check_name, set_field, set_scalars
 from spacectl.model.elements import PointElement, length_over_time
 from spacectl.model.tethers.line import LineSpool
 
 __all__ = ["ROOTS", "LineElement"]
 
 ROOTS = ("world", "orbit")
-_SHORTEST = 1e-3  # default of `shortest`, of the length at the beginning
+_SHORTEST = 1e-3  # default of `shortest`, relative to the initial length
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineElement(PointElement):
-    """Base of the tethers: a line that leaves a drum on its mother.
+    """Base of the tethers: a line that leaves a drum on its mother body.
 
-    The stored line moves with the mother as a point mass at the drum; an element of line gets its speed where it leaves
-    the drum (or loses it there). With the deployed length L and the tension T(0) just outside the drum, the mother
-    feels ``T(0) - density L_dot^2`` along the line, for either sign of L_dot, so that total momentum is conserved.
+    The stored line moves with the mother as a point mass at the drum; an element of line acquires its velocity where it
+    leaves the drum (or loses it there). With the deployed length L and the tension T(0) just outside the drum, the force
+    on the mother is ``T(0) - density L_dot^2`` along the line for either sign of L_dot, which conserves total momentum.
 
     Parameters
     ----------
     on : str
         The mother, which carries the drum: ``"world"``, a body or ``"body.frame"``.
     at : vector, shape (3,)
-        Where the line leaves it, in the axes of that frame [m].
+        Point where the line leaves it, in the axes of that frame [m].
     length : float or function of time
         Deployed (unstretched) length L [m], positive; a function is written ``lambda s: 100.0 - 0.5 * s.t``.
     density : float
         Mass per unstretched length [kg/m]; 0 for a massless line.
     spool : float, optional
-        Length of all the line, deployed and stored [m]. Needed for a line with mass whose length changes (unless on the
-        root); left out for a constant length, nothing is stored.
+        Total length of line, deployed and stored [m]. Required for a line with mass whose length changes (unless on the
+        root). If omitted for a constant length, no line is stored.
     shortest : float, optional
         Deployed length at which a run stops with an error, because the equations become singular at zero [m]; default: a
-        thousandth of the length at the beginning.
+        thousandth of the initial length.
     """
 
     on: str
@@ -58,26 +58,24 @@ class LineElement(PointElement):
         check_name(self.name, type(self).__name__)
         set_field(self, "at", as_array(self.at, (3,), f"{self._what}: at"))
         set_field(self, "length", length_over_time(self.length, self._what))
-        set_field(self, "density", as_scalar(self.density, f"{self._what}: density"))
-        if self.density < 0.0:
-            raise ModelError(f"{self._what}: density is {self.density:g} kg/m, expected 0 or more")
+        set_scalars(self, self._what, "density", sign="not negative", unit=" kg/m")
         least = _SHORTEST * self.start if self.shortest is None else as_scalar(self.shortest, f"{self._what}: shortest")
         if not 0.0 < least < self.start:
             raise ModelError(
-                f"{self._what}: shortest is {least:g} m, expected a positive length below the {self.start:g} m at the beginning"
+                f"{self._what}: shortest is {least:g} m, expected a positive length below the initial {self.start:g} m"
             )
         set_field(self, "shortest", least)
         if self.spool is not None:
             set_field(self, "spool", as_scalar(self.spool, f"{self._what}: spool"))
             if not self.spool > self.start:
                 raise ModelError(
-                    f"{self._what}: spool is {self.spool:g} m, less than the {self.start:g} m that are out; it is the length "
-                    "of all the line, deployed and stored"
+                    f"{self._what}: spool is {self.spool:g} m, less than the deployed {self.start:g} m; it is the total "
+                    "length of line, deployed and stored"
                 )
         elif self.density > 0.0 and self.changes and self.on not in ROOTS:
             raise ModelError(
-                f"{self._what}: its length changes and it has mass, so the line on the drum counts; give spool, the length "
-                "of all the line [m]"
+                f"{self._what}: its length changes and it has mass, so the line on the drum matters; give spool, the "
+                "total length of line [m]"
             )
 
     def derived_numbers(self, key: str) -> tuple[str, ...]:
@@ -142,12 +140,14 @@ class LineElement(PointElement):
 
     def fault(self, t: float, coordinate: float | None) -> str:
         length = self.deployed(t, coordinate, {"length": self.length})
-        margin = 1e-6 * self.start  # a run stops within its last step, just before the fault
+        margin = 1e-6 * self.start  # a run stops within its last step, just before that length
         if self.shortest is not None and length <= self.shortest + margin:
             return (
-                f"{self._what} is reeled in to {length:.3g} m, its shortest length; end the run before that by a Guard on its "
+                f"{self._what} is reeled in to {length:.3g} m, its shortest length; end the run earlier by a Guard on its "
                 "length, or reel in more slowly towards the end"
             )
         if self._spool_part and self.spool is not None and length >= self.spool - margin:
-            return f"{self._what} has no line left: {length:.6g} m are out of {self.spool:g} m; give a longer spool"
+            return (
+                f"{self._what} has no line left: {length:.6g} m of {self.spool:g} m are deployed; give a longer spool"
+            )
         return ""

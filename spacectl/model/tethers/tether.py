@@ -1,7 +1,8 @@
 """`Tether`: a straight line of given or controlled length, with or without mass.
 
-In a system it becomes a swivel, the deployed line (a body named after the tether, whose frame is at the far end) and
-the stored line; as an element it adds the force of the mass flow at the drum. `ElasticTether` is the one that stretches."""
+In a system it adds a swivel, the deployed line (a body named after the tether, whose frame is at the far end), the
+stored line, and the force of the mass flow at the drum. `ElasticTether` is the tether that stretches.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +24,28 @@ __all__ = ["Tether"]
 
 @dataclass(frozen=True, kw_only=True)
 class Tether(LineElement):
-    """A straight line that carries what is attached to its end, ``Part(satellite, on="<name>", joint=Spherical())``.
+    """A straight line with parts attached to its end, ``Part(satellite, on="<name>", joint=Spherical())``.
 
-    Its deployed length is constant, a function of time (prescribed; the reel does whatever it takes), or, with
-    `is_reeled`, a coordinate ``"<name>.length"`` moved by ``JointForce(joint="<name>.length")``: the input is -T(0),
-    the tension just outside the drum, negative for a pull. A line with mass is a rod of length L all of whose elements
-    move with ``v = v_drum + L_dot e + s e_dot``; it stays straight, whatever is asked of it: check that its tension
-    (`find_tension`) stays positive, or use `ElasticTether`.
+    Its deployed length is constant, a function of time (prescribed by an ideal reel), or, with `is_reeled`, a coordinate
+    ``"<name>.length"`` moved by ``JointForce(joint="<name>.length")``: the input is -T(0), minus the tension just outside
+    the drum. A line with mass is a rod of length L whose elements move with ``v = v_drum + L_dot e + s e_dot``. It stays
+    straight even in compression: check that its tension (`find_tension`) stays positive, or use `ElasticTether`.
 
     Parameters
     ----------
     axis : unit vector or "x", ...
         Direction of the line in the joint's frame at zero angles.
     joint : Joint
-        How the line turns on its mother; its coordinates are named after the tether. Default: in the plane of an orbit
-        (about z), then out of it (about y).
+        Rotational joint on the mother; its coordinates are named after the tether. Default: in the orbital plane (about
+        z), then out of it (about y).
     rotation : matrix or quaternion, optional
-        Of the joint's frame on the mother.
+        Rotation of the joint frame on the mother.
     is_reeled : bool
-        Whether the length is a coordinate, which is `length` at the reference position.
+        Whether the length is a coordinate, equal to `length` at the reference position.
 
     References
     ----------
-    003, section 6.3 (massless, prescribed length).
+    Sadigh 1995, section 6.3 (massless, prescribed length).
 
     Examples
     --------
@@ -64,13 +64,13 @@ class Tether(LineElement):
         set_field(self, "axis", direction(self.axis, f"{self._what}: axis"))
         set_field(self, "rotation", rotation_matrix(self.rotation, f"{self._what}: rotation"))
         if not isinstance(self.joint, Joint) or isinstance(self.joint, Fixed):
-            raise ModelError(f"{self._what}: joint is {self.joint!r}, expected one that turns, such as Universal()")
+            raise ModelError(f"{self._what}: joint is {self.joint!r}, expected a rotational joint such as Universal()")
         units = {unit for _, unit in self.joint.speeds}
         if units != {"rad/s"}:
-            raise ModelError(f"{self._what}: its joint is {type(self.joint).__name__}; it may turn, but not slide")
+            raise ModelError(f"{self._what}: its joint is {type(self.joint).__name__}, expected one that only rotates")
         if self.is_reeled and self.profile is not None:
             raise ModelError(
-                f"{self._what}: its length is a function of time and also reeled by a force; give one of the two"
+                f"{self._what}: its length is a function of time and is_reeled is set; give one of the two"
             )
 
     @property

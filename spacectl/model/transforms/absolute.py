@@ -1,4 +1,4 @@
-"""A system in absolute coordinates: every body moves freely, every joint becomes a constraint (000)."""
+"""Systems in absolute coordinates: each body has a free joint, each joint becomes a constraint."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def as_absolute(system: System) -> System:
     in_joints = [item.name for item in system.elements if not isinstance(item, SpringDamper)]
     if in_joints:
         raise ModelError(
-            f"system '{system.name}': {', '.join(map(repr, in_joints))} need joint coordinates; springs between points "
-            "(SpringDamper) do not; use coordinates='joint'"
+            f"system '{system.name}': {', '.join(map(repr, in_joints))} need joint coordinates (springs between points, "
+            "SpringDamper, do not); use coordinates='joint'"
         )
     parts, loops = [], []
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""`rigid_counterpart`: the same system with every flexible body frozen in its undeformed shape (003 section 8.2.1)."""
+"""`rigid_counterpart`: a system with every flexible body frozen in its undeformed shape."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rigid_counterpart(system: System) -> System:
     """Return the rigid system (S-bar of Sadigh 1995, section 8.2.1): flexible bodies become rigid, with mass and frames.
 
     ``m = sum m_i``, ``c = sum m_i X_i / m``, ``I_C = sum m_i ((r'r) 1 - r r') + J_i`` with ``r = X_i - c`` over the material
-    points. Joints, actuators, sensors and constraints stay, so that coordinates keep their names; the modal ones are gone.
+    points. Joints, actuators, sensors and constraints are kept, so that coordinates keep their names, except modal ones.
     Drives and springs stay elastic.
 
     Parameters
@@ -30,7 +30,7 @@ def rigid_counterpart(system: System) -> System:
     Raises
     ------
     ModelError
-        If an actuator spreads its load over a flexible body, which a rigid one cannot take.
+        If an actuator distributes its load over a flexible body, which a rigid body does not support.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def rigid_counterpart(system: System) -> System:
     for actuator in system.actuators:
         if any(item.is_spread and item.on.partition(".")[0] in flexible for item in actuator.wrenches):
             raise ModelError(
-                f"actuator '{actuator.input_name}': its load is spread over a flexible body, which has no rigid form; "
+                f"actuator '{actuator.input_name}': its load is distributed over a flexible body, which has no rigid form; "
                 "use BodyForce or BodyTorque"
             )
     parts = tuple(

@@ -1,8 +1,8 @@
-"""Beams cut into segments: pieces with rigid interfaces between them, one body in the description.
+"""Beams cut into segments: one body in the description, several pieces with rigid interfaces in the equations.
 
 Each segment is a flexible body of small deflections on the deformed end of the one before it; the chain converges to
-the geometrically exact beam as segments are added. `expand_segments` puts the pieces into a system, moves what refers to
-the beam's frames to them by aliases.
+the geometrically exact beam as segments are added. `expand_segments` inserts the pieces into a system; aliases redirect
+references to the beam's frames.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def expand_segments(system: System) -> System:
     for actuator in system.actuators:
         if any(item.is_spread and item.on.partition(".")[0] in cut for item in actuator.wrenches):
             raise ModelError(
-                f"actuator '{actuator.input_name}': a load spread along a beam is not served in segments; use "
+                f"actuator '{actuator.input_name}': distributed loads on segmented beams are not supported; use "
                 "segments=1, or BodyForce at frames"
             )
     aliases = {name: pieces[0].name for name, pieces in cut.items()}
@@ -132,8 +132,8 @@ def _holds(frame: Frame, a: float, b: float, length: float, is_last: bool) -> bo
 def _damping(beam: Beam, piece: Beam) -> Any:
     """Return the damping of a piece that gives the lowest mode of each kind of the beam its damping ratio.
 
-    ``D = 2 zeta / omega_1 K``: shapes of a piece are no modes of the beam, and a ratio for each of them would damp the
-    beam's own slow modes far too little. Higher modes of the beam are damped in proportion to their frequency.
+    ``D = 2 zeta / omega_1 K``: shapes of a piece are not modes of the beam, and one ratio for each of them would damp the
+    slow modes of the beam far too little. Higher modes of the beam are damped in proportion to their frequency.
     """
     if isinstance(beam.damping, Proportional):
         return beam.damping

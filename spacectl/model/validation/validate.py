@@ -15,7 +15,6 @@ from spacectl.model.elements import Element, JointElement, PointElement
 from spacectl.model.elements.drive import Drive
 from spacectl.model.environment import Environment
 from spacectl.model.joints import Joint
-from spacectl.model.validation.points import check_carriers, check_points
 
 if TYPE_CHECKING:
     from spacectl.model.part import Part
@@ -25,7 +24,7 @@ __all__ = ["check_attachments", "find_component", "order_parts", "validate_syste
 
 
 def validate_system(system: System) -> None:
-    """Raise `ModelError` for the first thing that cannot be right."""
+    """Raise `ModelError` for the first error in the description of a system."""
     if not isinstance(system.environment, Environment):
         raise ModelError(
             f"system '{system.name}': environment is {system.environment!r}, expected FreeSpace(), UniformGravity(), ..."
@@ -33,7 +32,7 @@ def validate_system(system: System) -> None:
     if not system.parts:
         raise ModelError(f"system '{system.name}': no parts; give at least one Part(RigidBody(...))")
     _check_one_drive_each(system.elements)
-    check_carriers(system)
+    _check_carriers(system)
     tree = system.tree  # orders the parts; raises for unknown parents and cycles
     _unique((part.joint_name for part in tree), "joint")
     _unique_states(tree)
@@ -49,14 +48,14 @@ def validate_system(system: System) -> None:
         _check_actuator(actuator, tree, frames, loops)
         for joint in (effort.joint for effort in actuator.joint_efforts if effort.joint in drives):
             raise ModelError(
-                f"actuator '{actuator.input_name}': joint '{joint}' has a drive; its motor is what can be "
-                f"commanded: JointTorque(joint='{drives[joint].motor}')"
+                f"actuator '{actuator.input_name}': joint '{joint}' has a drive; command its "
+                f"motor: JointTorque(joint='{drives[joint].motor}')"
             )
     for element in system.elements:
         if isinstance(element, JointElement):
             _check_element(element, tree)
         elif isinstance(element, PointElement):
-            check_points(element, frames)
+            _check_points(element, frames)
     _unique((constraint.name for constraint in system.constraints), "constraint")
     for constraint in system.constraints:
         _check_constraint(constraint, system, frames)
@@ -66,7 +65,7 @@ def validate_system(system: System) -> None:
 
 
 def check_attachments(system: System) -> None:
-    """Raise `ModelError` for shapes that do not vanish at the body's own joint, and for numbers with the same name."""
+    """Raise `ModelError` for shapes that do not vanish at the body's joint, and for parameters of equal name."""
     for part in system.tree:
         _check_attachment(part)
     system.numbers()
@@ -95,13 +94,13 @@ def _explain_disorder(waiting: list[Part], root_names: tuple[str, ...], bodies: 
         if _parent(part) in root_names:
             raise ModelError(
                 f"part '{part.name}': on is '{part.on}', but the root has no frames; "
-                f"write on='{_parent(part)}' and give the place by at=... and rotation=..."
+                f"write on='{_parent(part)}' and give the placement by at=... and rotation=..."
             )
         if _parent(part) not in bodies:
             wrong = unknown_name("body", _parent(part), [*root_names, *sorted(bodies)])
             raise ModelError(f"part '{part.name}': on names an {wrong}")
     chain = " -> ".join(_cycle(waiting))
-    raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (loops are closed by constraints)")
+    raise ModelError(f"parts form a cycle: {chain}; attach one of them to 'world' (constraints close loops)")
 
 
 def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
@@ -110,7 +109,7 @@ def _check_one_drive_each(elements: tuple[Element, ...]) -> None:
         if isinstance(item, Drive):
             if item.joint in driven:
                 raise ModelError(
-                    f"joint '{item.joint}' has two drives, '{driven[item.joint]}' and '{item.name}'; leave one of them out"
+                    f"joint '{item.joint}' has two drives, '{driven[item.joint]}' and '{item.name}'; remove one of them"
                 )
             driven[item.joint] = item.name
 
@@ -136,9 +135,7 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
     """Raise `ModelError` if two coordinates or speeds share a name: 'j_dot' is the speed of joint 'j'."""
     owners: dict[str, str] = {}
     for part in tree:
-        modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
-        joint = [part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds)]
-        for name in (*joint, *modal, *(f"{name}_dot" for name in modal)):
+        for name in _states(part):
             if name in owners:
                 raise ModelError(
                     f"joints '{owners[name]}' and '{part.joint_name}' both have a coordinate or speed called '{name}'; "
@@ -149,8 +146,7 @@ def _unique_states(tree: tuple[Part, ...]) -> None:
 
 def _check_actuator(actuator: Actuator, tree: tuple[Part, ...], frames: set[str], loops: dict[str, Any]) -> None:
     what, known = f"actuator '{actuator.input_name}'", actuator.numbers()
-    joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree}
-    joints |= {name: loop.joint for name, loop in loops.items()}
+    joints: dict[str, Joint] = {part.joint_name: part.joint for part in tree} | {k: v.joint for k, v in loops.items()}
     efforts = actuator.efforts()
     if not isinstance(efforts, tuple) or not all(isinstance(item, (JointEffort, Wrench)) for item in efforts):
         raise ModelError(f"{what}: efforts() returns {efforts!r}, expected a tuple of JointEffort and Wrench")
@@ -158,16 +154,16 @@ def _check_actuator(actuator: Actuator, tree: tuple[Part, ...], frames: set[str]
         own = effort.gain if isinstance(effort, JointEffort) else (effort.gain, effort.direction, effort.at)
         for name in (own,) if isinstance(own, str) else own:
             if name and name not in known:
-                raise ModelError(f"{what}: an effort asks for an {unknown_name('number', name, sorted(known))}")
+                raise ModelError(f"{what}: an effort uses an {unknown_name('parameter', name, sorted(known))}")
         if not isinstance(effort, JointEffort):
             _known_frame(effort.on, frames, f"{what}: on")
             if effort.on in ("world", "orbit"):
-                raise ModelError(f"{what}: it is on '{effort.on}', which does not move; name a body")
+                raise ModelError(f"{what}: it acts on '{effort.on}', which does not move; name a body")
             continue
         if effort.joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', effort.joint, joints)}")
         if joints[effort.joint].is_fixed:
-            raise ModelError(f"{what}: joint '{effort.joint}' is fixed; give it a joint that moves")
+            raise ModelError(f"{what}: joint '{effort.joint}' is fixed; use a joint that moves")
         owner: Any = loops.get(effort.joint) or next(part for part in tree if part.joint_name == effort.joint)
         unit = owner.joint.speeds[find_component(what, effort.component, owner)[1]][1]
         if isinstance(actuator, JointTorque) and (unit == "rad/s") == isinstance(actuator, JointForce):
@@ -182,23 +178,42 @@ def _check_element(element: JointElement, tree: tuple[Part, ...]) -> None:
         if joint not in joints:
             raise ModelError(f"{what}: {unknown_name('joint', joint, joints)}")
         if joints[joint].joint.is_fixed:
-            raise ModelError(f"{what}: joint '{joint}' is fixed; give it a joint that moves")
+            raise ModelError(f"{what}: joint '{joint}' is fixed; use a joint that moves")
         coordinate, _ = find_component(what, component, joints[joint])
         if coordinate is None and getattr(element, "has_spring", True):
             raise ModelError(
-                f"{what}: '{component}' of joint '{joint}' is a rate of no coordinate (a quaternion); it can be damped only"
+                f"{what}: '{component}' of joint '{joint}' is not the rate of a coordinate (quaternion); it can only be damped"
             )
+
+
+def _check_carriers(system: System) -> None:
+    """Raise `ModelError` if a tether is attached to an unknown frame, before the parts are ordered."""
+    brought = [(element, element.parts()) for element in system.point_elements]
+    bodies = [part.body for part in system.parts] + [body for _, parts in brought for body, _ in parts]
+    frames = [f"{body.name}.{frame.name}" for body in bodies for frame in body.frames]
+    known = [*system.environment.root_names, *sorted([*(body.name for body in bodies), *frames])]
+    for element, parts in brought:
+        for _, place in parts:
+            if place["on"] not in known:
+                raise ModelError(f"tether '{element.name}': on names an {unknown_name('frame', place['on'], known)}")
+
+
+def _check_points(element: PointElement, frames: set[str]) -> None:
+    """Raise `ModelError` if the element ends on an unknown frame, or both ends coincide."""
+    what = f"element '{element.name}'"
+    for frame, _ in element.points:
+        if not isinstance(frame, str) or frame not in frames:
+            raise ModelError(f"{what}: it ends on an {unknown_name('frame', frame, sorted(frames))}")
+    places = [(frame, getattr(element, key, None)) for frame, key in element.points]
+    if len(places) == 2 and places[0] == places[1]:
+        raise ModelError(f"{what}: both its ends are at the same point of '{places[0][0]}'; move one of them")
 
 
 def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str]) -> None:
     what = f"constraint '{constraint.name}'"
     for end, on in zip("ab", constraint.ends or (), strict=False):
         _known_frame(on, frames, f"{what}: {end}")
-    states: set[str] = set()
-    for part in system.tree:
-        modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
-        states.update(part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds))
-        states.update((*modal, *(f"{name}_dot" for name in modal)))
+    states = {name for part in system.tree for name in _states(part)}
     for kind, name in constraint.needs:
         if kind == "state" and name not in states:
             raise ModelError(f"{what}: {unknown_name('coordinate or speed', name, sorted(states))}")
@@ -212,11 +227,11 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
     inputs = [actuator.input_name for actuator in system.actuators]
     for name in constraint.maintained_by:
         if name not in inputs:
-            raise ModelError(f"{what}: kept by an {unknown_name('input', name, inputs)}")
+            raise ModelError(f"{what}: maintained by an {unknown_name('input', name, inputs)}")
     if constraint.maintained_by and len(constraint.maintained_by) != constraint.n_rows:
         raise ModelError(
-            f"{what}: {constraint.n_rows} conditions are kept by {len(constraint.maintained_by)} actuators "
-            f"({', '.join(constraint.maintained_by)}); name one for each"
+            f"{what}: {constraint.n_rows} constraint equations are maintained by {len(constraint.maintained_by)} actuators "
+            f"({', '.join(constraint.maintained_by)}); name one actuator per equation"
         )
 
 
@@ -238,27 +253,31 @@ def _check_attachment(part: Part) -> None:
         if np.max(worst) > 1e-6 * size:
             mode = body.modal_names[int(np.argmax(worst))]
             raise ModelError(
-                f"part '{part.name}': shape '{mode}' has a {what} of {np.max(worst):.3g} where joint '{part.joint_name}' "
-                "holds the body; use shapes that vanish there (clamped), or a Free joint for a floating frame"
+                f"part '{part.name}': shape '{mode}' has a {what} of {np.max(worst):.3g} at its joint '{part.joint_name}'; "
+                "use shapes that vanish there (clamped), or a Free joint for a floating frame"
             )
 
 
 def _frames(system: System) -> set[str]:
-    frames = set(system.environment.root_names)
-    for part in system.tree:
-        frames.add(part.name)
-        frames.update(f"{part.name}.{frame.name}" for frame in part.body.frames)
-    return frames
+    own = {f"{part.name}.{frame.name}" for part in system.tree for frame in part.body.frames}
+    return {*system.environment.root_names, *(part.name for part in system.tree), *own}
 
 
 def _known_frame(name: Any, frames: set[str], what: str) -> None:
     if not isinstance(name, str):
-        raise ModelError(f"{what} is {name!r}, expected a text: 'world', a body or 'body.frame'")
+        raise ModelError(f"{what} is {name!r}, expected text: 'world', a body or 'body.frame'")
     root, dot, _ = name.partition(".")
     if dot and root in ("world", "orbit"):
         raise ModelError(f"{what} is '{name}', but the root has no frames; name '{root}' alone, or a body")
     if name not in frames:
         raise ModelError(f"{what} names an {unknown_name('frame', name, sorted(frames))}")
+
+
+def _states(part: Part) -> list[str]:
+    """Return the names of the coordinates and speeds of a part."""
+    modal = [f"{part.name}.{name}" for name, _ in part.body.modal_labels]
+    joint = [part.joint_name + suffix for suffix, _ in (*part.joint.coordinates, *part.joint.speeds)]
+    return [*joint, *modal, *(f"{name}_dot" for name in modal)]
 
 
 def _parent(part: Part) -> str:

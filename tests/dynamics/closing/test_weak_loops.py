@@ -26,7 +26,7 @@ from spacectl import (
 )
 from spacectl.dynamics.closing.closures import loop_closures
 from spacectl.dynamics.closing.weak_loops import can_close, find_weak_loop
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from spacectl.spatial.rotation import rotation_about
 from tests.dynamics.constraints.test_constraint_drift import bennett, bennett_start
 from tests.dynamics.embedding.test_embedded_errors import parallelogram

@@ -28,7 +28,7 @@ from spacectl import (
     simulate,
 )
 from spacectl.dynamics.constraints.projection import rank_jumps
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 
 
 def history(eom: Any, x0: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ from spacectl import (
     simulate,
 )
 from spacectl.dynamics.embedding.calls import EmbeddedCalls
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from tests.dynamics.states import random_state
 
 LOOPS = {

@@ -26,7 +26,7 @@ from spacectl.dynamics.embedding.aggregates import find_aggregates
 from spacectl.dynamics.embedding.solve import partition
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from spacectl.spatial.rotation import rotation_about
 
 

@@ -19,7 +19,7 @@ from spacectl import (
     library,
     make_consistent,
 )
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from tests.dynamics.embedding.test_embedded import LOOPS, consistent
 
 SYSTEMS = {

@@ -35,7 +35,7 @@ from spacectl import (
 from spacectl.dynamics.formulations.embedded import has_local_loops
 from spacectl.model.description import always
 from spacectl.model.elements import PointElement
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from tests.dynamics.embedding.test_embedded import assert_same, consistent, random_system
 from tests.dynamics.states import random_state
 

@@ -21,7 +21,7 @@ from spacectl import (
     form_equations,
     make_consistent,
 )
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 
 G = np.array([0.0, -9.81, 0.0])
 

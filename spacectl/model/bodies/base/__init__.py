@@ -1,1 +1,1 @@
-"""What all flexible bodies share: modal coordinates, integrals, interfaces, damping."""
+"""Base of all bodies, and modal coordinates, integrals, interfaces and damping of flexible ones."""

@@ -1,25 +1,57 @@
-"""`Body`: the base of all bodies, rigid or flexible."""
+"""`Body`: the base of all bodies, rigid or flexible, and their `Frame`s."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.frame import Frame
-from spacectl.model.description import Number, check_name, members, placement_number, set_field, unless_trivial
+from spacectl.model.description import (
+    Number,
+    check_name,
+    members,
+    placement_number,
+    rotation_matrix,
+    set_field,
+    unless_trivial,
+)
 
 if TYPE_CHECKING:
     from spacectl.model.bodies.base.flexible import FlexibleBody
 
-__all__ = ["Body", "Solid"]
+__all__ = ["Body", "Frame", "Solid"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A named frame fixed in a body, addressed as ``"body.frame"``.
+
+    Parameters
+    ----------
+    name : str
+        Name within the body.
+    at : vector, shape (3,)
+        Origin in body axes [m].
+    rotation : matrix (3, 3) or quaternion (4,), optional
+        ``R_BF``; identity if omitted.
+    """
+
+    name: str
+    at: Any = (0.0, 0.0, 0.0)
+    rotation: Any = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "frame")
+        set_field(self, "at", as_array(self.at, (3,), f"frame '{self.name}': at"))
+        set_field(self, "rotation", rotation_matrix(self.rotation, f"frame '{self.name}': rotation"))
 
 
 class Solid(NamedTuple):
-    """Mass [kg], centre of mass [m] and inertia about it [kg m^2] of what a picture shows, in body axes."""
+    """Mass [kg], centre of mass [m] and inertia about it [kg m^2] of a drawn solid, in body axes."""
 
     mass: float
     com: np.ndarray
@@ -29,30 +61,29 @@ class Solid(NamedTuple):
 class Body:
     """Base of all bodies.
 
-    A subclass is a frozen, keyword-only dataclass; a `__post_init__` of its own stores arrays by `as_array` and calls
-    that of its base. It is served by every
-    formulation, in simulation and reports, from these members:
+    A subclass is a frozen, keyword-only dataclass; its `__post_init__`, if any, stores arrays by `as_array` and calls
+    that of its base. Every formulation, simulation and reports support it through these members:
 
-    1. The fields `name` and, for places to which parts, actuators and sensors are attached, `frames`.
-    2. `numbers`, the run-time parameters; those of the frames come from `frame_numbers`.
-    3. `mass_properties`, mass, centre of mass and inertia about it from these numbers, written with
-       `spacectl.spatial.backend` for numpy and CasADi alike.
+    1. The fields `name` and, for attachments of parts, actuators and sensors, `frames`.
+    2. `numbers`, the run-time parameters; `frame_numbers` returns those of the frames.
+    3. `mass_properties`, mass, centre of mass and inertia about it from these parameters, written with
+       `spacectl.spatial.backend` for both numpy and CasADi.
 
     It may add:
 
-    4. `structure`, if a field that is a number decides the form of `mass_properties`, or one that is no plain data.
+    4. `structure`, if a field that is a number decides the form of `mass_properties`, or a field is not plain data.
     5. `drawn_as` and `solid`: how reports show it.
 
-    A body with modal coordinates is a `FlexibleBody`, which has `n_modes`, names and units of the modes, an `order` of its
-    expansion, a range of its theory and a mesh; for a rigid body these say that there is none.
+    A body with modal coordinates is a `FlexibleBody`, which has `n_modes`, names and units of the modes, an `order` of
+    expansion, a range of validity and a mesh.
     """
 
     name: str
     frames: tuple[Frame, ...] = ()
     order: str = ""  # of the expansion in modal coordinates
-    line: str = ""  # the tether that it is a piece of, whose numbers `mass_properties` gets
+    line: str = ""  # the tether that it belongs to, whose parameters `mass_properties` receives
     is_flexible: ClassVar[bool] = False
-    drawn_as: ClassVar[str] = "rigid"  # "rigid", "flexible", "line", or "" for what reports leave out
+    drawn_as: ClassVar[str] = "rigid"  # "rigid", "flexible", "line", or "" for bodies that reports omit
 
     def __post_init__(self) -> None:
         check_name(self.name, "body")
@@ -99,7 +130,7 @@ class Body:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What besides its kind, frames and numbers decides the form of its equations: here all other fields."""
+        """What decides the form of its equations besides class, frames and parameters: here all other fields."""
         known = {"name", "frames", *self.numbers()}
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)  # type: ignore[arg-type]
 
@@ -114,7 +145,7 @@ class Body:
 
     @property
     def solid(self) -> Solid | None:
-        """What a picture shows of a rigid body; None if there is nothing."""
+        """The solid that figures show of a rigid body; None if there is none."""
         if self.drawn_as != "rigid":
             return None
         mass, com, I_C = self.mass_properties({key: np.asarray(number.value) for key, number in self.numbers().items()})

@@ -32,15 +32,15 @@ class Proportional:
 
 
 class Damped(Interfaced):
-    """What a flexible body knows of its stiffness and damping as functions of its fields."""
+    """Stiffness and damping of a flexible body as functions of its fields."""
 
     damping: Any
 
     def derived_numbers(self, key: str) -> tuple[str, ...]:
         """Return the run-time parameters that follow from a field: all of them, for every field.
 
-        A field is therefore changed by building the body anew, also where a number has the same name: another ``mass`` of a
-        beam changes all its inertia integrals.
+        A changed field therefore requires a new body, even if a parameter has the same name: the ``mass`` of a beam changes
+        all its inertia integrals.
         """
         return tuple(self.numbers())
 
@@ -91,7 +91,7 @@ class Damped(Interfaced):
         size = max(float(np.max(np.abs(D))), 1e-300)
         if np.max(np.abs(D - D.T)) > 1e-9 * size or np.min(np.linalg.eigvalsh(D)) < -1e-9 * size:
             raise ModelError(
-                f"{self._what}: the damping matrix is not symmetric with eigenvalues >= 0, so it would feed energy in"
+                f"{self._what}: the damping matrix is not symmetric with eigenvalues >= 0, so it would add energy"
             )
         return D
 
@@ -117,7 +117,7 @@ class Damped(Interfaced):
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
         """Return the derivatives of the stiffness (m, m) by each entry of a field that changes no shapes or inertia.
 
-        None if the field is not of that kind: then there is no closed form.
+        None for other fields, which have no closed form.
         """
         return None
 

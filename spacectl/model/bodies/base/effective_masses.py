@@ -1,4 +1,4 @@
-"""Modal effective masses: how much of a body's mass each mode carries when its frame is shaken."""
+"""Modal effective masses: the share of each mode in the reaction to motion of the body's frame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EffectiveMasses:
     masses : array (m, 6)
         Effective mass for motion of the frame along x, y, z [kg] and about x, y, z [kg m^2].
     rigid : array (6,)
-        What the undeformed body has for the same motions: mass and moments of inertia about the frame.
+        Mass and moments of inertia of the undeformed body for the same motions.
     """
 
     frequencies: np.ndarray
@@ -33,7 +33,7 @@ class EffectiveMasses:
 
     @property
     def share(self) -> np.ndarray:
-        """Sum over the modes as a share of the rigid body, (6,); grows to 1 with the number of modes (1 where nothing moves)."""
+        """Sum over the modes relative to the rigid body, (6,); tends to 1 with the number of modes (1 without motion)."""
         return np.where(self.rigid > 0.0, self.masses.sum(axis=0) / np.where(self.rigid > 0.0, self.rigid, 1.0), 1.0)
 
 

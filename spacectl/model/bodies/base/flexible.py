@@ -1,7 +1,7 @@
-"""The base of flexible bodies: modal coordinates, the numbers that the equations need, and the physical checks.
+"""The base of flexible bodies: modal coordinates, parameters of the equations, and physical checks.
 
-A body gives its material points, stiffness, damping and the shapes at its frames; this module turns them into
-run-time numbers. `ModalBody` takes them as data, `Beam` computes them.
+A subclass provides material points, stiffness, damping and shapes at frames, from which this module computes the
+run-time parameters. `ModalBody` takes them as data, `Beam` computes them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from scipy.linalg import eigh
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.body import Body
+from spacectl.model.bodies.base.body import Body, Frame
 from spacectl.model.bodies.base.damping import Damped, Proportional
-from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
 from spacectl.model.bodies.base.modal_integrals import (
@@ -34,28 +33,28 @@ from spacectl.spatial.backend import dot
 
 __all__ = ["ORDERS", "WITHIN_THEORY", "FlexibleBody", "Proportional"]
 
-WITHIN_THEORY = 0.01  #: estimated error up to which a body counts as within the range of its theory
+WITHIN_THEORY = 0.01  #: estimated error up to which a body is within the range of its theory
 THIRD_ORDER = 1.8  #: relative error of second-order equations over the square of the largest rotation
 
-#: How much of the second order is kept (see `docs/flexible.md`)
+#: Second-order terms that are included (see `docs/flexible.md`)
 ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
 
 
 class FlexibleBody(Damped, Body):
-    """Base of flexible bodies, whose numbers follow from material points with shapes.
+    """Base of flexible bodies, whose parameters follow from material points with shapes.
 
-    A subclass is a frozen, keyword-only dataclass with the fields of the attributes below, of which it may leave out all but
-    `name`. It is served as `Body` says, from these members:
+    A subclass is a frozen, keyword-only dataclass with the attributes below as fields; all but `name` are optional. In
+    place of the members of `Body` it defines:
 
     1. `own_material`, the material points with their masses, slices and shapes (`ModalPoints`).
     2. `elasticity`, the stiffness matrix of the modal coordinates.
 
     It may add:
 
-    3. `own_shapes`, the shapes at places that are no material points, where frames may then be.
+    3. `own_shapes`, the shapes at places other than material points, where frames may then be.
     4. `modal_names` and `modal_labels`, names and units of the modes.
     5. `strain_tensors`, for order 'strain'; `stiffness_derivatives`, closed forms for gradients.
-    6. `theory_error` and `theory_remedy`, the range of its theory.
+    6. `theory_error` and `theory_remedy`, for the range of its theory.
     7. `surface_mesh`, how it is drawn.
 
     Attributes
@@ -63,13 +62,13 @@ class FlexibleBody(Damped, Body):
     name : str
         Unique in the system.
     frames : tuple of Frame
-        Places to attach parts, actuators and sensors; they move with the deformation.
+        Frames for parts, actuators and sensors; they move with the deformation.
     damping : float, sequence, matrix or Proportional
         Ratio of critical damping, for all modes or each; or the damping matrix (m, m); or `Proportional`.
     order : str
         One of `ORDERS`.
     interfaces : tuple of str
-        Where the body is held or carries something; the system fills in ``"root"`` if shapes do not vanish at the joint.
+        Places of attachments; the system adds ``"root"`` if shapes do not vanish at the joint.
     """
 
     name: str
@@ -119,7 +118,7 @@ class FlexibleBody(Damped, Body):
 
     @cached_property
     def integrals(self) -> dict[str, Array]:
-        """Inertia integrals of the body's order, rounding removed (see `model.bodies.base.modal_integrals`)."""
+        """Inertia integrals for the body's order, without rounding (see `model.bodies.base.modal_integrals`)."""
         found = modal_integrals(self.material, second_order=self.order != "strain")
         if self.order == "pseudo_potential":  # a centrifugal field only: no terms of base acceleration
             plain = modal_integrals(self.material, second_order=False)
@@ -145,8 +144,8 @@ class FlexibleBody(Damped, Body):
     def _inertia(self) -> dict[str, Array]:
         """Return the integrals; for order 'consistent', a few equivalent points and integrals of the slices' inertia.
 
-        Integrals to second order in the deformation would do for small ones, but their mass matrix loses its definiteness
-        at a few per cent of the length; points keep the kinetic energy a sum of squares.
+        Integrals to second order in the deformation suffice for small ones, but their mass matrix becomes indefinite at a
+        few per cent of the length; with points, kinetic energy is always a sum of squares.
         """
         if self.order != "consistent":
             return self.integrals
@@ -164,7 +163,7 @@ class FlexibleBody(Damped, Body):
         if self.order in (
             "premature",
             "linearised",
-        ):  # what the terms lost by early linearisation are made of (dynamics.truncation.orders)
+        ):  # for the terms lost by early linearisation (dynamics.truncation.orders)
             numbers |= {key: unless_trivial(clean(value)) for key, value in field_integrals(self.material).items()}
         numbers["stiffness"] = unless_trivial(clean_symmetric(self.elasticity))
         if self.order == "strain":
@@ -192,8 +191,8 @@ class FlexibleBody(Damped, Body):
         found = self.shapes_at(np.asarray(frame.at))
         if found is None:
             raise ModelError(
-                f"{self._what}: frame '{frame.name}' at {np.asarray(frame.at).tolist()} is at none of its material points; "
-                "shapes are known only there: move the frame, or add a point (its mass may be 0)"
+                f"{self._what}: frame '{frame.name}' at {np.asarray(frame.at).tolist()} is not at a material point, where "
+                "shapes are known; move the frame, or add a point (its mass may be 0)"
             )
         return found
 
@@ -226,9 +225,9 @@ class FlexibleBody(Damped, Body):
     def theory_error(self, eta: np.ndarray) -> np.ndarray:
         """Estimate the relative error of the small-deflection theory at modal coordinates eta (n, m), shape (n,).
 
-        ``1.8 theta^2`` with the largest rotation theta of a slice against the body's frame: equations of second order leave
-        out terms of this relative size. A cantilever under a tip load is off by 0.45 theta^2 in balance, and by 1.2 to 1.6
-        theta^2 during two periods after the load is applied at once (against eight segments).
+        ``1.8 theta^2`` with the largest rotation theta of a slice relative to the body's frame: equations of second order
+        neglect terms of this relative size. For a cantilever under a tip load, compared with eight segments, the error is
+        0.45 theta^2 in equilibrium, and 1.2 to 1.6 theta^2 during two periods after a load step.
         """
         Psi = self.material.Psi
         some = Psi[:: max(1, len(Psi) // 48)]  # slopes are smooth
@@ -237,14 +236,14 @@ class FlexibleBody(Damped, Body):
 
     def theory_remedy(self, error: float) -> str:
         """Return advice for an error of the theory."""
-        return "divide the body into several, or take the result as qualitative"
+        return "divide the body into several, or treat the result as qualitative"
 
     def mass_properties(self, n: Any) -> tuple[Any, Any, Any]:
         """Raise `ModelError`: those of a flexible body depend on its deformation (`spatial.flexible.ModalInertia`)."""
         raise ModelError(f"{self._what}: a flexible body's mass properties depend on its modal coordinates")
 
     def check_flexible(self) -> None:
-        """Raise `ModelError` for what cannot be right: order, stiffness, modal mass, frames."""
+        """Raise `ModelError` for an invalid order, stiffness, modal mass or frame."""
         if self.order not in ORDERS:
             raise ModelError(f"{self._what}: order is {self.order!r}, expected one of {', '.join(ORDERS)}")
         K, M = self.elasticity, self.modal_mass
@@ -253,7 +252,7 @@ class FlexibleBody(Damped, Body):
             direction = np.linalg.eigh(unit_diagonal(M))[1][:, 0]
             which = ", ".join(self.modal_names[j] for j in np.flatnonzero(np.abs(direction) > 0.3))
             raise ModelError(
-                f"{self._what}: the modal mass matrix is singular ({which} move no mass, or move it alike); "
+                f"{self._what}: the modal mass matrix is singular ({which} move no mass, or are dependent); "
                 "remove one of these shapes"
             )
         if np.max(np.abs(K - K.T)) > 1e-9 * np.max(np.abs(K)):

@@ -1,4 +1,4 @@
-"""What a flexible body knows of a place on it: displacement and rotation, to first and second order."""
+"""Displacement and rotation at a place of a flexible body, to first and second order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FrameShapes:
 
 
 def measure_from(origin: FrameShapes, X: np.ndarray, fields: FrameShapes) -> FrameShapes:
-    """Return the shapes at places X, measured from the slice at the body's frame instead of from a frame that floats.
+    """Refer shapes at places X to the slice at the body's frame instead of a floating frame.
 
     With the frame's displacement ``p = Phi0 eta - ...`` and rotation ``theta0 = Psi0 eta + ...``, places move by
     ``R(theta0)' (X + u - p) - X`` and slices turn by ``R(theta0)' R(theta)``, here to second order in eta.

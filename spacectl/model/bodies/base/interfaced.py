@@ -1,4 +1,4 @@
-"""`Interfaced`: what a flexible body knows of its interfaces, and its shapes as measured from the joint that holds it."""
+"""`Interfaced`: interfaces of a flexible body, and its shapes measured from its joint."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes, measure_from
 from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.description import set_field
 
-__all__ = ["Interfaced"]
+__all__ = ["ChoosesBasis", "Interfaced"]
 
 
 class Interfaced:
@@ -79,17 +79,17 @@ class Interfaced:
 
     @property
     def basis(self) -> str:
-        """Where the shapes come from."""
+        """Source of the shapes."""
         return "given"
 
     @property
     def chooses_shapes(self) -> bool:
-        """Whether the body takes its interfaces from the system: its shapes depend on them and the user gave none."""
+        """Whether the system determines the interfaces: shapes depend on them and the user gave none."""
         return False
 
     @property
     def shapes_needed(self) -> str:
-        """What to ask for so that the static compliance at all interfaces is exact."""
+        """Numbers of shapes with which the static compliance at all interfaces is exact."""
         return "more shapes"
 
     @property
@@ -115,11 +115,24 @@ class Interfaced:
         """Return the body with other interfaces."""
         if all(item.name != "interfaces" for item in fields(self)):  # type: ignore[arg-type]
             raise ModelError(
-                f"{self._what}: its shapes do not vanish where its joint holds it; add a field interfaces: Any = () to "
-                f"{type(self).__name__}, so that they are measured from there"
+                f"{self._what}: its shapes do not vanish at its joint; add a field interfaces: Any = () to "
+                f"{type(self).__name__}, so that they are measured from the joint"
             )
         return replace(self, interfaces=interfaces)  # type: ignore[type-var]
 
     def check_interfaces(self) -> None:
         """Store the interfaces in their canonical form; raise `ModelError` for unknown frames or directions."""
         set_field(self, "interfaces", join_interfaces(self.interface_directions))
+
+
+class ChoosesBasis(Interfaced):
+    """Base of bodies whose field `shapes` names a basis, is ``"auto"``, or holds functions."""
+
+    shapes: Any
+
+    @property
+    def basis(self) -> str:
+        """Source of the shapes: ``"interface"``, ``"functions"`` or another value of `shapes`."""
+        if self.shapes != "auto":
+            return self.shapes if isinstance(self.shapes, str) else "functions"
+        return "interface" if self.carries and self.chooses_shapes else "modes"

@@ -1,8 +1,8 @@
-"""Where a flexible body is held or carries something, and shapes made for these places.
+"""Interfaces of a flexible body, where it is held or carries other parts, and shapes for these places.
 
-The basis of `interface_basis` holds the static shapes under loads at the interfaces, then modes with the interfaces
-fixed (Craig and Bampton), re-diagonalised to modes of the body itself. It depends on the places only, not on what is
-attached there, so that a dispersed payload leaves the basis unchanged.
+`interface_basis` combines static shapes under loads at the interfaces with modes with the interfaces fixed (Craig and
+Bampton), re-diagonalised to modes of the body. The basis depends on the places only, not on the attached parts, so a
+dispersed payload leaves it unchanged.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")  #: displacements and rotations of a slice, in body axes
-ROOT_INTERFACE = "root"  #: name of the place where the body's own joint holds it
-_DEPENDENT = 1e-8  # relative size below which a load adds nothing to those before it
+ROOT_INTERFACE = "root"  #: name of the place of the body's own joint
+_DEPENDENT = 1e-8  # relative size below which a load depends on those before it
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""The inertia integrals of a flexible body, from its material points: once, numerically, for every order.
+"""Inertia integrals of a flexible body from its material points, for every order.
 
 A point is at ``r = X + Phi eta - 1/2 [eta' G_k eta]_k`` and its slice turned by ``theta = Psi eta + 1/2 [eta' H_k eta]_k``.
 Kinetic energy to second order in (eta, eta_dot) needs only the sums that `modal_integrals` returns; `dynamics.flexible`
-turns them into equations.
+derives the equations from them.
 """
 
 from __future__ import annotations

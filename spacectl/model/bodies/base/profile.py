@@ -1,4 +1,4 @@
-"""Properties that vary along a line: numbers, tables or functions of x, seen as functions of an array of places."""
+"""Properties that vary along a line: numbers, tables or functions of x, as functions of an array of places."""
 
 from __future__ import annotations
 

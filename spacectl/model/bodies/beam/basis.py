@@ -1,7 +1,7 @@
-"""The shapes of a `Beam`, kind by kind: bending along y and z, torsion, extension.
+"""The shapes of a `Beam` for each kind of deformation: bending along y and z, torsion, extension.
 
-Turns section properties, end conditions and interfaces into shapes along x, with the modal masses that damping ratios
-refer to and the static compliance at the interfaces. `beam` makes fields of all kinds together from them.
+Computes shapes along x from section properties, end conditions and interfaces, with the modal masses that damping
+ratios refer to and the static compliance at the interfaces. `beam` combines all kinds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class BeamKind:
     mass : array (n,) or None
         Modal masses that frequencies and damping ratios refer to; None: those with the body's frame held.
     space : LineSpace
-        What exact static shapes are made of.
+        Trial functions of exact static shapes.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """`Beam`: a straight elastic beam along its x axis, from its section properties.
 
-Euler-Bernoulli, or Timoshenko where a shear stiffness is given; bending in two planes, torsion, extension; bars and
-strings as special cases (003 section 2.2.2, Table 2.1). Shapes come from `beam_shapes`, second-order shapes from
-`beam_fields`; what the equations need is then the same as for every flexible body.
+Euler-Bernoulli, or Timoshenko if a shear stiffness is given; bending in two planes, torsion, extension; bars and
+strings as special cases (Sadigh 1995, section 2.2.2, Table 2.1). Shapes come from `shapes`, second-order shapes from
+`fields`; the base class computes the parameters of the equations.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
-from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.profile import Profile, as_data, as_function
@@ -25,7 +25,7 @@ from spacectl.model.bodies.beam.energy import stiffness_derivatives, stiffness_m
 from spacectl.model.bodies.beam.fields import BeamFields, Strand, integrate_fields, panels, quadrature
 from spacectl.model.bodies.beam.interfaces import BeamInterfaces
 from spacectl.model.bodies.beam.remembered import remembered
-from spacectl.model.description import check_name, members, set_field
+from spacectl.model.description import check_name, members, set_field, set_scalars
 
 __all__ = ["Beam"]
 
@@ -44,17 +44,17 @@ class Beam(BeamInterfaces, FlexibleBody):
     name : str
         Unique in the system.
     length : float
-        [m]
+        Length [m].
     mass : float or Profile
         Total mass [kg] of a uniform beam; or a profile (or function of x) of mass per length [kg/m].
     EI : float, pair, Profile or function
         Bending stiffness [N m^2], for deflection along y and z if two are given.
     EA, GJ, warping : float, Profile or function
-        Stiffness of extension [N], of torsion [N m^2], and of warping E Gamma [N m^4].
+        Stiffness in extension [N], torsion [N m^2], and warping E Gamma [N m^4].
     GA : float, pair, Profile or function
         Shear stiffness [N] (shear modulus times effective shear area): makes it a Timoshenko beam.
     rotary : sequence of three
-        Inertia of slices per length about x, y, z [kg m]; torsion needs the first.
+        Inertia of slices per length about x, y, z [kg m]; torsion requires the first.
     tension : float
         Constant axial force in the undeformed beam [N]; with EI = 0 a string.
     bending : tuple of "y", "z"
@@ -64,29 +64,27 @@ class Beam(BeamInterfaces, FlexibleBody):
     torsion, extension : int
         Number of torsion and extension shapes.
     root, tip : {"clamped", "pinned", "sliding", "free"}
-        End conditions of the shapes; torsion and extension are held at ends that hold rotation or deflection.
+        End conditions of the shapes. Torsion is fixed at ends that fix rotation, extension at ends that fix deflection.
     shapes : "auto", "interface", "modes", "polynomials" or tuple of functions of x
         ``"interface"``: static shapes at the interfaces, then modes with the interfaces fixed. ``"modes"``: exact modes of
-        the beam, tapered and with `tip_mass` and `tip_inertia`. Functions serve bending. ``"auto"`` (default): interface
-        shapes where a system attaches something and neither ends nor a tip body are given, else modes.
+        the beam, with taper, `tip_mass` and `tip_inertia`. Functions are for bending. ``"auto"`` (default): interface
+        shapes if a system has attachments and neither end conditions nor a tip body are given, else modes.
     interfaces : tuple of str
-        Where the body is held or carries something: ``"tip"`` or, with the directions that transmit loads,
-        ``"tip: x y z"``; ``"root"`` is the end at the body's frame. Left out, the system finds them from its joints,
-        constraints and springs.
+        Places of attachments: ``"tip"`` or, with the directions that transmit loads, ``"tip: x y z"``; ``"root"`` is the
+        end at the body's frame. If omitted, the system derives them from its joints, constraints and springs.
     tip_mass, tip_inertia : float
-        Body at the tip that the mode shapes shall account for [kg], [kg m^2] (one number, or about x, y, z); it is not part
-        of the beam.
+        Tip body that the mode shapes take into account [kg], [kg m^2] (one number, or about x, y, z); it is not part of
+        the beam.
     damping : float, sequence, matrix or Proportional
         Damping ratio(s) of the modes, or matrix, or ``alpha M + beta K``.
     frames : tuple of Frame
-        More places to attach things; off the axis they move with their slice.
+        Additional frames for attachments; off the axis they move with their slice.
     order : str
         ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"``, ``"strain"`` or
         ``"pseudo_potential"``; see docs/flexible.md.
     segments : int
-        Number of pieces with rigid interfaces between them that the equations are made of, for deflections beyond a few
-        per cent of the length. Numbers of shapes are then those of each piece, and coordinates are named after the pieces:
-        ``"boom[1].eta1"``, ``"boom[2].eta1"``.
+        Number of pieces, with rigid interfaces between them, for deflections beyond a few per cent of the length. Numbers
+        of shapes are then per piece, and coordinates are named after the pieces: ``"boom[1].eta1"``, ``"boom[2].eta1"``.
 
     Examples
     --------
@@ -124,17 +122,12 @@ class Beam(BeamInterfaces, FlexibleBody):
 
     def __post_init__(self) -> None:
         check_name(self.name, "Beam")
-        for key in ("length", "tension", "tip_mass"):
-            set_field(self, key, as_scalar(getattr(self, key), f"{self._what}: {key}"))
-        if not self.length > 0.0:
-            raise ModelError(f"{self._what}: length is {self.length:g} m, expected a positive number")
+        set_scalars(self, self._what, "length", sign="positive", unit=" m")
+        set_scalars(self, self._what, "tension", "tip_mass", sign="not negative")
         shape = (3,) if np.ndim(self.tip_inertia) else ()
         set_field(self, "tip_inertia", as_array(self.tip_inertia, shape, f"{self._what}: tip_inertia"))
         if np.min(np.asarray(self.tip_inertia)) < 0.0:
             raise ModelError(f"{self._what}: tip_inertia is {self.tip_inertia}, expected 0 or more")
-        for key in ("tip_mass", "tension"):
-            if getattr(self, key) < 0.0:
-                raise ModelError(f"{self._what}: {key} is {getattr(self, key):g}, expected 0 or more")
         set_field(self, "bending", (self.bending,) if isinstance(self.bending, str) else tuple(self.bending or ()))
         set_field(self, "rotary", as_array(self.rotary, (3,), f"{self._what}: rotary"))
         if callable(self.shapes):
@@ -249,8 +242,8 @@ class Beam(BeamInterfaces, FlexibleBody):
         factor = max(2, int(np.ceil(np.sqrt(error / WITHIN_THEORY))))
         whole, bracket, _ = self.name.partition("[")
         if bracket:
-            return f"cut '{whole}' into {factor} times as many segments"
-        return f"cut it into pieces: Beam(name='{whole}', ..., segments={factor}), with modes=2 or more for each"
+            return f"use {factor} times as many segments for '{whole}'"
+        return f"use segments: Beam(name='{whole}', ..., segments={factor}), with modes=2 or more for each"
 
     def own_shapes(self, position: np.ndarray) -> FrameShapes | None:
         """Return the shapes at a place along the beam, on or off its axis."""

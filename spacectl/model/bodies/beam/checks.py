@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.profile import Curve, Profile
 from spacectl.model.bodies.beam.shapes import ENDS
-from spacectl.model.description import set_field
+from spacectl.model.description import is_count, set_field
 
 __all__ = ["check_beam", "check_segments", "with_tip"]
 
-MOST_SEGMENTS = 10_000  # of a beam: beyond, forming equations takes hours
+MOST_SEGMENTS = 10_000  # with more, forming equations takes hours
 
 SHAPES = ("auto", "interface", "modes", "polynomials")  #: names of bases
 
 
 def check_beam(beam: Any) -> None:
-    """Raise `ModelError` for the first thing that cannot be right."""
+    """Raise `ModelError` for the first invalid field."""
     what = f"Beam '{beam.name}'"
     if any(direction not in ("y", "z") for direction in beam.bending) or len(set(beam.bending)) < len(beam.bending):
         raise ModelError(f"{what}: bending is {beam.bending!r}, expected directions 'y', 'z' or both, once each")
@@ -28,23 +28,23 @@ def check_beam(beam: Any) -> None:
         if not isinstance(getattr(beam, key), str) or getattr(beam, key) not in ENDS:
             raise ModelError(f"{what}: {key} is {getattr(beam, key)!r}, expected one of {', '.join(ENDS)}")
     counts = beam.modes if isinstance(beam.modes, (tuple, list)) else (beam.modes,) * len(beam.bending)
-    if len(counts) != len(beam.bending) or any(not _is_count(n) or n < 1 for n in counts):
+    if len(counts) != len(beam.bending) or any(not is_count(n) or n < 1 for n in counts):
         raise ModelError(
             f"{what}: modes is {beam.modes!r}, expected a positive number (one for each of {beam.bending})"
         )
     is_series = isinstance(beam.modes, (tuple, list))
     set_field(beam, "modes", tuple(int(n) for n in counts) if is_series else int(beam.modes))
     for key in ("torsion", "extension"):
-        if not _is_count(getattr(beam, key)) or getattr(beam, key) < 0:
+        if not is_count(getattr(beam, key)) or getattr(beam, key) < 0:
             raise ModelError(f"{what}: {key} is {getattr(beam, key)!r}, expected a number of shapes, 0 or more")
         set_field(beam, key, int(getattr(beam, key)))
     for key, needs in (("bending", "EI"), ("torsion", "GJ"), ("extension", "EA")):
         if getattr(beam, key) and any(value is None for value in beam.property_functions(needs)):
             raise ModelError(f"{what}: {key} needs the stiffness {needs}; set {needs}=...")
     if not beam.bending and not beam.torsion and not beam.extension:
-        raise ModelError(f"{what}: no shapes; ask for bending, torsion or extension, or use RigidBody")
+        raise ModelError(f"{what}: no shapes; request bending, torsion or extension, or use RigidBody")
     if beam.order == "strain" and not beam.extension:
-        raise ModelError(f"{what}: order 'strain' couples bending to extension; ask for extension shapes")
+        raise ModelError(f"{what}: order 'strain' couples bending to extension; request extension shapes")
     for key in ("mass", "EI", "EA", "GJ", "GA", "warping", "shapes"):
         value = getattr(beam, key)
         for item in value if isinstance(value, tuple) else (value,):
@@ -68,9 +68,9 @@ def check_beam(beam: Any) -> None:
 
 
 def check_segments(beam: Any) -> None:
-    """Raise `ModelError` for a number of segments that is none, and for what segments do not serve."""
+    """Raise `ModelError` for an invalid number of segments, and for fields that segments do not support."""
     what = f"Beam '{beam.name}'"
-    if not _is_count(beam.segments) or beam.segments < 1:
+    if not is_count(beam.segments) or beam.segments < 1:
         raise ModelError(f"{what}: segments is {beam.segments!r}, expected a positive number of pieces")
     if beam.segments == 1:
         return
@@ -79,19 +79,19 @@ def check_segments(beam: Any) -> None:
     has_own_ends = (beam.root, beam.tip) != ("clamped", "free") or beam.tip_mass or np.any(beam.tip_inertia)
     if has_own_ends or isinstance(beam.shapes, tuple):
         raise ModelError(
-            f"{what}: segments serve no end conditions, tip body or shape functions; leave root, tip, tip_mass, tip_inertia "
-            "and shapes out"
+            f"{what}: segments do not support end conditions, tip body or shape functions; omit root, tip, tip_mass, "
+            "tip_inertia and shapes"
         )
     alpha = getattr(beam.damping, "alpha", 0.0)
     if np.ndim(beam.damping) or alpha:
         raise ModelError(
             f"{what}: with segments, damping is one ratio (of the lowest mode) or Proportional(beta=...); ratios for several "
-            "modes, matrices and alpha belong to a single piece"
+            "modes, matrices and alpha require a single segment"
         )
 
 
 def check_stretchable(beam: Any) -> None:
-    """Raise `ModelError` if its length cannot change because of functions of x, which are known over the old one only."""
+    """Raise `ModelError` if functions of x, which are fitted over the old length only, prevent another length."""
     for key in ("shapes", "mass", "EI", "EA", "GJ", "GA", "warping"):
         value = getattr(beam, key)
         if any(isinstance(item, Curve) for item in (value if isinstance(value, tuple) else (value,))):
@@ -107,15 +107,11 @@ def with_tip(frames: tuple[Frame, ...], length: float, what: str) -> tuple[Frame
         x = float(np.asarray(frame.at)[0])
         if frame.name == "tip" and abs(x - length) > 1e-9 * length:
             raise ModelError(
-                f"{what}: frame 'tip' is at x = {x:g} m, but the beam ends at {length:g} m; leave it out and it is put "
+                f"{what}: frame 'tip' is at x = {x:g} m, but the beam ends at {length:g} m; omit it to have it put "
                 "there (in replace(beam, length=...) also pass frames=()), or choose another name"
             )
     has_tip = any(frame.name == "tip" for frame in frames)
     return frames if has_tip else (*frames, Frame(name="tip", at=(length, 0.0, 0.0)))
-
-
-def _is_count(n: Any) -> bool:
-    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
 
 
 def _check_cover(value: Any, length: float, what: str) -> None:

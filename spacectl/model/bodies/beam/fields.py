@@ -1,4 +1,4 @@
-"""From first-order shapes of a beam to second-order ones, such that the strains are linear in the modal coordinates.
+"""Second-order shapes of a beam from first-order ones, such that strains are linear in the modal coordinates.
 
 With the slice's rotation vector theta, strains e = (extension, shears) and curvatures kappa linear in eta,
 ``R' = R kappa~`` and ``r' = R (e1 + e)`` give, to second order,
@@ -6,7 +6,7 @@ With the slice's rotation vector theta, strains e = (extension, shears) and curv
     theta2' = 1/2 theta x theta',
     r2'     = theta2 x e1 + 1/2 theta x (theta x e1) + theta x e,
 
-which contains the shortening of 003 Eq 5.31 (and its form for a beam with shear) and the couplings of bending with
+which contains the shortening of Sadigh 1995, Eq 5.31 (and its form for a beam with shear) and the couplings of bending with
 torsion and with extension.
 """
 
@@ -97,21 +97,17 @@ def _theta2_rate(first: Strand) -> np.ndarray:
 
 def _position2_rate(first: Strand, theta2: np.ndarray) -> np.ndarray:
     """Return the rate of the second-order displacement of the axis, (n, 3, m, m)."""
-    turned = _cross(first.theta.transpose(0, 2, 1), _E1).transpose(0, 2, 1)  # theta_k x e1
+    turned = np.cross(first.theta.transpose(0, 2, 1), _E1).transpose(0, 2, 1)  # theta_k x e1
     double = _pair(first.theta, turned)
     strained = _pair(first.theta, first.strain)
-    own = _cross(theta2.transpose(0, 2, 3, 1), _E1).transpose(0, 3, 1, 2)
+    own = np.cross(theta2.transpose(0, 2, 3, 1), _E1).transpose(0, 3, 1, 2)
     return own + 0.5 * (double + double.swapaxes(2, 3)) + strained + strained.swapaxes(2, 3)
 
 
 def _pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return ``a_j x b_k`` of fields (n, 3, m): (n, 3, m, m)."""
     left, right = a.transpose(0, 2, 1)[:, :, None, :], b.transpose(0, 2, 1)[:, None, :, :]
-    return _cross(left, right).transpose(0, 3, 1, 2)
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.cross(a, b)
+    return np.cross(left, right).transpose(0, 3, 1, 2)
 
 
 def _cumulative(edges: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

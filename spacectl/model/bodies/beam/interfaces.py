@@ -1,4 +1,4 @@
-"""Where the shapes of a `Beam` come from, kind by kind, and what it knows of its interfaces."""
+"""Source of the shapes of a `Beam`, and its interfaces."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from spacectl.model.bodies.base.interfaced import Interfaced
+from spacectl.model.bodies.base.interfaced import ChoosesBasis
 from spacectl.model.bodies.base.interfaces import Compliance
 from spacectl.model.bodies.beam.basis import BeamKind, beam_kinds
 
 __all__ = ["BeamInterfaces"]
 
 
-class BeamInterfaces(Interfaced):
+class BeamInterfaces(ChoosesBasis):
     """Shapes and interfaces of a beam."""
 
-    shapes: Any
     bending: tuple[str, ...]
     EI: Any
     root: str
@@ -28,16 +27,9 @@ class BeamInterfaces(Interfaced):
     elasticity: Any
 
     @property
-    def basis(self) -> str:
-        """Where the shapes come from: ``"interface"``, ``"modes"``, ``"polynomials"`` or ``"functions"``."""
-        if self.shapes != "auto":
-            return self.shapes if isinstance(self.shapes, str) else "functions"
-        return "interface" if self.carries and self.chooses_shapes else "modes"
-
-    @property
     def chooses_shapes(self) -> bool:
         has_own_ends = (self.root, self.tip) != ("clamped", "free") or self.tip_mass or np.any(self.tip_inertia)
-        is_string = self.bending and not self.EI  # a string has no slope to attach anything to
+        is_string = self.bending and not self.EI  # a string has no rotation for attachments
         is_open = self.shapes == "auto" and not has_own_ends and not is_string
         return is_open or (self.shapes == "interface" and not self.interfaces)
 

@@ -1,4 +1,4 @@
-"""Functions of the place along a beam: polynomials, and polynomials with a break where a load acts."""
+"""Functions along a beam: polynomials, and polynomials with a break where a load acts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies that differ in nothing but their names share what takes long to compute."""
+"""Cached results for bodies that differ in their names only."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 __all__ = ["remembered"]
 
-_RECENT = 64  # bodies of which results are kept
+_RECENT = 64  # bodies with cached results
 
 Result = TypeVar("Result")
 
 
 class _Content:
-    """A body as a key: all of its fields except the name, and what a system attaches to it."""
+    """A body as a key: all of its fields except the name, and its interfaces."""
 
     def __init__(self, body: Any):
         own = tuple(getattr(body, item.name) for item in fields(body) if item.name != "name")
@@ -40,7 +40,7 @@ def remembered(compute: Callable[[Any], Result]) -> Callable[[Any], Result]:
         content = _Content(body)
         try:
             hash(content)
-        except TypeError:  # a field that is a list, say
+        except TypeError:  # an unhashable field such as a list
             return compute(body)
         return known(content)
 

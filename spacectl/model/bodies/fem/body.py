@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.fem.points import lump_mass, match_shapes
 from spacectl.model.bodies.fem.reduce import Attached, Group, find_groups
 from spacectl.model.bodies.fem.second_order import geometric_second, warped_forces

@@ -1,4 +1,4 @@
-"""Checks of finite-element matrices: symmetry, definiteness, and rigid motions, which betray wrong units and held nodes."""
+"""Checks of finite-element matrices: symmetry, definiteness, and rigid motions, which reveal wrong units and supports."""
 
 from __future__ import annotations
 

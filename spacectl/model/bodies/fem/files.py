@@ -1,4 +1,4 @@
-"""Finite-element models as files: a documented ``.npz``, and Matrix Market. Files come from outside: nothing in them is executed.
+"""Finite-element models as ``.npz`` and Matrix Market files. Files are untrusted: nothing in them is executed.
 
 The ``.npz`` holds plain arrays: ``nodes`` (n, 3) [m]; each of ``mass`` and ``stiffness`` either as one dense array (N,
 N) or as triplets ``mass_row``, ``mass_column``, ``mass_value`` (rows and columns from 0; both triangles); and, where
@@ -23,14 +23,14 @@ from spacectl.model.bodies.fem.model import FemModel
 __all__ = ["load_fem", "read_matrix_market", "save_fem"]
 
 _OPTIONAL = ("dofs", "ids", "triangles")
-#: What a damaged archive, or another file under its name, may raise
+#: Exceptions for damaged or wrong archives
 _BAD_ARCHIVE = (
     OSError, EOFError, ValueError, TypeError, AttributeError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 
 def save_fem(model: FemModel, path: str | Path) -> Path:
-    """Write a finite-element model to an ``.npz`` file that `load_fem` reads; returns the path.
+    """Write a finite-element model to an ``.npz`` file that `load_fem` reads, and return the path.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ __all__ = ["FemModel"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FemModel:
-    """A linear finite-element model, unconstrained: nothing is held.
+    """A linear finite-element model without supports.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class FemModel:
     ids : array of int (n,), optional
         Numbers by which nodes are named (of a Nastran model, say). Default 0 to n - 1.
     total_mass : float, optional
-        Mass that the model should have [kg]; a mass matrix that has another (by more than 1 %) is refused: units.
+        Expected mass [kg]; a mass matrix that differs by more than 1 % raises `ModelError`: wrong units.
 
     Examples
     --------

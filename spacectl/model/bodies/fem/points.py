@@ -1,8 +1,8 @@
 """Finite-element fields as weighted points: masses at the nodes whose sums are those of the consistent mass matrix.
 
-A flexible body is a set of points. Lumping a consistent mass matrix changes its integrals at the order of the mesh;
-here masses are moved a little so that mass, centre and inertia are exact, and the shapes of the mass points so that
-their momentum, angular momentum and modal mass are those of the matrix.
+A flexible body is a set of points. Lumping a consistent mass matrix changes its integrals at the order of the mesh.
+Masses are therefore adjusted so that mass, centre and inertia are exact, and shapes of the mass points so that their
+momentum, angular momentum and modal mass are those of the matrix.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def match_shapes(
     Q, target = Q / np.outer(scale, scale), wanted / np.outer(scale, scale)
     if not np.min(np.linalg.eigvalsh(Q)) > 1e-9 or not np.min(np.linalg.eigvalsh(target)) > 1e-9:
         raise ModelError(
-            "from_fem: lumped at the nodes, the mass does not tell all modes apart; ask for fewer modes or refine the mesh"
+            "from_fem: the mass lumped at the nodes does not distinguish all modes; use fewer modes or refine the mesh"
         )
     root = np.real(sqrtm(Q))
     back = np.linalg.inv(root)

@@ -1,7 +1,7 @@
 """Craig-Bampton reduction of a finite-element model: constraint modes of the interfaces, normal modes between them.
 
 Interfaces are single nodes with rotations, or groups of nodes joined rigidly to their centre. The root is held;
-without one the body floats and its rigid motions are taken out.
+without one the body floats and its rigid motions are removed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`ModalBody`: a flexible body given as data: material points, shapes, stiffness. Measured modes, shells, anything."""
+"""`ModalBody`: a flexible body given as data: material points, shapes, stiffness."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh
 from spacectl.model.bodies.modal.sources import ModalSources
@@ -24,7 +24,7 @@ class ModalBody(ModalSources, FlexibleBody):
     """A flexible body described by weighted material points and mode shapes.
 
     ``r = X + Phi eta - 1/2 [eta' G_k eta]_k``; the slice at X turns by ``theta = Psi eta + 1/2 [eta' H_k eta]_k``
-    (003 Eqs 5.23-5.34). Shapes are relative to the body's frame, so at its joint they must vanish.
+    (Sadigh 1995, Eqs 5.23-5.34). Shapes are relative to the body's frame, so they must vanish at its joint.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class ModalBody(ModalSources, FlexibleBody):
     points : array (n, 3)
         Material points X in body axes [m].
     masses : array (n,)
-        Their masses [kg]; 0 for points that only carry frames.
+        Masses of the points [kg]; 0 for points that only carry frames.
     shapes : array (n, 3, m)
         Phi: displacement for unit modal coordinates.
     slopes : array (n, 3, m), optional
-        Psi: rotation of the slice [rad]; needed where frames carry parts. Default zero.
+        Psi: rotation of the slice [rad]; required where frames carry parts. Default zero.
     second : array (n, 3, m, m), optional
         G: second-order shapes (shortening), symmetric in the last two. Default zero: no geometric stiffening.
     second_slopes : array (n, 3, m, m), optional
@@ -49,14 +49,14 @@ class ModalBody(ModalSources, FlexibleBody):
     damping : float, array (m,), matrix (m, m) or Proportional
         Damping ratio(s), damping matrix, or ``alpha M + beta K``.
     frames : tuple of Frame
-        Places to attach things, each at a material point; undeformed position and rotation.
+        Frames for attachments, each at a material point; undeformed position and rotation.
     order : str
         ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"``, ``"strain"`` or
         ``"pseudo_potential"``; see docs/flexible.md.
     triangles : array (k, 3), optional
         Triangles between points, numbered from 0, for drawing.
     interfaces : tuple of str
-        Where the body is held or carries something; the system fills in ``"root"`` if shapes do not vanish at the joint.
+        Places of attachments; the system adds ``"root"`` if shapes do not vanish at the joint.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a `ModalBody` can be made from besides plain data: the mid-surface of a shell, a finite-element model."""
+"""Sources of a `ModalBody` besides plain data: the mid-surface of a shell, a finite-element model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ModalSources"]
 
 
 class ModalSources:
-    """The other ways to make a `ModalBody`."""
+    """Alternative constructors of a `ModalBody`."""
 
     @classmethod
     def from_surface(
@@ -44,12 +44,12 @@ class ModalSources:
         name : str
             Unique in the system.
         thickness, E, density : float
-            [m], Young's modulus [Pa], mass per volume [kg/m^3].
+            Thickness [m], Young's modulus [Pa], mass per volume [kg/m^3].
         nu : float
             Poisson's ratio.
         edges : tuple of four str
             Conditions at s low, s high, t low, t high: ``"clamped"``, ``"supported"``, ``"diaphragm"`` (held along the
-            edge and along the normal) or ``"free"``; those of a parameter in which the surface closes do not count.
+            edge and along the normal) or ``"free"``; ignored for a parameter in which the surface closes on itself.
         modes : int
             Number of modes.
         terms : int or pair of int
@@ -110,7 +110,7 @@ class ModalSources:
         root : int, sequence of int or None
             Node, or nodes joined rigidly, where the body's joint holds it. None: a floating body, for a `Free` joint.
         interface : dict of name to int or sequence of int
-            Nodes where other parts are attached: each becomes a frame of that name and keeps its static response exactly.
+            Nodes where other parts are attached: each becomes a frame of that name with exact static response.
         modes : int
             Number of normal modes with root and interfaces held.
         frequency : float, optional

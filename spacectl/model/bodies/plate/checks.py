@@ -7,27 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.surface.ritz import EDGES
-from spacectl.model.description import members, set_field
+from spacectl.model.description import is_count, members, set_field, set_scalars
 
 __all__ = ["check_plate", "check_stretchable", "move_frames", "plate_frames"]
 
 
 def check_plate(plate: Any) -> None:
-    """Raise `ModelError` for the first thing that cannot be right."""
+    """Raise `ModelError` for the first invalid field."""
     what = f"Plate '{plate.name}'"
-    for key in ("length", "width", "thickness", "mass"):
-        if not getattr(plate, key) > 0.0:
-            raise ModelError(f"{what}: {key} is {getattr(plate, key):g}, expected a positive number")
+    set_scalars(plate, what, "length", "width", "thickness", "mass", sign="positive")
     if not -1.0 < plate.nu <= 0.5:
         raise ModelError(f"{what}: nu is {plate.nu:g}, expected more than -1 and at most 0.5")
     if plate.thickness > 0.25 * min(plate.length, plate.width):
         raise ModelError(
-            f"{what}: thickness {plate.thickness:g} m is not small beside {plate.length:g} x {plate.width:g} m; check units: "
-            "a thin plate is at most a quarter as thick as it is wide"
+            f"{what}: thickness {plate.thickness:g} m is not small compared with {plate.length:g} x {plate.width:g} m; "
+            "check units: the thickness of a thin plate is at most a quarter of its width"
         )
     _check_stiffness(plate, what)
     edges = (plate.edges,) if isinstance(plate.edges, str) else tuple(plate.edges)
@@ -46,9 +43,7 @@ def check_plate(plate: Any) -> None:
 def _check_stiffness(plate: Any, what: str) -> None:
     for key in ("bending_stiffness", "stretch_stiffness"):
         if getattr(plate, key) is not None:
-            set_field(plate, key, as_scalar(getattr(plate, key), f"{what}: {key}"))
-            if not getattr(plate, key) > 0.0:
-                raise ModelError(f"{what}: {key} is {getattr(plate, key):g}, expected a positive number")
+            set_scalars(plate, what, key, sign="positive")
     if plate.stretch_stiffness is None and not plate.E > 0.0:
         raise ModelError(
             f"{what}: E is {plate.E:g} Pa, expected a positive number (or give the stiffnesses themselves)"
@@ -58,18 +53,18 @@ def _check_stiffness(plate: Any, what: str) -> None:
 def _check_counts(plate: Any, what: str) -> None:
     if isinstance(plate.modes, (tuple, list)):
         pairs = tuple(tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in plate.modes)
-        is_right = all(len(pair) == 2 and all(_is_count(n) and n >= 1 for n in pair) for pair in pairs)
+        is_right = all(len(pair) == 2 and all(is_count(n) and n >= 1 for n in pair) for pair in pairs)
         if plate.shapes != "products" or not pairs or not is_right:
             raise ModelError(
                 f"{what}: modes is {plate.modes!r}; pairs (i, j) from 1 number products of beam functions "
                 "and need shapes='products'"
             )
         set_field(plate, "modes", tuple((int(i), int(j)) for i, j in pairs))
-    elif not _is_count(plate.modes) or plate.modes < 1:
+    elif not is_count(plate.modes) or plate.modes < 1:
         raise ModelError(f"{what}: modes is {plate.modes!r}, expected a positive number")
-    if not _is_count(plate.membrane) or plate.membrane < 0:
+    if not is_count(plate.membrane) or plate.membrane < 0:
         raise ModelError(f"{what}: membrane is {plate.membrane!r}, expected a number of shapes, 0 or more")
-    if not _is_count(plate.terms) or not 6 <= plate.terms <= 24:
+    if not is_count(plate.terms) or not 6 <= plate.terms <= 24:
         raise ModelError(f"{what}: terms is {plate.terms!r}, expected 6 to 24 polynomials")
     most = (plate.terms - 4) ** 2
     if plate.shapes in ("auto", "interface", "modes") and plate.modes > most:
@@ -78,12 +73,8 @@ def _check_counts(plate: Any, what: str) -> None:
         )
 
 
-def _is_count(n: Any) -> bool:
-    return isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-
-
 def check_stretchable(plate: Any) -> None:
-    """Raise `ModelError` if its size cannot change because of functions that are known over the old one only."""
+    """Raise `ModelError` if functions that are fitted over the old size only prevent another size."""
     if isinstance(plate.shapes, tuple):
         raise ModelError(
             f"Plate '{plate.name}': its shapes are functions, fitted over {plate.length:g} x {plate.width:g} m; describe a plate "
@@ -126,7 +117,7 @@ def plate_frames(plate: Any) -> tuple[Frame, ...]:
         if frame.name in places and np.max(np.abs(at - places[frame.name])) > 1e-9 * max(plate.length, plate.width):
             raise ModelError(
                 f"{what}: frame '{frame.name}' is at {at.tolist()}, but that name belongs to "
-                f"{list(places[frame.name])}; leave it out (in replace(plate, length=...) also pass frames=()), "
+                f"{list(places[frame.name])}; omit it (in replace(plate, length=...) also pass frames=()), "
                 "or choose another name"
             )
     has_tip = any(frame.name == "tip" for frame in frames)

@@ -1,4 +1,4 @@
-"""What follows when fields of a `Plate` change: its frames, and derivatives of its stiffness."""
+"""Changes of fields of a `Plate`: its frames, and derivatives of its stiffness."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Interfaces of a `Plate`: displacements and rotations of its slices at frames, and the static compliance there.
 
-A point moment on a thin plate (and a point force in its plane) turns its own point without bound; what counts as exact here
-is what all trial functions of the plate resolve.
+The rotation under a point moment on a thin plate (and the displacement under an in-plane point force) is unbounded;
+the exact compliance here is that of all trial functions of the plate.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.model.bodies.base.interfaced import Interfaced
+from spacectl.model.bodies.base.interfaced import ChoosesBasis
 from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance
 from spacectl.model.bodies.surface.ritz import RitzSpace
 
@@ -20,8 +20,8 @@ __all__ = ["PlateInterfaces"]
 _BENT, _STRETCHED = ("z", "rx", "ry"), ("x", "y", "rz")  # directions that bending and stretch move
 
 
-class PlateInterfaces(Interfaced):
-    """What a plate knows of its interfaces."""
+class PlateInterfaces(ChoosesBasis):
+    """Interfaces of a plate."""
 
     length: float
     modes: Any

@@ -1,8 +1,8 @@
-"""`Plate`: a thin rectangular plate from its dimensions and material (003 sections 2.2.3, 5.4.3).
+"""`Plate`: a thin rectangular plate from its dimensions and material (Sadigh 1995, sections 2.2.3, 5.4.3).
 
-Kirchhoff's plate with rotary inertia: bending, and stretch in its plane. Shapes come from `plate_shapes` and `surface_ritz`;
-second-order shapes from the least energy of the second-order strains (or 003 Eq 5.34); what the equations need is then
-the same as for every flexible body.
+Kirchhoff's plate with rotary inertia: bending, and stretch in its plane. Shapes come from `shapes` and `surface.ritz`,
+second-order shapes from the least energy of the second-order strains (or Eq 5.34); the base class computes the
+parameters of the equations.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.base.frame import Frame
 from spacectl.model.bodies.base.frame_shapes import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, grid_triangles
@@ -57,29 +57,29 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
     modes : int or tuple of pairs
         Number of transverse shapes; for ``shapes="products"`` also the pairs (i, j) of beam functions along x and y, from 1.
     membrane : int
-        Number of shapes in the plane of the plate (modes of stretch and shear).
+        Number of in-plane shapes (modes of stretch and shear).
     edges : tuple of four str
         Conditions at x = 0, x = length, y = -width / 2, y = width / 2: ``"clamped"``, ``"supported"`` (hinged, in-plane
         displacement held), ``"diaphragm"`` (hinged, free to move in-plane across the edge) or ``"free"``.
     shapes : "auto", "interface", "modes", "products" or tuple of functions of (x, y)
         Static shapes at the interfaces, then modes with the interfaces fixed; modes by Ritz's method; products of beam
-        functions (003 Eq 5.49); or deflections of your own. ``"auto"`` (default): interface shapes where a system attaches
-        something to a plate that is clamped at x = 0 only, else modes.
+        functions (Sadigh 1995, Eq 5.49); or your own deflections. ``"auto"`` (default): interface shapes if a system has
+        attachments and the plate is clamped at x = 0 only, else modes.
     interfaces : tuple of str
-        Where the plate carries something: ``"tip"``, ``"tip: x y z"`` (see `Beam`). Left out, the system finds them.
+        Places of attachments: ``"tip"``, ``"tip: x y z"`` (see `Beam`). If omitted, the system derives them.
     terms : int
         Polynomials in x and in y for modes and second-order shapes.
     shortening : {"energy", "line"}
-        Second-order shapes of least energy; or 003 Eq 5.34, by integrals along lines from the body's frame, which ignores
-        shear and Poisson's ratio and is wrong for acceleration along y.
+        Second-order shapes of least energy; or Sadigh 1995, Eq 5.34, by integrals along lines from the body's frame,
+        which neglects shear and Poisson's ratio and is wrong for acceleration along y.
     rotary : bool
-        Whether slices have rotary inertia ``rho h^2 / 12`` (003 Eq 2.23).
+        Whether slices have rotary inertia ``rho h^2 / 12`` (Eq 2.23 there).
     damping : float, sequence, matrix or Proportional
         Damping ratio(s) of the modes, or matrix, or ``alpha M + beta K``.
     frames : tuple of Frame or str
-        Places to attach things, on the plate or off it (carried by their slice). By name: ``"left"``, ``"right"`` (middles of
-        the edges along y), ``"corner_left"``, ``"corner_right"`` (at x = length); ``"tip"``
-        (middle of x = length) is always there.
+        Frames for attachments, on the plate or off it (carried by their slice). By name: ``"left"``, ``"right"`` (middles
+        of the edges along y), ``"corner_left"``, ``"corner_right"`` (at x = length); ``"tip"`` (middle of x = length)
+        always exists.
     order : str
         ``"consistent"`` (default), ``"truncated"``, ``"linearised"``, ``"premature"`` or
         ``"pseudo_potential"``; see docs/flexible.md.
@@ -179,13 +179,6 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return families, lowest_products(self._flat, families, self.section, self.modes)
 
     @property
-    def basis(self) -> str:
-        """Where the shapes come from: ``"interface"``, ``"modes"``, ``"products"`` or ``"functions"``."""
-        if self.shapes != "auto":
-            return self.shapes if isinstance(self.shapes, str) else "functions"
-        return "interface" if self.carries and self.chooses_shapes else "modes"
-
-    @property
     def chooses_shapes(self) -> bool:
         is_open = self.shapes == "auto" and self.edges == _CANTILEVER and isinstance(self.modes, int)
         return is_open or (self.shapes == "interface" and not self.interfaces)
@@ -250,7 +243,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
 
     @cached_property
     def elasticity(self) -> np.ndarray:
-        """Stiffness matrix (m, m), 003 Eq 2.28 with the factor 1/2 of an energy."""
+        """Stiffness matrix (m, m), Sadigh 1995, Eq 2.28, with the factor 1/2 of an energy."""
         x, y, _ = self._stretching.places
         return strain_energy(self._flat.geometry(x, y), self._first(x, y), self.section, self._stretching.weights)
 

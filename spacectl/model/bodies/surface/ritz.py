@@ -3,7 +3,7 @@
 The second-order displacement v of a pair of shapes minimises the energy of the second-order strains,
 ``1/2 int (E1(v) + E2)' A (E1(v) + E2) + (K1(v) + K2)' D (K1(v) + K2)``: strains are then as linear in eta as the surface
 allows, the cubic part of the strain energy vanishes, and the work of any force on v is that of its own stresses on the
-nonlinear strains, which is geometric stiffness. Where E2 can be undone by motion along lines, this is 003 Eq 5.34.
+nonlinear strains, which is geometric stiffness. Where E2 can be undone by motion along lines, this is Sadigh 1995, Eq 5.34.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.base.frame import Frame
+from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.surface_mesh import grid_triangles
 from spacectl.model.bodies.surface.fields import Geometry
 from spacectl.model.bodies.surface.function import family_on

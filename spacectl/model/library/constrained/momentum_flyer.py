@@ -7,7 +7,7 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Constraint
 from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Free, Revolute
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 

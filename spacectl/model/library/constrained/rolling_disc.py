@@ -21,7 +21,7 @@ def rolling_disc(*, radius: float = 0.3, mass: float = 2.0) -> System:
     Parameters
     ----------
     radius, mass : float
-        [m], [kg]
+        Radius [m] and mass [kg] of the disc.
     """
     disc = RigidBody(name="disc", mass=mass, inertia=tuple(mass * radius**2 * np.array([0.25, 0.5, 0.25])))
 
@@ -31,7 +31,7 @@ def rolling_disc(*, radius: float = 0.3, mass: float = 2.0) -> System:
 
     def rolls(s):  # type: ignore[no-untyped-def]
         axis = s.rotation("disc")[:, 1]
-        up = ca.SX([0.0, 0.0, 1.0]) - axis[2] * axis  # in the disc, towards its highest point
+        up = ca.SX([0.0, 0.0, 1.0]) - axis[2] * axis  # in the plane of the disc, towards its highest point
         contact = -s.number("radius") * up / ca.sqrt(1.0 - axis[2] ** 2)
         slip = s.velocity("disc") + ca.cross(s.angular_velocity("disc"), contact)
         return [slip[0], slip[1]]

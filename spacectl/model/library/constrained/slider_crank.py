@@ -9,7 +9,8 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Loop
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Prismatic, Revolute, Spherical, Universal
-from spacectl.model.library.constrained.four_bar_parts import DOWN, rod
+from spacectl.model.library.constrained.four_bar_parts import DOWN
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along, rotation_about
@@ -23,7 +24,7 @@ def slider_crank(*, offset: float = 0.15) -> System:
     Parameters
     ----------
     offset : float
-        How far the slide lies above the plane of the crank [m].
+        Height of the slide above the plane of the crank [m].
     """
     B, C = np.array([0.2, 0.25, 0.0]), np.array([1.1, 0.1, offset])
     R_rod = frame_along((C - B) / np.linalg.norm(C - B))

@@ -8,7 +8,7 @@ from spacectl.model.actuators import JointTorque
 from spacectl.model.constraints import Loop
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute, Spherical, Universal
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along, rotation_about

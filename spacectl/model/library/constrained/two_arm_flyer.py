@@ -7,7 +7,7 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import Loop
 from spacectl.model.environment import CircularOrbit, Environment, FreeSpace
 from spacectl.model.joints import Fixed, Free, Revolute, Spherical, Universal
-from spacectl.model.library.constrained.four_bar_parts import rod
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
@@ -16,7 +16,7 @@ __all__ = ["two_arm_flyer"]
 
 
 def _arm(side: str, y: float) -> list[Part]:
-    """Return two links, bent at the elbow, ahead of the base."""
+    """Return two links in front of the base, bent at the elbow."""
     shoulder = Universal(name=f"{side}_shoulder", first="z", second="y")
     upper, fore = rod(f"{side}_upper", 0.8, 6.0), rod(f"{side}_fore", 0.7, 4.0)
     elbow = Revolute(name=f"{side}_elbow", axis="y")
@@ -32,7 +32,7 @@ def two_arm_flyer(*, rate: float = 1.1e-3) -> System:
     Parameters
     ----------
     rate : float
-        Of the circular orbit [rad/s]; zero for free space.
+        Rate of the circular orbit [rad/s]; zero for free space.
     """
     bus = RigidBody(name="bus", mass=120.0, inertia=(18.0, 22.0, 20.0, 0.5, -0.3, 0.2))
     bar = RigidBody(name="bar", mass=8.0, inertia=(0.7, 0.02, 0.7), com=(0.0, -0.5, 0.0))

@@ -1,4 +1,4 @@
-"""What the docking mechanisms share."""
+"""Parts that the docking mechanisms share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spacectl.model.part import Part
 
 __all__ = ["DRIVE_LIMIT", "carrier", "circle", "leg_springs", "strut_length", "turn_z", "unit"]
 
-DRIVE_LIMIT = 2000.0  # [N], of every drive
+DRIVE_LIMIT = 2000.0  # [N], force limit of every drive
 
 
 def circle(radius: float, angles: np.ndarray, z: float) -> np.ndarray:
@@ -44,7 +44,7 @@ def turn_z(angle: float) -> np.ndarray:
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
-    """Return a vector at unit length."""
+    """Return the unit vector along a vector."""
     unit: np.ndarray = vector / np.linalg.norm(vector)
     return unit
 

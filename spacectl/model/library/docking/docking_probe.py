@@ -12,8 +12,8 @@ from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.constraints import Loop, PointOnPlane
 from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Prismatic, Revolute, Spherical, Universal
-from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.docking.docking_parts import DRIVE_LIMIT, carrier, leg_springs, turn_z, unit
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along
@@ -41,11 +41,11 @@ def docking_probe(
     Parameters
     ----------
     probe_mass, leg_mass : float
-        [kg]; a leg is a quarter each of crank, link, cylinder and piston.
+        Masses [kg]; crank, link, cylinder and piston are each a quarter of a leg.
     legs : int
-        Number of legs, 1 or more, spread over 90 degrees each from x.
+        Number of legs, 1 or more, 90 degrees apart, the first along x.
     stiffness, damping : float
-        Of each strut and of the probe's slide [N/m], [N s/m].
+        Springs [N/m] and dampers [N s/m] of each strut and of the probe's slide.
     base_mass, base_inertia
         As in `docking_ring`.
 

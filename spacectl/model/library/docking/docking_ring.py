@@ -12,8 +12,8 @@ from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.constraints import Loop
 from spacectl.model.environment import FreeSpace
 from spacectl.model.joints import Cylindrical, Free, Joint, Prismatic, Spherical, Universal
-from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.docking.docking_parts import DRIVE_LIMIT, carrier, circle, leg_springs, strut_length
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import frame_along
@@ -37,7 +37,7 @@ def docking_ring(
 ) -> System:
     """Return a peripheral docking ring on six legs R2-P1-R3 (or R2-C2-R2), each with a drive, a spring and a damper.
 
-    The ring (independent branch, joint ``"ring"``, six freedoms against the base) is carried by legs of a tube on a
+    The ring (independent branch, joint ``"ring"``, six freedoms relative to the base) is supported by legs: a tube on a
     universal joint ``"leg1.first"``, ``"leg1.second"``, a rod that slides in it (``"slide1"``) and a ball joint at the
     ring: the loops ``"ball1"`` to ``"ball6"``. Inputs ``"slide1"`` to ``"slide6"`` are the drives' forces, positive
     outwards. Frame ``"ring.face"`` is the mating plane, ``"base.dock"`` its counterpart on the carrier.
@@ -45,20 +45,20 @@ def docking_ring(
     Parameters
     ----------
     ring_radius, base_radius : float
-        Of the circles through the joints of the legs [m].
+        Radii of the circles through the joints of the legs [m].
     height : float
-        Of the ring's joints above the base's [m].
+        Height of the ring's joints above those of the base [m].
     spread : float
         Half the angle between the two joints of a pair [rad]; pairs lie 120 degrees apart, on the ring between those on the
         base.
     ring_mass, leg_mass : float
-        [kg]; a leg is two thirds tube and one third rod.
+        Masses [kg]; a leg is two thirds tube and one third rod.
     stiffness, damping : float
-        Of each leg's spring (free at rest) [N/m] and damper [N s/m]; with both zero there is neither.
+        Spring (unloaded at rest) [N/m] and damper [N s/m] of each leg; with both zero there is neither.
     base_mass : float, optional
-        Mass of a carrier that flies free (joint ``"base"``) [kg]; if omitted, the base stands still.
+        Mass of a free-flying carrier (joint ``"base"``) [kg]; if omitted, the base is fixed.
     base_inertia : (3,), optional
-        About its centre of mass, 1.5 m behind the ring's base [kg m^2]; default: a sphere of 1 m radius.
+        Inertia about its centre of mass, 1.5 m behind the ring's base [kg m^2]; default: a sphere of 1 m radius.
     slider : {"prismatic", "cylindrical"}
         Whether the rod can turn in its tube; then the loop at the ring is a universal joint (R2-C2-R2).
 

@@ -8,8 +8,8 @@ from spacectl.model.actuators import JointTorque
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.constraints import Constraint
 from spacectl.model.joints import Free, Revolute
-from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.loops.gears import rotor
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
@@ -23,7 +23,7 @@ def differential_wrist(*, ratio: float = 6.0) -> System:
     Parameters
     ----------
     ratio : float
-        Motor turns for a turn of the wrist.
+        Motor angle divided by wrist angle.
     """
     bus = RigidBody(name="bus", mass=30.0, inertia=(3.0, 3.5, 4.0, 0.1, 0.0, -0.1))
     arm = rod("arm", 0.8, 4.0)

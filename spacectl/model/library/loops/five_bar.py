@@ -9,8 +9,8 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import PointOnPlane
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute
-from spacectl.model.library.constrained.four_bar_parts import rod
-from spacectl.model.library.loops.gears import DOWN
+from spacectl.model.library.constrained.four_bar_parts import DOWN
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about

@@ -12,8 +12,8 @@ from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.constraints import PointOnPlane
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute
-from spacectl.model.library.constrained.four_bar_parts import rod
-from spacectl.model.library.loops.gears import DOWN
+from spacectl.model.library.constrained.four_bar_parts import DOWN
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
@@ -24,7 +24,7 @@ _PIVOTS = {"left": (0.0, 0.0), "crank": (0.06, 0.42), "rocker": (0.52, 0.5), "ri
 
 
 def _bar(name: str, start: str, stop: str, mass: float) -> tuple[RigidBody, float]:
-    """Return a rod between two pivots of a window, and its direction."""
+    """Return a rod between two pivots of a four-bar, and its direction."""
     step = np.subtract(_PIVOTS[stop], _PIVOTS[start])
     return rod(name, float(np.hypot(*step)), mass), float(np.arctan2(step[1], step[0]))
 
@@ -35,11 +35,11 @@ def four_bar_chain(n: int = 2, *, flexible: bool = False, gravity: tuple[float, 
     Parameters
     ----------
     n : int
-        Number of windows.
+        Number of four-bars.
     flexible : bool
-        Whether the couplers are beams with two bending shapes in the plane of their window.
+        Whether the couplers are beams with two bending shapes in the plane of their four-bar.
     gravity : vector, shape (3,)
-        [m/s^2]
+        Gravity [m/s^2].
     """
     crank, along = _bar("crank", "left", "crank", 0.6)
     coupler, across = _bar("coupler", "crank", "rocker", 0.9)

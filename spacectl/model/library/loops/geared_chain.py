@@ -7,8 +7,8 @@ import numpy as np
 from spacectl.model.actuators import JointTorque
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute
-from spacectl.model.library.constrained.four_bar_parts import rod
 from spacectl.model.library.loops.gears import DOWN, gear, rotor
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
@@ -21,18 +21,18 @@ def geared_chain(
 ) -> System:
     """Return a chain of n links; each joint is driven by a motor on the link before, through a gear.
 
-    The rotors are bodies of their own, which spin about axes that move: their momentum couples to the links before.
+    The rotors are bodies that spin about moving axes; their momentum couples to the preceding links.
 
     Parameters
     ----------
     n : int
         Number of links, motors and gears.
     ratio : float
-        Motor rate over joint rate.
+        Motor rate divided by joint rate.
     twist : float
-        Angle between the axes of neighbouring joints [rad]; 0 for a plane arm.
+        Angle between the axes of neighbouring joints [rad]; 0 for a planar arm.
     gravity : vector, shape (3,)
-        [m/s^2]
+        Gravity [m/s^2].
     """
     parts, constraints, actuators, on = [], [], [], "world"
     for k in range(n):

@@ -11,8 +11,8 @@ from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.constraints import Artificial, Constraint
 from spacectl.model.environment import UniformGravity
 from spacectl.model.joints import Revolute
-from spacectl.model.library.constrained.four_bar_parts import rod
-from spacectl.model.library.loops.gears import DOWN
+from spacectl.model.library.constrained.four_bar_parts import DOWN
+from spacectl.model.library.rods import rod
 from spacectl.model.part import Part
 from spacectl.model.system import System
 from spacectl.spatial.rotation import rotation_about
@@ -23,7 +23,8 @@ __all__ = ["kept_chain"]
 def kept_chain(n: int = 2, *, flexible: bool = True) -> System:
     """Return n segments of two links; a motor maintains each second joint at twice the angle of the first.
 
-    Constraints that actuators keep, order N and flexible bodies together: what 003 section 9.2 leaves open.
+    It combines artificial constraints (Sadigh 1995, chapter 3) with order-N recursion and flexible bodies, which
+    section 9.2 there leaves open.
 
     Parameters
     ----------

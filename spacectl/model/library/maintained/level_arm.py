@@ -16,9 +16,9 @@ def level_arm(*, kept: str = "artificial", mass: float = 1.0, length: float = 1.
     Parameters
     ----------
     kept : {"artificial", "natural"}
-        By the elbow motor (Figure 3.1-b), or by frictionless guides (3.1-a).
+        Maintained by the elbow motor (Figure 3.1-b), or by frictionless guides (3.1-a).
     mass, length : float
-        Of each link [kg], [m].
+        Mass [kg] and length [m] of each link.
     """
     return System(
         name=f"level arm ({kept})",

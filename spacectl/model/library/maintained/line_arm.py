@@ -22,14 +22,14 @@ def line_arm(
     Parameters
     ----------
     kept : {"artificial", "natural"}
-        By the elbow motor, or by a rail.
+        Maintained by the elbow motor, or by a rail.
     mass, length : float
-        Of each link [kg], [m].
+        Mass [kg] and length [m] of each link.
     payload : float
         Point mass at the tip [kg].
     prescribed : {"tip", "angles"}
-        The condition as the height of the tip, or as ``q1 + q2 = 0`` in angles from the x axis (003 Eq 7.3). The first also
-        holds with the arm folded (q2 = q1 + pi); the second is the branch that reaches out.
+        The constraint on the height of the tip, or as ``q1 + q2 = 0`` in angles from the x axis (Sadigh 1995, Eq 7.3).
+        The folded arm (q2 = q1 + pi) also satisfies the first; the second selects the extended branch.
     """
     if prescribed not in ("tip", "angles"):
         raise ModelError(f"line_arm: prescribed is {prescribed!r}, expected 'tip' or 'angles'")

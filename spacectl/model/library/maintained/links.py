@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spacectl.core.errors import ModelError
-from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.constraints import Artificial, Natural
 from spacectl.model.joints import Revolute
+from spacectl.model.library.rods import slender_rod
 from spacectl.model.part import Part
 
 __all__ = ["kept_by", "slender_links"]
@@ -15,11 +15,7 @@ def slender_links(masses: tuple[float, ...], lengths: tuple[float, ...], joints:
     """Return the slender uniform links in the x-y plane, joints about z, each with a frame ``"tip"``."""
     parts, on = [], "world"
     for i, (mass, length, joint) in enumerate(zip(masses, lengths, joints, strict=True)):
-        inertia, reach = mass * length**2 / 12.0, (length, 0.0, 0.0)
-        frame = Frame(name="tip", at=reach)
-        body = RigidBody(
-            name=f"link{i + 1}", mass=mass, inertia=(0.0, inertia, inertia), com=(length / 2, 0.0, 0.0), frames=(frame,)
-        )
+        body = slender_rod(f"link{i + 1}", length, mass)
         parts.append(Part(body, on=on, joint=Revolute(name=joint, axis="z")))
         on = f"{body.name}.tip"
     return tuple(parts)

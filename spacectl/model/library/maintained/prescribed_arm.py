@@ -18,9 +18,9 @@ def prescribed_arm(*, by: str = "shoulder", rate: float = 0.7, amplitude: float 
     Parameters
     ----------
     by : {"shoulder", "elbow"}
-        Which motor keeps it there. The elbow can, but not where ``cos(elbow) = -2/3``.
+        The motor that maintains it. The elbow loses authority where ``cos(elbow) = -2/3``.
     rate, amplitude : float
-        [rad/s], [rad]
+        Rate [rad/s] and amplitude [rad] of the motion.
     """
     return System(
         name=f"prescribed arm (by {by})",

@@ -34,7 +34,7 @@ def free_flyer_arm(
     reach : float
         Length of the stretched arm [m].
     torque_limit : float
-        Of every joint [N m].
+        Torque limit of every joint [N m].
     """
     if not reach > 0.0:
         raise ModelError(f"free_flyer_arm: reach is {reach:g} m, expected a positive number")

@@ -1,4 +1,4 @@
-"""The arm of 003 section 8.3 that retrieves a satellite: rigid links for planning, flexible ones for flying."""
+"""The arm that retrieves a satellite (Sadigh 1995, section 8.3): rigid for planning, flexible for flight."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from spacectl.model.bodies.beam.beam import Beam
 from spacectl.model.bodies.rigid import Frame, RigidBody
 from spacectl.model.environment import CircularOrbit, Environment, FreeSpace
 from spacectl.model.joints import Fixed, Revolute
+from spacectl.model.library.rods import slender_rod
 from spacectl.model.part import Part
 from spacectl.model.sensors import Attitude, Position, Velocity
 from spacectl.model.system import System
@@ -37,29 +38,29 @@ def retrieval_arm(
     The orbiter keeps its place and attitude in the orbit frame (x radial, y along track, z orbit normal), as the source
     assumes. Joints are ``shoulder``, ``elbow``, ``wrist``, relative angles about z; torques act between neighbours. Sensors:
     ``payload`` (position of the satellite's centre of mass), ``payload_velocity``, and ``attitude``, which is zero when the
-    satellite's grip points along +x, that is where ``shoulder + elbow + wrist = pi`` (003 Eq 8.32).
+    satellite's grip points along +x, that is where ``shoulder + elbow + wrist = pi`` (Eq 8.32 there).
 
     Parameters
     ----------
     flexible : bool
         Links as beams with in-plane bending (coordinates ``upper.eta1``, ``lower.eta1``), or as slender rigid rods.
     period : float or None
-        Of the circular orbit [s]; None for free space.
+        Period of the circular orbit [s]; None for free space.
     shoulder_offset : float
         d, from the orbiter's centre of mass to the shoulder along x [m].
     link_length, link_mass : float
-        Of each link [m], [kg].
+        Length [m] and mass [kg] of each link.
     stiffness, damping : float
         EI of the links [N m^2] and their modal damping ratio.
     modes : int
         Bending modes of each link.
     payload_mass : float
-        Of the satellite [kg]. Its inertia is not printed in the source, and a satellite that keeps its attitude does not need
-        it; it is that of a uniform sphere of radius `payload_offset`.
+        Mass of the satellite [kg]. The source does not publish its inertia, which does not matter at constant attitude;
+        here it is that of a uniform sphere of radius `payload_offset`.
     payload_offset : float
         R, from the wrist to the satellite's centre of mass [m].
     torque_limits : tuple of float
-        Of shoulder, elbow and wrist [N m] (003 Eq 8.31).
+        Limits of shoulder, elbow and wrist [N m] (Eq 8.31).
     """
     if len(torque_limits) != 3:
         raise ModelError(f"retrieval_arm: {len(torque_limits)} torque limits, expected three: shoulder, elbow, wrist")
@@ -76,7 +77,7 @@ def retrieval_arm(
     links = [
         _beam(name, link_length, link_mass, stiffness, damping, modes)
         if flexible
-        else _rod(name, link_length, link_mass)
+        else slender_rod(name, link_length, link_mass)
         for name in ("upper", "lower")
     ]
     joints = ("shoulder", "elbow", "wrist")
@@ -97,17 +98,6 @@ def retrieval_arm(
             Velocity(name="payload_velocity", on="satellite.body"),
             Attitude(name="attitude", on="satellite.body"),
         ),
-    )
-
-
-def _rod(name: str, length: float, mass: float) -> RigidBody:
-    inertia = mass * length**2 / 12.0
-    return RigidBody(
-        name=name,
-        mass=mass,
-        inertia=(0.0, inertia, inertia),
-        com=(0.5 * length, 0.0, 0.0),
-        frames=(Frame(name="tip", at=(length, 0.0, 0.0)),),
     )
 
 

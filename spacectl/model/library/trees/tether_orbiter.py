@@ -1,4 +1,4 @@
-"""The orbiter with a two-link arm and a satellite on a tether (003 section 6.3), in the plane of its orbit."""
+"""The orbiter with a two-link arm and a satellite on a tether, in its orbital plane (Sadigh 1995, section 6.3)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.model.actuators import BodyTorque, JointTorque
-from spacectl.model.bodies.rigid import Frame, RigidBody
+from spacectl.model.bodies.rigid import RigidBody
 from spacectl.model.environment import CircularOrbit
 from spacectl.model.joints import Fixed, Joint, Revolute
+from spacectl.model.library.rods import slender_rod
 from spacectl.model.part import Part
 from spacectl.model.sensors import Position
 from spacectl.model.system import System
@@ -24,7 +25,7 @@ __all__ = ["TetherOrbiter"]
 
 @dataclass(frozen=True, kw_only=True)
 class TetherOrbiter:
-    """Numbers of 003 section 6.3.1 and the systems that follow from them.
+    """Parameters of an orbiter with arm and tether, and the systems that follow from them (Sadigh 1995, section 6.3.1).
 
     The spacecraft's centre of mass stays at the origin of the orbit frame; the arm begins there; the tether is straight
     and massless, the satellite a point. Angles of the tree (pitch, shoulder, elbow, swing) are relative, from the local
@@ -33,15 +34,15 @@ class TetherOrbiter:
     Parameters
     ----------
     rate : float
-        Orbital rate [rad/s], that of section 6.2 (section 6.3 prints none).
+        Orbital rate [rad/s], that of section 6.2 (section 6.3 publishes none).
     orbiter_mass : float
-        [kg]
+        Mass of the orbiter [kg].
     orbiter_inertia : tuple of float
         Principal moments [kg m^2].
     link_mass, link_length : float
-        Of each link [kg], [m].
+        Mass [kg] and length [m] of each link.
     satellite_mass : float
-        [kg]
+        Mass of the satellite [kg].
 
     Examples
     --------
@@ -108,11 +109,7 @@ class TetherOrbiter:
         return np.asarray(cls.absolute_angles(x)[..., 3] - cls.FIXED_POINT[3])
 
     def _link(self, name: str) -> RigidBody:
-        """Return a uniform slender link."""
-        across = self.link_mass * self.link_length**2 / 12.0
-        frame = Frame(name="end", at=(self.link_length, 0.0, 0.0))
-        at = (0.5 * self.link_length, 0.0, 0.0)
-        return RigidBody(name=name, mass=self.link_mass, inertia=(0.0, across, across), com=at, frames=(frame,))
+        return slender_rod(name, self.link_length, self.link_mass, "end")
 
 
 def _joint(name: str, angle: float, is_locked: bool) -> dict[str, Joint | Any]:
