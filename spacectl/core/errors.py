@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "as_number", "unknown_name", "warn"]
@@ -66,6 +66,16 @@ def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:
     hint = f"; did you mean '{close[0]}'?" if close else "."
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "none"
     return f"unknown {kind} '{name}'{hint} There are: {listed}"
+
+
+def list_names(names: Sequence[str], most: int = 6) -> str:
+    """Return names for a message, quoted, and the number of those beyond the first `most`.
+
+    >>> list_names(("elbow", "wrist", "hinge"), 2)
+    "'elbow', 'wrist' and 1 more"
+    """
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -1,7 +1,7 @@
-"""`absolute_state`: a state in joint coordinates as the same motion in absolute coordinates, body by body.
+"""`absolute_state`: convert a state from joint to absolute coordinates, body by body.
 
-Placements and their rates do the mapping, so that nothing of the joints' own formulas is used; initial states are given in
-joint coordinates and integrated in absolute ones, and both are compared.
+The conversion uses placements of bodies and their rates, and no formula of the joints. It serves to start the same motion in
+both kinds of coordinates.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["absolute_state"]
 def absolute_state(
     joint_eom: EquationsOfMotion, absolute_eom: EquationsOfMotion, x: Any, *, t: float = 0.0
 ) -> np.ndarray:
-    """The state of equations in absolute coordinates that places and moves all bodies as a state in joint coordinates.
+    """Return the state in absolute coordinates with the same placements and velocities as a state in joint coordinates.
 
     Parameters
     ----------
     joint_eom : EquationsOfMotion
-        In joint coordinates, any formulation.
+        Equations in joint coordinates, by any formulation.
     absolute_eom : EquationsOfMotion
-        Of the same system with ``coordinates="absolute"``.
+        Equations of the same system with ``coordinates="absolute"``.
     x : array, shape (joint_eom.n_x,)
         State in joint coordinates.
     t : float
@@ -66,14 +66,14 @@ def absolute_state(
     missing = [name for name in absolute_eom.states if name not in found]
     if missing:
         raise ModelError(
-            f"absolute_state: '{missing[0]}' of the second equations is no motion of a body; form them with "
+            f"absolute_state: '{missing[0]}' of the second equations is not a state of a free body; form them with "
             "coordinates='absolute'"
         )
     return absolute_eom.state(**found)
 
 
 def _free_motion(name: str, place: np.ndarray, rate: np.ndarray) -> dict[str, float]:
-    """Coordinates and speeds of a `Free` joint from a placement (rotation by rows, position) and its rate."""
+    """Return coordinates and speeds of a `Free` joint from a placement (rotation by rows, position) and its rate."""
     R, R_dot = place[:9].reshape(3, 3), rate[:9].reshape(3, 3)
     spin = R.T @ R_dot
     omega = 0.5 * np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]])

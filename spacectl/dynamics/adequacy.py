@@ -1,7 +1,8 @@
-"""Whether actuators can keep artificial constraints: the tests of 003 section 3.6, and one that no choice of speeds changes.
+"""Check whether actuators can maintain artificial constraints.
 
-`constraint_force_terms` forms the matrices of 003 for a choice of dependent speeds; `check_adequacy` follows the smallest
-singular value of ``J M^-1 B_c`` along a motion and says in words what it means.
+`constraint_force_terms` forms the matrices of Sadigh (003) section 3.6 for a choice of dependent speeds. `check_adequacy`
+evaluates the smallest singular value of ``J M^-1 B_c`` along a motion, which does not depend on such a choice, and summarises
+the result.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from scipy.linalg import qr
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.dynamics.constraints.leverage import WEAK, measure_leverage
+from spacectl.dynamics.constraints.authority import WEAK, measure_authority
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["AdequacyReport", "ConstraintForceTerms", "check_adequacy", "constraint_force_terms"]
 
-FEW = 1000  #: choices of speeds that are all looked at
-NONE = 1e-9  #: leverage that is rounding
+FEW = 1000  #: number of choices of dependent speeds up to which all are examined
+NONE = 1e-9  #: authority below which it counts as zero
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class ConstraintForceTerms:
     A_c : array, shape (n_v, N)
         ``[1; -A2^-1 A1]`` in the order of the speeds (003 Eq 3.3): columns are nonholonomic partial velocities.
     T_tilde : array, shape (N, P)
-        What each constraint force contributes to Kane's equations (003 Eq 3.14); zero for natural constraints.
+        Contribution of each constraint force to Kane's equations (003 Eq 3.14); zero for natural constraints.
     T_prime : array, shape (P, P)
-        What it contributes to the equations that the constraints take away (003 Eq 3.17).
+        Its contribution to the equations that the constraints eliminate (003 Eq 3.17).
     modified : array, shape (n_v, N)
         Modified nonholonomic partial velocities (003 Eqs 3.20, 3.25); ``modified.T @ E = 0`` (Eq 3.10).
     """
@@ -55,22 +56,22 @@ class ConstraintForceTerms:
 def constraint_force_terms(
     eom: EquationsOfMotion, t: float, x: Any, *, dependent: tuple[str, ...] | None = None, p: Any = None
 ) -> ConstraintForceTerms:
-    """Contribution, adequacy and redundancy of constraint forces by 003 section 3.6.
+    """Form the matrices of Sadigh (1995) section 3.6: contribution, adequacy and redundancy of constraint forces.
 
     A force contributes if its column of `T_tilde` is not zero (3.6.1); the forces are adequate if `T_prime` is invertible
-    (3.6.3) and one is redundant if the columns of `T_prime` depend on each other (3.6.4). The last two depend on the choice
-    of speeds: an invertible `T_prime` is sufficient, not necessary. `check_adequacy` does not have this flaw.
+    (3.6.3), and one is redundant if the columns of `T_prime` are dependent (3.6.4). The last two depend on the choice of
+    speeds: an invertible `T_prime` is sufficient, not necessary. `check_adequacy` does not have this limitation.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        With independent constraint rows.
+        Equations with independent constraints.
     t : float
         Time [s].
     x : array, shape (n_x,)
         State.
     dependent : tuple of str, optional
-        As many speeds as there are rows; default: those for which both matrices can be inverted best.
+        As many speeds as there are constraint equations; default: those for which both matrices are best conditioned.
     p : array, optional
         Run-time parameters.
 
@@ -90,7 +91,7 @@ def constraint_force_terms(
         places = [names.index(name) for name in dependent]
         if len(set(places)) != m:
             raise ModelError(
-                f"constraint_force_terms: {len(set(places))} dependent speeds for {m} rows; name one for each"
+                f"constraint_force_terms: {len(set(places))} dependent speeds for {m} constraint equations; name one for each"
             )
     others = [k for k in range(len(names)) if k not in places]
     A_1, A_2 = J[:, others], J[:, places]
@@ -113,28 +114,28 @@ def constraint_force_terms(
 
 @dataclass(frozen=True)
 class AdequacyReport:
-    """How well actuators keep their constraints along a motion.
+    """Authority of actuators over their constraints along a motion.
 
     Parameters
     ----------
     t : Array, shape (n,)
         Times [s].
     leverage : Array, shape (n,)
-        Smallest singular value of ``J M^-1 B_c`` with rows and columns made orthonormal in the metric of M^-1 (the smallest
-        cosine of the angles between conditions and inputs): 1 if the actuators push straight along the constraints, 0 if
-        some condition cannot be kept.
+        Smallest singular value of ``J M^-1 B_c`` with rows and columns orthonormalised in the metric of M^-1 (the smallest
+        cosine of the angles between constraints and inputs): 1 if the actuators act straight along the constraints, 0 if
+        some constraint cannot be maintained.
     gain : Array, shape (n,)
-        The same in units of the rows: the least acceleration of the conditions for inputs of unit size.
+        The same without normalisation: the least acceleration of the constraint residuals for inputs of unit norm.
     contributing : tuple of str
         Inputs that appear in Kane's equations of the constrained motion (003 section 3.6.1).
     redundant : tuple of str
-        Inputs that do the same as others at every time.
+        Inputs with the same effect as others at every time.
     is_adequate : bool
-        Whether the leverage stays off zero and does not change sign.
+        Whether the authority is nonzero throughout and the determinant of ``J M^-1 B_c`` does not change sign.
     worst : float
-        Time of the least leverage [s].
+        Time of the least authority [s].
     message : str
-        All this in words, with the cure.
+        Summary with a remedy.
     """
 
     t: Any
@@ -148,15 +149,15 @@ class AdequacyReport:
 
 
 def check_adequacy(eom: EquationsOfMotion, t: Any, x: Any, *, p: Any = None) -> AdequacyReport:
-    """Can the actuators keep their artificial constraints along a motion?
+    """Check whether the actuators can maintain their artificial constraints along a motion.
 
-    ``J_a M^-1 B_c`` maps constraint inputs to the accelerations of the conditions; natural constraints that act besides are
+    ``J_a M^-1 B_c`` maps constraint inputs to the accelerations of the constraint residuals; other, natural constraints are
     eliminated from M^-1 first. Its singular values do not depend on the choice of speeds.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        With artificial constraints.
+        Equations with artificial constraints.
     t : float or array, shape (n,)
         Time or times [s].
     x : array, shape (n_x,) or (n, n_x)
@@ -167,18 +168,18 @@ def check_adequacy(eom: EquationsOfMotion, t: Any, x: Any, *, p: Any = None) -> 
     Raises
     ------
     ModelError
-        If no constraint is artificial: natural constraints keep themselves.
+        If no constraint is artificial.
     """
     require_equations(eom, "check_adequacy")
     if not eom.constraint_inputs:
         raise ModelError(
-            f"check_adequacy: no constraint of '{eom.system.name}' is artificial; natural ones keep themselves"
+            f"check_adequacy: no constraint of '{eom.system.name}' is artificial; natural ones need no actuators"
         )
     times = np.atleast_1d(np.asarray(t, dtype=float))
     states = np.atleast_2d(np.asarray(x, dtype=float))
     if states.shape != (times.size, eom.n_x):
         raise ModelError(f"check_adequacy: x has shape {states.shape}, expected ({times.size}, {eom.n_x})")
-    found = [_leverage(eom, time, state, p) for time, state in zip(times, states, strict=True)]
+    found = [_authority(eom, time, state, p) for time, state in zip(times, states, strict=True)]
     leverage, gain = (np.array([item[k] for item in found]) for k in (0, 1))
     signs = np.array([item[2] for item in found])
     contributing = tuple(
@@ -194,7 +195,7 @@ def check_adequacy(eom: EquationsOfMotion, t: Any, x: Any, *, p: Any = None) -> 
 
 
 def _good_speeds(J: np.ndarray, E: np.ndarray) -> list[int]:
-    """Dependent speeds for which ``A2`` and ``T'`` are farthest from singular (of all choices, if they are few)."""
+    """Select dependent speeds for which ``A2`` and ``T'`` are farthest from singular (of all choices, if few)."""
     m, n = J.shape
     if comb(n, m) > FEW:
         return sorted(int(k) for k in qr(J, mode="r", pivoting=True)[1][:m])
@@ -213,27 +214,27 @@ def _terms(eom: EquationsOfMotion, t: float, x: Any, p: Any) -> tuple[np.ndarray
     return J, E, M
 
 
-def _leverage(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> tuple[float, float, float, Any, Any]:
-    """Leverage, gain, sign of the determinant; contribution of each input; whether each repeats others."""
+def _authority(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> tuple[float, float, float, Any, Any]:
+    """Return authority, gain, sign of the determinant; contribution of each input; whether each repeats others."""
     J, E, M = _terms(eom, t, x, p)
     artificial = _artificial_rows(eom)
     natural = [k for k in range(len(eom.constraint_rows)) if k not in artificial]
     J_a, B_c, J_n = J[artificial], E[:, artificial], J[natural]
     inverse = np.linalg.inv(M)
     if natural:
-        spread = inverse @ J_n.T
-        inverse = inverse - spread @ np.linalg.pinv(J_n @ spread, rcond=1e-12, hermitian=True) @ spread.T
+        mobility = inverse @ J_n.T
+        inverse = inverse - mobility @ np.linalg.pinv(J_n @ mobility, rcond=1e-12, hermitian=True) @ mobility.T
     reach = J_a @ inverse @ B_c
     along, push = (np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", A, inverse, A), 0.0)) for A in (J_a, B_c.T))
     unit = reach / np.where(along > 0.0, along, np.inf)[:, None] / np.where(push > 0.0, push, np.inf)
-    # what an input does to motions that keep all constraints: its part that J M^-1 does not see
-    everything = np.vstack([J_a, J_n])
-    kept = np.linalg.svd(everything / np.maximum(np.linalg.norm(everything, axis=1), 1e-300)[:, None])
-    null = kept[2][int(np.sum(kept[1] > 1e-9 * kept[1][0])) :]
+    # an input contributes by its components along motions that satisfy all constraints
+    rows = np.vstack([J_a, J_n])
+    _, singular, V = np.linalg.svd(rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None])
+    null = V[int(np.sum(singular > 1e-9 * singular[0])) :]
     contribution = np.linalg.norm(null @ B_c, axis=0) / np.maximum(np.linalg.norm(B_c, axis=0), 1e-300)
     repeats = [_repeats(unit, k) for k in range(len(artificial))]
     gain = float(np.linalg.svd(reach, compute_uv=False)[-1])
-    value = measure_leverage(M, J_a, B_c, J_n).value
+    value = measure_authority(M, J_a, B_c, J_n).value
     return value, gain, float(np.sign(np.linalg.det(unit))), contribution, repeats
 
 
@@ -260,18 +261,18 @@ def _message(
     at: int,
 ) -> str:
     inputs = ", ".join(f"'{name}'" for name in eom.constraint_inputs)
-    owners = [item.name for item in eom.system.constraints if not item.is_natural]
-    kept = ", ".join(f"'{name}'" for name in owners)
+    constraints = ", ".join(f"'{item.name}'" for item in eom.system.constraints if not item.is_natural)
     if redundant:
         pair = ", ".join(f"'{name}'" for name in redundant)
         return (
-            f"{pair} do the same to {kept}: one is redundant and some condition is left alone; choose other actuators"
+            f"{pair} have the same effect on {constraints}: one is redundant, and some constraint has no actuator; choose "
+            "other actuators"
         )
     if np.all(leverage <= NONE):
-        return f"{inputs} cannot keep {kept} at any time shown; choose other actuators"
+        return f"{inputs} cannot maintain {constraints} at any time shown; choose other actuators"
     if crossings or leverage[at] <= NONE:
         k = crossings[0] if crossings else at
         when = f"between t = {t[k]:g} s and {t[k + 1]:g} s" if crossings else f"at t = {t[at]:g} s"
-        return f"{inputs} lose their hold on {kept} {when}, where the inputs grow without bound; choose others"
-    quality = "with little leverage" if leverage[at] < WEAK else "well"
-    return f"{inputs} keep {kept} {quality}: least leverage {leverage[at]:.3g} of 1 at t = {t[at]:g} s"
+        return f"{inputs} lose their authority over {constraints} {when}, where the inputs are unbounded; choose others"
+    quality = "with little authority" if leverage[at] < WEAK else "well"
+    return f"{inputs} maintain {constraints} {quality}: least leverage {leverage[at]:.3g} of 1 at t = {t[at]:g} s"

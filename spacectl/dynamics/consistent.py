@@ -1,4 +1,4 @@
-"""`make_consistent`: the nearest state that meets the constraints, at position and at speed level."""
+"""`make_consistent`: find the nearest state that satisfies the constraints, at position and at speed level."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.dynamics.closing.open_loops import not_met
+from spacectl.dynamics.closing.open_loops import closure_error
 from spacectl.dynamics.closing.position_equations import PositionEquations
 from spacectl.dynamics.constraints.closest import largest_rows
 from spacectl.dynamics.constraints.diagnosis import require_sides
 from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.embedding.close_loops import close_member, move_speeds, own_weights
-from spacectl.dynamics.embedding.reference import EmbeddedTwin
+from spacectl.dynamics.embedding.reference import AggregateSweeps
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.arguments import as_given_state, as_names, as_time
@@ -26,18 +26,18 @@ __all__ = ["ConsistentState", "make_consistent"]
 
 @dataclass(frozen=True)
 class ConsistentState:
-    """A state that meets the constraints, and how far it is from the one that was given.
+    """A state that satisfies the constraints, and its difference from the given one.
 
     Parameters
     ----------
     x : Array, shape (n_x,)
         The state.
     moved_q, moved_v : dict
-        Changes of coordinates and speeds by name, those above rounding.
+        Changes of coordinates and speeds by name, if above rounding.
     residual : float
-        Largest constraint residual that is left, at either level.
+        Largest remaining constraint residual, at position or speed level.
     message : str
-        The same in words.
+        Summary.
     """
 
     x: Any
@@ -57,22 +57,22 @@ def make_consistent(
     p: Any = None,
     stage: Any = None,
 ) -> ConsistentState:
-    """Project a state on the constraints: least change of coordinates, then of speeds, weighted by their inertia.
+    """Project a state onto the constraints: least change of coordinates, then of speeds, weighted by their inertia.
 
     ``g(t, q) = 0`` by Newton's method, then ``J v = b``.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of a constrained system; without constraints the state comes back as it is.
+        Equations of a constrained system; without constraints the state is returned unchanged.
     x0 : array, shape (n_x,)
-        Where to start.
+        Start.
     t : float
         Time [s].
     hold : tuple of str
-        Coordinates and speeds that must not change; one name may stand by itself.
+        Coordinates and speeds that must not change; a single name may be a string.
     tolerance : float
-        On the residual, relative to the size of the coordinates (at least 1).
+        Tolerance on the residual, relative to the largest coordinate (at least 1).
     p : array, optional
         Run-time parameters.
     stage : Stage or tuple of str, optional
@@ -83,8 +83,8 @@ def make_consistent(
     ModelError
         If a constraint is not defined at the start, as ``sqrt(x^2 + y^2) - 1`` at the origin.
     SolverError
-        If no state near the start meets the constraints; the message names the loops and joints that stay open, `partial` is
-        the state that comes closest.
+        If no state near the start satisfies the constraints; the message names the loops and joints that stay open, and
+        `partial` is the closest state found.
     """
     require_equations(eom, "make_consistent")
     p = p if stage is None else stage_numbers(eom, stage, p)
@@ -97,8 +97,8 @@ def make_consistent(
         return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
     require_defined(eom, t, start, p)
     if eom.handover.aggregates is not None:
-        twin = eom.handover.aggregates(eom.parameters.of(p))
-        closed = _close_aggregates(eom, twin, start, t, hold, tolerance, p)
+        sweeps = eom.handover.aggregates(eom.parameters.of(p))
+        closed = _close_aggregates(eom, sweeps, start, t, hold, tolerance, p)
         left = float(np.max(np.abs(eom.residual(t, closed[: eom.n_q], closed[eom.n_q :], p)), initial=0.0))
         return _report(eom, start, closed, left)
     x, n_q = start.copy(), eom.n_q
@@ -113,7 +113,7 @@ def make_consistent(
         )
         x[:n_q] = solved.q
         if not solved.is_solved:
-            raise not_met(eom, t, [start, x], free_q > 0.0, 1e3 * limit, p)
+            raise closure_error(eom, t, [start, x], free_q > 0.0, 1e3 * limit, p)
         require_sides(eom, t, x, p)
         left = float(np.max(np.abs(solved.g), initial=0.0))
     identity = np.eye(eom.n_v)
@@ -130,7 +130,7 @@ def make_consistent(
         worst = ", ".join(largest_rows(eom.constraint_rows, moved.g))
         raise SolverError(
             f"system '{eom.system.name}': no speeds satisfy its constraints; the residual is {open_rate:.3g}, largest in "
-            f"{worst}; hold less, or check that the constraints do not contradict each other",
+            f"{worst}; hold fewer states, or check that the constraints do not contradict each other",
             partial=x,
         )
     return _report(eom, start, x, max(left, open_rate))
@@ -138,23 +138,23 @@ def make_consistent(
 
 def _close_aggregates(
     eom: EquationsOfMotion,
-    twin: EmbeddedTwin,
+    sweeps: AggregateSweeps,
     start: np.ndarray,
     t: float,
     hold: tuple[str, ...],
     tolerance: float,
     p: Any,
 ) -> np.ndarray:
-    """The same for embedded equations, loop by loop."""
+    """Project the state of embedded equations, loop by loop."""
     x, n_q = start.copy(), eom.n_q
-    weight, held = own_weights(twin, t, x[:n_q]), _coordinate_weights(eom, hold)
-    held_v = np.array([name not in hold for name in eom.speeds], dtype=float)
+    weight, free_q = own_weights(sweeps, t, x[:n_q]), _coordinate_weights(eom, hold)
+    free_v = np.array([name not in hold for name in eom.speeds], dtype=float)
     size = max(1.0, float(np.max(np.abs(x[:n_q]), initial=0.0)))
-    loops = [member for member in twin.members if member.rows.size]
+    loops = [member for member in sweeps.members if member.rows.size]
     for member in loops:
-        names, own = tuple(eom.coordinates[k] for k in member.q), weight[member.v] * held[member.v]
+        names, own = tuple(eom.coordinates[k] for k in member.q), weight[member.v] * free_q[member.v]
         try:
-            x[member.q] = close_member(twin, member, t, x[member.q], own, names, tolerance * size)
+            x[member.q] = close_member(sweeps, member, t, x[member.q], own, names, tolerance * size)
         except SolverError as error:
             x[member.q] = error.partial
             raise SolverError(str(error), partial=eom.state(x)) from error
@@ -162,13 +162,13 @@ def _close_aggregates(
     if eom.position_rows:
         require_sides(eom, t, x, p)
     for member in loops:
-        own = weight[member.v] * held_v[member.v]
-        x[n_q + member.v] = move_speeds(twin, member, t, x[member.q], x[n_q + member.v], own)
+        own = weight[member.v] * free_v[member.v]
+        x[n_q + member.v] = move_speeds(sweeps, member, t, x[member.q], x[n_q + member.v], own)
     return x
 
 
 def _coordinate_weights(eom: EquationsOfMotion, hold: tuple[str, ...]) -> np.ndarray:
-    """Zero for speeds whose own coordinate is held, one for others; holding one entry of a quaternion holds it all."""
+    """Return zero for speeds whose coordinate is held, else one; holding one entry of a quaternion holds all of it."""
     quaternions = [eom.states[k].removesuffix("qw") for k in eom.quaternions]
     turning = {f"{root}w{axis}" for root in quaternions if any(f"{root}q{e}" in hold for e in "wxyz") for axis in "xyz"}
     return np.array([0.0 if name in turning or name.removesuffix("_dot") in hold else 1.0 for name in eom.speeds])

@@ -1,4 +1,4 @@
-"""The system that run-time parameters describe: what reads bodies, not numbers, has to read those that the run had."""
+"""The system that run-time parameters describe, for code that reads fields of bodies rather than parameters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["described_system"]
 
 
 def described_system(eom: EquationsOfMotion, p: Any = None) -> System:
-    """The system of `eom` with the flexible bodies that the numbers p belong to.
+    """Return the system of `eom` with the flexible bodies to which the parameters p belong.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The equations.
     p : array, shape (n_p,), optional
-        Run-time parameters, made by named fields (``{"boom.length": 5.0}``) in this process. Numbers from elsewhere do not
-        say which fields they came from; the system then stays as it is.
+        Run-time parameters, made from named fields (``{"boom.length": 5.0}``) in this process. For other values the fields
+        are not known, and the system is returned unchanged.
     """
     names = eom.parameters.physical
     if names is None or p is None:

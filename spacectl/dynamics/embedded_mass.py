@@ -20,8 +20,9 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.dynamics.closing.weak_loops import singular_loop
-from spacectl.dynamics.embedding.reference import EmbeddedTwin, full_inertia, pack
-from spacectl.dynamics.embedding.solve import Partition, partition, scale_of
+from spacectl.dynamics.constraints.solvers import speed_scales
+from spacectl.dynamics.embedding.reference import AggregateSweeps, full_inertia, pack
+from spacectl.dynamics.embedding.solve import Partition, partition
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
@@ -30,7 +31,7 @@ __all__ = ["EmbeddedMass", "factor_mass"]
 
 @dataclass(frozen=True)
 class _Block:
-    """One aggregate: own inertias, those with what it carries, how its ports follow, and its factor."""
+    """One aggregate: own inertias, inertias with outboard bodies, motion of its ports, and its factor."""
 
     base: int
     port: int
@@ -46,13 +47,13 @@ class _Block:
     turn: np.ndarray
 
     def port_of(self, whole: np.ndarray) -> np.ndarray:
-        """Its share of an array of ports."""
+        """Return its entries of an array of ports."""
         return whole[6 * self.port : 6 * self.port + 6]
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedMass:
-    """``M_y = N' M N`` in independent speeds, as operators; made by `factor_mass`.
+    """``M_y = N' M N`` in independent speeds, as operators; returned by `factor_mass`.
 
     Parameters
     ----------
@@ -69,19 +70,19 @@ class EmbeddedMass:
     blocks: tuple[_Block, ...]
 
     def expand(self, y: Any) -> np.ndarray:
-        """All speeds ``v = N y`` (n_v,) that the loops allow for given independent ones."""
+        """Return all speeds ``v = N y`` (n_v,) from independent ones."""
         y, v = self._checked(y, len(self.independent)), np.zeros(self.n_v)
         for block in self.blocks:
             v[block.v] = block.split.N @ y[block.place]
         return v
 
     def reduce(self, f: Any) -> np.ndarray:
-        """Forces ``N' f`` on the independent speeds for given ones on all speeds."""
+        """Return the forces ``N' f`` on the independent speeds from forces on all speeds."""
         f = self._checked(f, self.n_v)
         return np.concatenate([np.zeros(0), *(block.split.N.T @ f[block.v] for block in self.blocks)])
 
     def apply(self, y: Any) -> np.ndarray:
-        """``M_y y``: outward for accelerations, inward for forces."""
+        """Return ``M_y y``, by an outward sweep for accelerations and an inward sweep for forces."""
         y = self._checked(y, len(self.independent))
         moving: list[tuple[np.ndarray, np.ndarray]] = []
         accelerations: list[np.ndarray] = []
@@ -99,11 +100,11 @@ class EmbeddedMass:
         return found
 
     def residual(self, f: Any) -> np.ndarray:
-        """``L^-1 f``: what each aggregate feels of the forces once all further out have given way; inward."""
+        """Return ``L^-1 f``: the forces on each aggregate after outboard aggregates are eliminated; an inward sweep."""
         return self._inward(self._checked(f, len(self.independent)))
 
     def solve(self, f: Any) -> np.ndarray:
-        """``M_y^-1 f = L'^-1 D^-1 L^-1 f``: inward, then outward."""
+        """Return ``M_y^-1 f = L'^-1 D^-1 L^-1 f``, by an inward and an outward sweep."""
         rest = self._inward(self._checked(f, len(self.independent)))
         found = np.zeros(len(rest))
         accelerations: list[np.ndarray] = []
@@ -142,7 +143,7 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     Parameters
     ----------
     eom : EquationsOfMotion
-        By ``formulation="embedded"``, with natural constraints or none.
+        Equations by ``formulation="embedded"``, with natural constraints or none.
     t : float
         Time [s].
     q : array, shape (n_q,)
@@ -153,12 +154,12 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     Returns
     -------
     EmbeddedMass
-        `apply`, `solve`, `residual`, `log_determinant`; `expand` and `reduce` go between independent and all speeds.
+        With `apply`, `solve`, `residual`, `log_determinant`; `expand` and `reduce` convert between independent and all speeds.
 
     Raises
     ------
     ModelError
-        For other formulations, where actuators keep a constraint (there is no symmetric mass matrix then), and for
+        For other formulations, for constraints maintained by actuators (the mass matrix is then not symmetric), and for
         coordinates that are not finite.
     ShapeError
         If q has another shape.
@@ -166,7 +167,7 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     Warns
     -----
     UserWarning
-        In a singular position of a loop, where there are more independent speeds than beside it.
+        In a singular position of a loop, where there are more independent speeds than near it.
 
     Examples
     --------
@@ -179,23 +180,23 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
     require_equations(eom, "factor_mass")
     if eom.handover.aggregates is None:
         raise ModelError(f"factor_mass: equations by {eom.formulation}; form them with formulation='embedded'")
-    twin = eom.handover.aggregates(eom.parameters.of(p))
+    sweeps = eom.handover.aggregates(eom.parameters.of(p))
     if eom.constraint_inputs:
         raise ModelError(
-            f"factor_mass: system '{eom.system.name}' has constraints that actuators keep ({eom.constraint_inputs[0]}), so "
+            f"factor_mass: system '{eom.system.name}' has constraints maintained by actuators ({eom.constraint_inputs[0]}), so "
             "that its reduced mass matrix is not symmetric; use natural constraints"
         )
-    place, still = _checked_place(eom, q), np.zeros(twin.n_v)
-    loop = singular_loop(eom, float(t), np.concatenate([place, still]), twin.model.p)
+    place, still = _checked_place(eom, q), np.zeros(sweeps.n_v)
+    loop = singular_loop(eom, float(t), np.concatenate([place, still]), sweeps.model.p)
     if loop is not None:
         warn(
             f"factor_mass: {loop} of system '{eom.system.name}' is in a singular position ({loop.measure}); the independent "
-            "speeds are those of this instant only, more than beside it. Take a state beside it"
+            "speeds are valid at this instant only, and more than at nearby states. Use a nearby state"
         )
-    states = twin.outward(float(t), place, still, np.zeros(twin.n_u))
+    states = sweeps.outward(float(t), place, still, np.zeros(sweeps.n_u))
     blocks: list[Any] = [None] * len(states)
     for k in reversed(range(len(states))):
-        blocks[k] = _block(twin, k, states)
+        blocks[k] = _block(sweeps, k, states)
     found, start = [], 0
     names: list[str] = []
     for block in blocks:
@@ -203,7 +204,7 @@ def factor_mass(eom: EquationsOfMotion, t: float, q: Any, *, p: Any = None) -> E
         found.append(_Block(**{**block.__dict__, "place": slice(start, start + size)}))
         names += [eom.speeds[block.v[i]] for i in block.split.independent]
         start += size
-    return EmbeddedMass(tuple(names), twin.n_v, tuple(found))
+    return EmbeddedMass(tuple(names), sweeps.n_v, tuple(found))
 
 
 def _checked_place(eom: EquationsOfMotion, q: Any) -> np.ndarray:
@@ -213,23 +214,25 @@ def _checked_place(eom: EquationsOfMotion, q: Any) -> np.ndarray:
         raise ShapeError(f"factor_mass: q has shape {place.shape}, expected ({eom.n_q},){cure}")
     if not np.all(np.isfinite(place)):
         bad = eom.states[int(np.flatnonzero(~np.isfinite(place))[0])]
-        raise ModelError(f"factor_mass: the coordinate '{bad}' is not finite; give numbers that close the loops")
+        raise ModelError(
+            f"factor_mass: the coordinate '{bad}' is not finite; give finite coordinates that close the loops"
+        )
     return place
 
 
-def _block(twin: EmbeddedTwin, k: int, states: list[Any]) -> _Block:
-    """One aggregate's operators; what its base feels is added to the base's port."""
-    member, state = twin.members[k], states[k]
-    inward = twin.model.evaluator(member.kind, "inward")
+def _block(sweeps: AggregateSweeps, k: int, states: list[Any]) -> _Block:
+    """Return one aggregate's operators; its inertia at the base is added to the port of the base."""
+    member, state = sweeps.members[k], states[k]
+    inward = sweeps.model.evaluator(member.kind, "inward")
     M0, Z0, _, _, I0, _ = inward(*state.given, np.zeros(state.ports.size))
     M, Z, _, _, inertia, _ = inward(*state.given, state.ports)
-    split = partition(state.J, np.zeros(len(state.J)), scale_of(M))
+    split = partition(state.J, np.zeros(len(state.J)), speed_scales(M))
     D = split.N.T @ M @ split.N
     if member.base != ROOT:
         ZN = Z @ split.N
-        felt = full_inertia(inertia, True) - (ZN @ np.linalg.solve(D, ZN.T) if D.size else 0.0)
-        share = np.concatenate([pack(felt), np.zeros(6)])
+        at_base = full_inertia(inertia, True) - (ZN @ np.linalg.solve(D, ZN.T) if D.size else 0.0)
+        share = np.concatenate([pack(at_base), np.zeros(6)])
         states[member.base].ports[27 * member.port : 27 * member.port + 27] += share
-    follow = twin.model.evaluator(member.kind, "port_map")(state.given[0], state.given[1], member.record)[0]
+    follow = sweeps.model.evaluator(member.kind, "port_map")(state.given[0], state.given[1], member.record)[0]
     own = (member.base, member.port, slice(0), member.v, split, M0, Z0, full_inertia(I0, True), D, Z)
     return _Block(*own, follow[:, :6], follow[:, 6:])

@@ -1,4 +1,4 @@
-"""`form_equations`: pick a formulation from the table and form the equations of motion."""
+"""`form_equations`: select a formulation and form the equations of motion."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
 from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.formulations.articulated import form_articulated
-from spacectl.dynamics.formulations.artificial import form_artificial
+from spacectl.dynamics.formulations.constrained import form_artificial, form_multipliers, form_udwadia_phohomsiri
 from spacectl.dynamics.formulations.embedded import form_embedded, has_local_loops
 from spacectl.dynamics.formulations.kane import form_kane
-from spacectl.dynamics.formulations.multipliers import form_multipliers
 from spacectl.dynamics.formulations.partitioned import form_partitioned
-from spacectl.dynamics.formulations.udwadia_phohomsiri import form_udwadia_phohomsiri
 from spacectl.dynamics.recursion.tree_data import knows_kinds
 from spacectl.dynamics.recursion.tree_reference import TreeReference
 from spacectl.dynamics.truncation.orders import is_truncated
@@ -57,32 +55,32 @@ def form_equations(
     independent: tuple[str, ...] | str = (),
     switchable: bool = False,
 ) -> EquationsOfMotion:
-    """Equations of motion of a system.
+    """Form the equations of motion of a system.
 
     Parameters
     ----------
     system : System
         The description.
     formulation : str
-        A key of `FORMULATIONS`, or ``"auto"``, which picks one and says why in ``eom.stats["reason"]``.
+        A key of `FORMULATIONS`, or ``"auto"``, which selects one and gives the reason in ``eom.stats["reason"]``.
     vary : tuple of str
-        Names of numbers whose exact zeros (or ones) shall be run-time parameters too.
+        Names of parameters whose exact zeros (or ones) become run-time parameters too.
     active : tuple of str, optional
-        Names of the constraints that act; default: all of the system's.
+        Names of the active constraints; default: all constraints of the system.
     stabilization : Baumgarte, optional
-        Lets constraint errors decay within the equations. `simulate` projects the state on the constraints in any case.
+        Makes constraint errors decay within the equations. `simulate` projects the state onto the constraints in any case.
     coordinates : {"joint", "absolute"}
         ``"absolute"`` (with ``formulation="multipliers"`` or ``"udwadia_phohomsiri"``): every body moves freely and every
-        joint is a constraint (000).
+        joint is a constraint (Aslanov, Kruglov, Yuditsev).
     speeds : mapping of str to (name, function) or (name, function, unit), optional
-        Speeds of your choice (003 Eq 2.1), linear in the joint and modal speeds, for those that they replace:
-        ``{"b_dot": ("spin", lambda s: s["a_dot"] + s["b_dot"], "rad/s")}``; others stay. By `kane`, without constraints.
+        User-defined speeds (Sadigh 1995, Eq 2.1), linear in the joint and modal speeds, by the name of the speed that each
+        replaces: ``{"b_dot": ("spin", lambda s: s["a_dot"] + s["b_dot"], "rad/s")}``. By `kane`, without constraints.
     independent : tuple of str
-        Coordinates or speeds that shall be independent, with ``formulation="partitioned"``; the others are chosen. One name
-        may stand by itself.
+        Coordinates or speeds to be independent, with ``formulation="partitioned"``; the others are selected automatically. A
+        single name may be a string.
     switchable : bool
-        Whether each constraint gets a run-time number ``name.active``, 1 or 0, by which it is switched on and off: one set
-        of equations and of native code for all stages of a motion (`simulate_stages`).
+        Whether each constraint gets a run-time parameter ``name.active``, 1 or 0, that switches it on and off: one set of
+        equations and of native code for all stages of a motion (`simulate_stages`).
 
     Returns
     -------
@@ -91,7 +89,7 @@ def form_equations(
     Raises
     ------
     ModelError
-        For an unknown formulation or number, and if no body has inertia along some direction of the speeds.
+        For an unknown formulation or parameter, and if no body has inertia along some direction of the speeds.
 
     Examples
     --------
@@ -123,7 +121,7 @@ def form_equations(
             raise ModelError(f"form_equations: {chosen} works in joint coordinates; use formulation='multipliers'")
         system = as_absolute(system)
     if options.speeds and (chosen != "kane" or acting):
-        raise ModelError(f"form_equations: chosen speeds are served by 'kane' without constraints, not by '{chosen}'")
+        raise ModelError(f"form_equations: user-defined speeds need 'kane' without constraints, not '{chosen}'")
     if options.independent and chosen != "partitioned":
         raise ModelError(
             f"form_equations: independent speeds are chosen with formulation='partitioned', not '{chosen}'"
@@ -135,24 +133,24 @@ def form_equations(
 
 
 def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options) -> tuple[str, str]:
-    """The formulation that suits a system, and why."""
+    """Return the formulation that suits a system, and the reason."""
     if options.coordinates == "absolute":
         return "multipliers", "absolute coordinates: one body each, joints as constraints"
     if acting and not options.switchable and has_local_loops(system, acting):
-        return "embedded", "many local loops: each an aggregate joint within the recursion, order N"
+        return "embedded", "many local loops: each is an aggregate joint within the recursion, order N"
     if any(not constraint.is_natural for constraint in acting):
-        return "artificial", "a constraint is kept by actuators"
+        return "artificial", "a constraint is maintained by actuators"
     if acting:
-        return "kane", "natural constraints: independent speeds, chosen anew at every state"
+        return "kane", "constrained system: reduced to independent speeds, re-selected at every state"
     if is_truncated(system):
-        return "kane", "a body asks for a truncated order: M is not symmetric"
+        return "kane", "a body uses a truncated order: M is not symmetric"
     if options.speeds:
-        return "kane", "speeds of the user's choice"
-    return "articulated", "a tree without constraints: order N, nothing to factorise"
+        return "kane", "user-defined speeds"
+    return "articulated", "a tree without constraints: order N, no matrix to factorise"
 
 
 def _form(system: System, formulation: str, options: Options, written: System) -> EquationsOfMotion:
-    """The equations of a system, with the fields of the description behind it as names of run-time parameters."""
+    """Form the equations of a system; fields of its description become names of run-time parameters."""
     rebuild: tuple[Any, ...] = (_form_again, (system, formulation, options, written))
     eom = FORMULATIONS[formulation](system, options=options, rebuild=rebuild)
     expand = _as_absolute if options.coordinates == "absolute" else expand_segments
@@ -165,7 +163,7 @@ def _as_absolute(system: System) -> System:
 
 
 def _form_again(system: System, formulation: str, options: Options, written: System) -> EquationsOfMotion:
-    """How a worker process forms the same equations from the pickled description."""
+    """Form the same equations from the pickled description, in a worker process."""
     eom = _form(system, formulation, options, written)
     return replace(eom, stats={**eom.stats, "reason": "formed again"})
 
@@ -177,13 +175,13 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
     bodies = [part.body for part in eom.system.tree]
     is_special = any(body.is_flexible or body.line for body in bodies)
     is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
-    twin = None if is_special or not knows_kinds(eom.system) else TreeReference(eom.system, eom.parameters, eom.p)
+    sweeps = None if is_special or not knows_kinds(eom.system) else TreeReference(eom.system, eom.parameters, eom.p)
     found: list[tuple[int, np.ndarray]] = []
-    # singular at rest only (collinear axes of a wrist, say) is no fault: look at other positions too
+    # singular at rest only (for example collinear axes of a wrist) is no fault: check other positions too
     for shift in (0.0, 0.37, 1.13):
         moved = np.asarray(eom.x_rest) + shift * np.cos(np.arange(eom.n_x))
         q = eom.state(np.concatenate([moved[: eom.n_q], np.zeros(eom.n_v)]))[: eom.n_q]
-        pivot = _weakest_pivot(eom.mass_matrix(0.0, q)) if twin is None else twin.weakest_pivot(q)
+        pivot = _weakest_pivot(eom.mass_matrix(0.0, q)) if sweeps is None else sweeps.weakest_pivot(q)
         if pivot > _SINGULAR:
             return
         found.append((find_rank(eom.mass_matrix(0.0, q), np.zeros((0, eom.n_v))).rank, q))
@@ -192,7 +190,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
 
 
 def _weakest_pivot(M: np.ndarray) -> float:
-    """The smallest pivot of M, eliminated last to first, relative to its diagonal entry."""
+    """Return the smallest pivot of M, eliminated last to first, relative to its diagonal entry."""
     rest, ratios = M.copy(), np.zeros(len(M))
     for k in reversed(range(len(M))):
         ratios[k] = rest[k, k] / M[k, k] if M[k, k] > 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""Kinks of a system's right-hand side: where its elements say that their efforts or forces jump or bend."""
+"""Kinks of a system's right-hand side: states at which efforts or forces of its elements, or their derivatives, jump."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["find_kinks"]
 
 @lru_cache(maxsize=64)
 def find_kinks(eom: EquationsOfMotion) -> tuple[ca.Function, tuple[str, ...]] | None:
-    """``(t, x, p) -> g``, whose entries pass through zero at the kinks of the elements, and the element of each entry.
+    """Return ``(t, x, p) -> g``, whose entries cross zero at the kinks of the elements, and the element of each entry.
 
     None if no element has any.
 

@@ -1,8 +1,8 @@
-"""The scheme for loops that 004 begins with: solve the open tree in order N, find the loop forces, correct the tree.
+"""Solve the open tree in order N, find the loop forces, correct the tree: the scheme from which 004 starts.
 
-(a) accelerations of the tree without its closures, by the articulated recursion; (b) forces that keep the closures,
-``J M^-1 E lam = gamma - J v_dot_tree``, with M^-1 applied by recursion; (c) ``v_dot = v_dot_tree + M^-1 E lam``. It shares
-nothing with the aggregates and checks them; its cost grows with the cube of the number of loops.
+(a) accelerations of the tree without its closures, by the articulated recursion; (b) forces that maintain the closures,
+``J M^-1 E lam = gamma - J v_dot_tree``, with M^-1 applied by recursion; (c) ``v_dot = v_dot_tree + M^-1 E lam``. It is
+independent of the aggregates, and serves to verify them; its cost grows with the cube of the number of loops.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ __all__ = ["TreeCorrection", "correct_tree"]
 
 @dataclass(frozen=True)
 class TreeCorrection:
-    """The three steps.
+    """Results of the three steps.
 
     Parameters
     ----------
     tree : Array, shape (n_v,)
         Accelerations of the open tree.
     lam : Array, shape (m,)
-        Multipliers of the constraint rows, of least work where they are not unique (`dynamics.constraints.sharing`).
+        Multipliers of the constraint equations, of least work where they are not unique (`dynamics.constraints.sharing`).
     correction : Array, shape (n_v,)
-        What the loop forces add.
+        Contribution of the loop forces.
     v_dot : Array, shape (n_v,)
         The sum.
     """
@@ -52,16 +52,16 @@ class TreeCorrection:
 
 
 def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: Any = None) -> TreeCorrection:
-    """Accelerations of a constrained system from those of its open tree.
+    """Find the accelerations of a constrained system from those of its open tree.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of a constrained system, by any formulation in joint coordinates.
+        Equations of a constrained system, by any formulation in joint coordinates.
     t : float
         Time [s].
     x : array, shape (n_x,)
-        State that meets the constraints.
+        State that satisfies the constraints.
     u : array, shape (n_u,), optional
         Inputs; default zero.
     p : array, optional
@@ -103,17 +103,17 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
 def _open_tree(
     eom: EquationsOfMotion, t: float, q: Any, v: Any, u: np.ndarray, p: np.ndarray, solve: Any
 ) -> np.ndarray:
-    """Accelerations of the tree; motors in joints that close loops push on it from outside."""
+    """Return the accelerations of the tree; motors in joints that close loops act on it as external forces."""
     closing = [
         item.input_name
         for item in eom.system.actuators
         if any(loop_motor(eom.system, effort) is not None for effort in item.efforts())
     ]
-    kept = tuple(a for a in eom.system.actuators if a.input_name not in closing)
-    tree = replace(eom.system, actuators=kept, constraints=())
+    others = tuple(a for a in eom.system.actuators if a.input_name not in closing)
+    tree = replace(eom.system, actuators=others, constraints=())
     opened = form_articulated(tree, options=Options(vary=eom.handover.vary), rebuild=())
     own = opened.parameters.taken_from(eom.parameters, p)
-    command = [u[eom.inputs.index(a.input_name)] if a.input_name in eom.inputs else 0.0 for a in kept]
+    command = [u[eom.inputs.index(a.input_name)] if a.input_name in eom.inputs else 0.0 for a in others]
     found = opened.v_dot(t, q, v, command, own)
     pushes = [name for name in closing if name in eom.inputs]
     if pushes:
@@ -123,12 +123,12 @@ def _open_tree(
 
 
 class _TreeInverse:
-    """``M^-1 f`` of the open tree by the articulated recursion at rest, in numbers."""
+    """``M^-1 f`` of the open tree by the articulated recursion at rest, numerically."""
 
     def __init__(self, eom: EquationsOfMotion, t: float, q: np.ndarray, p: np.ndarray):
         tree = Tree.of(eom.system)
         links = form_links(tree, numeric_numbers(eom.parameters, p), np.zeros(1)).items
-        self.links = [_held(link, float(np.ravel(t)[0])) for link in links]
+        self.links = [_locked(link, float(np.ravel(t)[0])) for link in links]
         motions = move_all(self.links, t, q, np.zeros(eom.n_v), np.zeros(6))
         self.motions = [replace(item, bias=0.0 * item.bias, carrier_bias=_none(item.carrier_bias)) for item in motions]
 
@@ -140,8 +140,8 @@ class _TreeInverse:
         return np.array(rates, dtype=float)
 
 
-def _held(link: Link, t: float) -> Link:
-    """A link whose motion is prescribed, fixed where it is: at rest it neither gives way nor pushes."""
+def _locked(link: Link, t: float) -> Link:
+    """Return a link with its prescribed motion, if any, locked at time t."""
     joint = link.node.part.joint
     if joint.motion is None or link.kind != "prescribed":
         return link

@@ -74,7 +74,7 @@ def test_all_constraints_hold_and_ranks_are_those_of_the_paper(quick: dict) -> N
 def test_the_multiplier_form_is_refused_and_says_why(flight: StudyResult) -> None:
     assert flight.metrics["kkt_refused"] is True
     note = flight.notes[-1]
-    assert "8 constraint rows, 6 independent" in note and "multipliers are not unique" in note
+    assert "8 constraint equations, 6 independent" in note and "multipliers are not unique" in note
 
 
 def test_ports_that_would_meet_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,8 +24,8 @@ from spacectl.controllers.model_based.tracking_report import TrackingReport, exa
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
+from spacectl.dynamics.constraints.authority import Authority
 from spacectl.dynamics.constraints.diagnosis import ConstraintReport, diagnose_constraints
-from spacectl.dynamics.constraints.leverage import Leverage
 from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import linearize
@@ -193,7 +193,7 @@ class ArtificialConstraintTracking(ControlLaw):
         return linearize(self.constrained, x, u, t=t, check=False)
 
 
-def _constraint_inputs(eom: EquationsOfMotion, design: Leverage | None) -> ca.Function:
+def _constraint_inputs(eom: EquationsOfMotion, design: Authority | None) -> ca.Function:
     """(t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
 
     The decay of errors stands in the right-hand side of artificial rows. Natural constraints stand in the same small system;

@@ -1,6 +1,6 @@
 """Authority of laws that invert a matrix of the model: refused at design, guarded in flight, by one measure.
 
-The measure is the leverage of `measure_leverage`. `require_authority` asks for it in and near the reference position
+The measure is the leverage of `measure_authority`. `require_authority` asks for it in and near the reference position
 before a law is made; `guard_command` and `remember_side` make the law's command undefined where it is lost, so that a run
 stops there with the sentence of `lost_authority`.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from spacectl.controllers.model_based.model_inverse import postures
 from spacectl.core.errors import ModelError, SolverError, warn
-from spacectl.dynamics.constraints.leverage import LOST, WEAK, Leverage, measure_leverage
+from spacectl.dynamics.constraints.authority import LOST, WEAK, Authority, measure_authority
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["SIDE", "Terms", "guard_command", "lost_authority", "remember_side", "require_authority"]
@@ -24,13 +24,13 @@ SIDE = (
     "authority.side",
 )  #: memory of a sampled law: on which side of a singularity it was, -1 or 1 (0 before the first sample)
 
-#: (M, B_tau, J, E) at a state -> (C, E, J, J_E) as `measure_leverage` takes them
+#: (M, B_tau, J, E) at a state -> (C, E, J, J_E) as `measure_authority` takes them
 Terms = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, ...]]
 
 
 def require_authority(
     eom: EquationsOfMotion, terms: Terms, *, outputs: Sequence[str], inputs: Sequence[str], what: str, cure: str, p: Any
-) -> Leverage | None:
+) -> Authority | None:
     """Raise, naming outputs and inputs, if the inputs cannot give the outputs accelerations of their own.
 
     A law is refused if its leverage is below `LOST` both in the reference position and near it (one of them may be singular by
@@ -51,7 +51,7 @@ def require_authority(
 
     Returns
     -------
-    Leverage or None
+    Authority or None
         With the independence and the sizes against which those in flight are judged; None if no consistent state was found.
     """
     try:
@@ -73,13 +73,13 @@ def require_authority(
     return design
 
 
-def _leverage(eom: EquationsOfMotion, x: np.ndarray, terms: Terms, p: Any) -> Leverage:
+def _leverage(eom: EquationsOfMotion, x: np.ndarray, terms: Terms, p: Any) -> Authority:
     q, v = x[: eom.n_q], x[eom.n_q :]
     M, B_tau = eom.mass_matrix(0.0, q, p), eom.input_map(0.0, q, p)
     J, E = np.zeros((0, eom.n_v)), np.zeros((eom.n_v, 0))
     if eom.constraint_rows:
         _, _, _, J, _, E = eom.call("terms", 0.0, q, v, np.zeros(eom.n_u), p=p)
-    return measure_leverage(M, *terms(M, B_tau, J, E))
+    return measure_authority(M, *terms(M, B_tau, J, E))
 
 
 def guard_command(u: Any, squares: Sequence[Any]) -> Any:

@@ -33,7 +33,7 @@ from spacectl.controllers.model_based.motion_reference import read_motion
 from spacectl.core.control_law import LAW_INPUTS, LAW_OUTPUTS, ControlLaw
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
-from spacectl.dynamics.constraints.leverage import Leverage
+from spacectl.dynamics.constraints.authority import Authority
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.models.tangent import subtract_states
 
@@ -263,7 +263,7 @@ def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.
 
 
 def _exact(
-    eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Leverage | None
+    eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Authority | None
 ) -> Command:
     """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
     places = [eom.labels.v.index(name) for name in chosen]
@@ -287,7 +287,7 @@ def _exact(
     return command
 
 
-def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Leverage | None) -> Command:
+def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Authority | None) -> Command:
     """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:

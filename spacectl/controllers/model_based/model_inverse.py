@@ -14,8 +14,8 @@ import numpy as np
 
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.consistent import make_consistent
-from spacectl.dynamics.constraints.leverage import Leverage
-from spacectl.dynamics.constraints.solvers import NOTHING, RANK
+from spacectl.dynamics.constraints.authority import Authority
+from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK
 from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
@@ -36,7 +36,7 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
     """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
 
     C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
-    which y does not stand. The leverage is that of `measure_leverage` as the root of the harmonic mean of the squared
+    which y does not stand. The leverage is that of `measure_authority` as the root of the harmonic mean of the squared
     cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it is 1 everywhere (inputs
     that push the outputs directly). The side changes its sign where inputs pass through a position without authority.
     """
@@ -75,7 +75,7 @@ def singular_side(*factors: Any) -> Any:
     return product if ca.symvar(product) else ca.SX(0, 1)
 
 
-def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Leverage | None) -> list[Any]:
+def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Authority | None) -> list[Any]:
     """Squared independence of the first `own` rows of C and columns of E over that at design, if it changes with `symbols`."""
     if design is None:
         return []
@@ -90,7 +90,7 @@ def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Leverage
 def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
     """Squared distance of the first `own` rows from zero, from combinations of each other, and of the rest.
 
-    It is that of `Leverage`, with rows in units of their `sizes` at design, and a mean in place of the smallest as in
+    It is that of `Authority`, with rows in units of their `sizes` at design, and a mean in place of the smallest as in
     `meet_rows`. A block of the inverse of a Gram matrix is that of what the rest leaves.
     """
     scaled = rows @ ca.diag(1.0 / ca.sqrt(ca.diag(M)))
@@ -143,7 +143,7 @@ def _independent(eom: EquationsOfMotion, x: np.ndarray) -> list[int]:
     J = eom.call("constraints", 0.0, q, v)[2] / np.sqrt(np.diag(eom.mass_matrix(0.0, q)))
     size = np.linalg.norm(J, axis=1)
     base, kept = np.zeros((0, eom.n_v)), []
-    for k in np.flatnonzero(size > NOTHING * np.max(size, initial=0.0)):
+    for k in np.flatnonzero(size > NEGLIGIBLE * np.max(size, initial=0.0)):
         rest = J[k] / size[k]
         for _ in range(2):  # once more for the rounding of the first
             rest = rest - base.T @ (base @ rest)

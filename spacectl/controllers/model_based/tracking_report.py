@@ -16,7 +16,7 @@ from spacectl.controllers.analysis.pole_growth import find_drift
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ShapeError, SolverError
 from spacectl.dynamics.adequacy import check_adequacy
-from spacectl.dynamics.constraints.leverage import LOST
+from spacectl.dynamics.constraints.authority import LOST
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.linearize import linearize
 

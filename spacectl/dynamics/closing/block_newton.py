@@ -68,7 +68,7 @@ class BlockNewton:
         return PositionEquations(self.eom, self.t, x[self.eom.n_q :], self.p, rows, speeds)
 
     def _jacobian(self, block: ClosingBlock, x: np.ndarray) -> np.ndarray:
-        """``C_d``, by the dependent speeds."""
+        """Return ``C_d``, the Jacobian with respect to the dependent speeds."""
         return self._equations(block, x)(x[: self.eom.n_q])[1]
 
     def condition(self, block: ClosingBlock, x: np.ndarray) -> tuple[float, int]:

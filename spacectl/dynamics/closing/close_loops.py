@@ -1,7 +1,7 @@
-"""`close_loops`: dependent coordinates and speeds of a mechanism from the independent ones, loop after loop (002).
+"""`close_loops`: solve for the dependent coordinates and speeds of a mechanism, loop after loop (002).
 
-Closed forms where the dependent branch is a known leg, else Newton's method (002 Eq 9), damped; a loop that cannot close is
-brought as near as it goes, and the error says which it is, how far it stays open and at which joint.
+Closed forms are used where the dependent branch is a known leg, else damped Newton's method (002 Eq 9). For a loop that cannot
+close, the error names the loop, the residual gap and the joint, and contains the closest configuration.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = ["ClosedLoop", "ClosedState", "close_loops", "require_plan"]
 
 @dataclass(frozen=True)
 class ClosedLoop:
-    """How a loop was closed.
+    """Outcome of closing one loop.
 
     Parameters
     ----------
     name, leg : str
         The loop, and the kind of its dependent branch.
     dependent : tuple of str
-        Speeds that depend.
+        Dependent speeds.
     method : str
-        ``"closed form"``, ``"one unknown"``, ``"newton"``, ``"rates only"``, or ``"nothing to move"`` (its rows hold
-        what is held anyway, and were found to be met).
+        ``"closed form"``, ``"one unknown"``, ``"newton"``, ``"rates only"``, or ``"nothing to move"`` (its equations are
+        redundant and satisfied).
     steps : int
         Newton steps.
     condition : float
@@ -54,7 +54,7 @@ class ClosedLoop:
 
 @dataclass(frozen=True)
 class ClosedState:
-    """A state whose loops are closed.
+    """A state with closed loops.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class ClosedState:
     loops : tuple of ClosedLoop
         First to last.
     independent : tuple of str
-        The speeds that were kept.
+        The speeds that were not changed.
     residual : float
-        Largest constraint residual that is left, at either level.
+        Largest remaining constraint residual, at position or speed level.
     """
 
     x: Any
@@ -75,18 +75,18 @@ class ClosedState:
 
 
 def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str = "auto", p: Any = None) -> ClosedState:
-    """Close the loops of a mechanism: independent coordinates and speeds stay, dependent ones follow (002 Eqs 5, 9).
+    """Close the loops of a mechanism: change dependent coordinates and speeds only (002 Eqs 5, 9).
 
     Parameters
     ----------
     eom : EquationsOfMotion
         By ``formulation="partitioned"``.
     x0 : array, shape (n_x,)
-        The independent part counts; the dependent part tells the branch and where Newton's method starts.
+        The independent part is fixed; the dependent part selects the branch and the start of Newton's method.
     t : float
         Time [s].
     method : {"auto", "newton"}
-        ``"auto"``: closed forms where there are.
+        ``"auto"``: closed forms where they exist.
     p : array, optional
         Run-time parameters.
 
@@ -116,13 +116,13 @@ def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str 
         require_sides(eom, newton.t, x, p)
     x = _close_speeds(eom, plan, newton.t, x, p)
     left = float(np.max(np.abs(eom.residual(newton.t, x[: eom.n_q], x[eom.n_q :], p)), initial=0.0))
-    held = {j for loop in plan.loops for j in loop.wished}
-    free = tuple(name for j, name in enumerate(eom.speeds) if j not in held)
+    dependent = {j for loop in plan.loops for j in loop.preferred}
+    free = tuple(name for j, name in enumerate(eom.speeds) if j not in dependent)
     return ClosedState(Array(x), tuple(done), free, left)
 
 
 def require_plan(eom: EquationsOfMotion, caller: str) -> PartitionPlan:
-    """The plan of partitioned equations; raises for others."""
+    """Return the plan of partitioned equations; raise for others."""
     require_equations(eom, caller)
     plan = eom.reduction
     if not isinstance(plan, PartitionPlan):
@@ -137,13 +137,13 @@ def _close_block(
 ) -> list[ClosedLoop]:
     """Close the loops of a block in place."""
     loops = [plan.loops[k] for k in block.loops]
-    if not block.speeds:  # rates only, or rows that hold what is held anyway: they are looked at in the end
+    if not block.speeds:  # speed-level or redundant equations: `_require_closed` checks them in the end
         method = "nothing to move" if block.rows else "rates only"
-        return [_told(newton.eom, loop, method, 0, 1.0) for loop in loops]
+        return [_closed(newton.eom, loop, method, 0, 1.0) for loop in loops]
     start, method = x.copy(), "newton"
     if may_form and len(loops) == 1 and loops[0].has_form and _apply_form(newton, loops[0], x):
         method = loops[0].method
-    before = newton.side(block, x)  # a form keeps the branch by itself, also from far away
+    before = newton.side(block, x)  # a closed form stays on the branch, also from far away
     steps, left = newton.close(block, x)
     if left > newton.limit(x):
         raise _not_closed(newton, plan, block, [start, x])
@@ -157,11 +157,11 @@ def _close_block(
             raise _fault(newton.eom, loops, weakest, x, _OTHER_BRANCH)
         x[:], steps, method = again, steps + more, "newton"
         condition, _ = newton.condition(block, x)
-    return [_told(newton.eom, loop, method, steps, condition) for loop in loops]
+    return [_closed(newton.eom, loop, method, steps, condition) for loop in loops]
 
 
 def _require_closed(newton: BlockNewton, plan: PartitionPlan, x: np.ndarray) -> None:
-    """If some row is still open, all loops at once, in place; raises if it stays open."""
+    """If some equation is still violated, close all loops together, in place; raise if that fails."""
     gaps = np.abs(newton.gaps(x))
     if not np.max(gaps, initial=0.0) > newton.limit(x):
         return
@@ -175,13 +175,13 @@ def _require_closed(newton: BlockNewton, plan: PartitionPlan, x: np.ndarray) -> 
         return
     worst = int(np.argmax(gaps))
     loop = next(loop for loop in plan.loops if worst in loop.positions)
-    if loop.wished:
+    if loop.preferred:
         raise _not_closed(newton, plan, everything, [x, trial], loop.name)
     found, closest = newton.find_closest(everything, [x, trial])
     raise SolverError(
-        f"system '{newton.eom.system.name}': loop '{loop.name}' holds nothing that the others leave free, and contradicts "
-        f"them: {gaps[worst]:.3g} is left open in '{newton.eom.position_rows[worst]}' when they are closed, {found.gap:.3g} "
-        "if all give way (in the error's `partial`); remove it or change its numbers",
+        f"system '{newton.eom.system.name}': loop '{loop.name}' is redundant and contradicts the other loops: "
+        f"{gaps[worst]:.3g} is left open in '{newton.eom.position_rows[worst]}' when they are closed, {found.gap:.3g} in the "
+        "closest configuration of all loops (in the error's `partial`); remove it or change its parameters",
         partial=closest,
     )
 
@@ -191,11 +191,11 @@ _SINGULAR_CLOSURE = (
     "the others; form the equations with other independent=(...) or start elsewhere"
 )
 _OTHER_BRANCH = (
-    "loop '{loop}' closes on another branch than the given state: joint '{joint}' came to {value}; start closer to the "
-    "branch that is meant"
+    "loop '{loop}' closes on another branch than the given state: joint '{joint}' reached {value}; start closer to the "
+    "intended branch"
 )
 _CANNOT = (
-    "loop '{loop}' cannot close; {gap:.3g} is left open at joint '{joint}', which stands at {value} in the closest "
+    "loop '{loop}' cannot close; {gap:.3g} is left open at joint '{joint}', which is at {value} in the closest "
     "configuration found (in the error's `partial`); change the independent coordinates or the dimensions"
 )
 _ELSEWHERE = (
@@ -203,44 +203,44 @@ _ELSEWHERE = (
     "`partial`); start closer"
 )
 _UNKNOWN = (
-    "loop '{loop}' was not closed from here; {gap:.3g} is left open at joint '{joint}', which stands at {value} in what came "
-    "closest (in the error's `partial`, not known to be the closest configuration); start elsewhere"
+    "loop '{loop}' was not closed from here; {gap:.3g} is left open at joint '{joint}', which is at {value} in the best "
+    "configuration found (in the error's `partial`, not known to be the closest one); start elsewhere"
 )
 
 
 def _not_closed(
     newton: BlockNewton, plan: PartitionPlan, block: ClosingBlock, starts: list[np.ndarray], name: str = ""
 ) -> SolverError:
-    """The error for loops that were not closed: whether they can be at all, and how close they come."""
+    """Return the error for loops that were not closed, with the closest configuration."""
     found, x = newton.find_closest(block, starts)
-    told = _CANNOT if found.is_minimum else _UNKNOWN
-    told = _ELSEWHERE if found.gap <= newton.limit(x) else told
+    text = _CANNOT if found.is_minimum else _UNKNOWN
+    text = _ELSEWHERE if found.gap <= newton.limit(x) else text
     loops = [plan.loops[k] for k in block.loops if not name or plan.loops[k].name == name]
-    return _fault(newton.eom, loops, newton.condition(block, x)[1], x, told, found.gap)
+    return _fault(newton.eom, loops, newton.condition(block, x)[1], x, text, found.gap)
 
 
 def _fault(
-    eom: EquationsOfMotion, loops: list[LoopPlan], speed: int, x: np.ndarray, told: str, gap: float = 0.0
+    eom: EquationsOfMotion, loops: list[LoopPlan], speed: int, x: np.ndarray, text: str, gap: float = 0.0
 ) -> SolverError:
     words = {
         "loop": "', '".join(loop.name for loop in loops),
         "joint": joint_of_speed(eom, speed),
         "value": _value(eom, speed, x),
-        "names": ", ".join(eom.speeds[j] for loop in loops for j in loop.wished),
+        "names": ", ".join(eom.speeds[j] for loop in loops for j in loop.preferred),
         "gap": gap,
     }
-    return SolverError(f"system '{eom.system.name}': {told.format(**words)}", partial=x.copy())
+    return SolverError(f"system '{eom.system.name}': {text.format(**words)}", partial=x.copy())
 
 
-def _told(eom: EquationsOfMotion, loop: LoopPlan, method: str, steps: int, condition: float) -> ClosedLoop:
-    return ClosedLoop(loop.name, loop.leg, tuple(eom.speeds[j] for j in loop.wished), method, steps, condition)
+def _closed(eom: EquationsOfMotion, loop: LoopPlan, method: str, steps: int, condition: float) -> ClosedLoop:
+    return ClosedLoop(loop.name, loop.leg, tuple(eom.speeds[j] for j in loop.preferred), method, steps, condition)
 
 
 def _apply_form(newton: BlockNewton, loop: LoopPlan, x: np.ndarray) -> bool:
-    """Put the closed form's coordinates of one loop into x; False (and x as it was) where it has none."""
+    """Write the closed form's coordinates of one loop to x; return False, with x unchanged, where there is no solution."""
     eom = newton.eom
     q, margin = eom.call("closed_form", newton.t, x[: eom.n_q], p=newton.p)
-    joints = {joint_of_speed(eom, j) for j in loop.wished}
+    joints = {joint_of_speed(eom, j) for j in loop.preferred}
     own = [i for i, name in enumerate(eom.coordinates) if any(name == j or name.startswith(f"{j}.") for j in joints)]
     if not np.all(np.isfinite(q)) or not margin[0, 0] > 0.0:
         return False
@@ -249,7 +249,7 @@ def _apply_form(newton: BlockNewton, loop: LoopPlan, x: np.ndarray) -> bool:
 
 
 def _close_speeds(eom: EquationsOfMotion, plan: PartitionPlan, t: float, x: np.ndarray, p: Any) -> np.ndarray:
-    for _ in range(2):  # once more for rounding, and for rules that are not linear in the speeds
+    for _ in range(2):  # the second pass reduces rounding errors, and serves equations that are nonlinear in the speeds
         _, rate, J, _, _ = eom.call("projection", t, x[: eom.n_q], x[eom.n_q :], p=p)
         done = eliminate(J, -rate.reshape(-1), plan.loops, np.asarray(plan.units))
         x[eom.n_q :] += expand(done, np.zeros(eom.n_v))
@@ -257,7 +257,7 @@ def _close_speeds(eom: EquationsOfMotion, plan: PartitionPlan, t: float, x: np.n
 
 
 def _value(eom: EquationsOfMotion, speed: int, x: np.ndarray) -> str:
-    """The coordinates of the joint that a speed belongs to, in words."""
+    """Format the coordinates of the joint that a speed belongs to."""
     joint = joint_of_speed(eom, speed)
     found = [
         f"{name} = {x[i]:.4g}"

@@ -1,4 +1,4 @@
-"""`close_positions`: many positions of a mechanism with loops closed in one native call."""
+"""`close_positions`: close the loops of a mechanism at many positions in one native call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from spacectl.codegen.batch_function import evaluate_points
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.closing.close_loops import require_plan
-from spacectl.dynamics.partitioning.plan import LoopPlan, PartitionPlan
 from spacectl.dynamics.partitioning.positions import compile_positions
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
@@ -26,7 +25,7 @@ def close_positions(
     eom : EquationsOfMotion
         By ``formulation="partitioned"``.
     q : array, shape (n, n_q)
-        Coordinates; dependent ones tell the branch, and where Newton's method starts.
+        Coordinates; dependent ones select the branch and the start of Newton's method.
     t : float
         Time [s].
     method : {"auto", "closed form", "newton"}
@@ -37,8 +36,8 @@ def close_positions(
     Returns
     -------
     array, shape (n, n_q)
-        With closed loops, on the branch of the given coordinates; a position that cannot be closed there, in all rows and
-        the right way round, is not a number. `close_loops` says why.
+        Coordinates with closed loops, on the branch of the given ones. A position that cannot be closed there is NaN in all
+        entries, also if a loop is closed only when turned by 180 degrees; `close_loops` reports the cause.
 
     Raises
     ------
@@ -48,7 +47,8 @@ def close_positions(
     plan = require_plan(eom, "close_positions")
     if method not in ("auto", "closed form", "newton"):
         raise ModelError(f"close_positions: method is {method!r}, expected 'auto', 'closed form' or 'newton'")
-    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in _moved(plan) if not loop.has_form]
+    moved = [loop for loop in plan.loops if loop.preferred and loop.positions]  # others are at speed level or redundant
+    open_legs = [f"'{loop.name}' ({loop.leg})" for loop in moved if not loop.has_form]
     has_forms = not open_legs and "closed_form" in eom.functions
     if method == "closed form" and not has_forms:
         raise ModelError(f"close_positions: no closed form for loops {', '.join(open_legs)}; use method='newton'")
@@ -63,11 +63,6 @@ def close_positions(
     if has_forms and np.any(missing):
         closed[missing] = _close_all(eom, np.ascontiguousarray(given[missing]), "newton", t, numbers)
     return closed
-
-
-def _moved(plan: PartitionPlan) -> list[LoopPlan]:
-    """Loops whose closing moves coordinates: others hold rates only, or what is held anyway."""
-    return [loop for loop in plan.loops if loop.wished and loop.positions]
 
 
 def _close_all(eom: EquationsOfMotion, given: np.ndarray, method: str, t: float, numbers: np.ndarray) -> np.ndarray:

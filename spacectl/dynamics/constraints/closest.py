@@ -77,7 +77,7 @@ def find_closest(linearized: Linearized, normalize: Normalize, starts: list[np.n
 
 
 def _descend(linearized: Linearized, normalize: Normalize, start: np.ndarray) -> Closest:
-    """Damped steps, then Newton steps with the curvature, which shows whether the end is a minimum."""
+    """Take damped steps, then Newton steps with the curvature, which shows whether the end is a minimum."""
     found = solve_constraints(linearized, start, tolerance=0.0, normalize=normalize, damping=_DAMPING, max_steps=_STEPS)
     q = found.q
     g, J, W = linearized(q)
@@ -100,7 +100,7 @@ def _descend(linearized: Linearized, normalize: Normalize, start: np.ndarray) ->
 
 
 def _curvature(linearized: Linearized, normalize: Normalize, q: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Second derivative of ``|g|^2 / 2`` along the speeds, by central differences of its gradient."""
+    """Return the second derivative of ``|g|^2 / 2`` along the speeds, by central differences of its gradient."""
 
     def gradient(shift: np.ndarray) -> np.ndarray:
         g, J, _ = linearized(normalize(q + shift))

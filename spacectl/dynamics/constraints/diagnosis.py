@@ -1,7 +1,7 @@
-"""What the constraints of a system do at a state: which depend on each other, contradict each other, or are not kept.
+"""Diagnose the constraints of a system at a state: which are dependent, contradictory, or not maintained by their actuators.
 
 Accelerations may be unique where multipliers are not; a multiplier is unique if and only if the null space of J' vanishes
-on its row (001). Contradictory rows have a least-squares answer that looks harmless, so the residual is always told.
+on its row (001). Contradictory equations have a plausible least-squares solution, so the residual is always reported.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.errors import ModelError, SolverError, list_names
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
-from spacectl.dynamics.constraints.solvers import NOTHING, RANK, SOLVERS
+from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK, SOLVERS
 from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "require_sides", "solve_finite"]
 
-#: what to do about dependent rows under formulation="multipliers", as the end of a message
+#: remedy for dependent equations under formulation="multipliers", as the end of a message
 DEPENDENT_CURE = (
     "; dependent constraints need formulation='kane', 'udwadia_phohomsiri', 'partitioned' or 'embedded' (at a singular "
     "position: a state beside it)"
@@ -35,20 +35,20 @@ class ConstraintReport:
     Parameters
     ----------
     rows : tuple of str
-        All rows.
+        Names of all constraint equations.
     rank : int
-        How many are independent.
+        Number of independent equations.
     dependent : tuple of str
-        Rows that take part in a dependence: their multipliers are not unique.
+        Equations that take part in a linear dependence: their multipliers are not unique.
     contradictory : tuple of str
-        Rows whose accelerations cannot be met together with the others.
+        Equations that no accelerations satisfy together with the others.
     residual : float
-        Largest ``|J v_dot - gamma|`` [1/s^2 in the units of the rows].
+        Largest ``|J v_dot - gamma|`` [1/s^2 in the units of the equations].
     adequacy : float
-        Smallest singular value of ``J M^-1 E`` (of as many as there are independent rows) with rows and forces scaled to
-        unit size: 0 if the forces cannot keep the constraints.
+        Smallest singular value of ``J M^-1 E`` (of as many as there are independent equations) with rows and forces of unit
+        norm: 0 if the forces cannot maintain the constraints.
     message : str
-        The same in words, with the cure.
+        Summary with a remedy.
     motion_rank : int
         Rank of ``[M J']``; the accelerations are unique if it equals the number of speeds (rank condition of Udwadia and
         Phohomsiri).
@@ -68,12 +68,12 @@ class ConstraintReport:
 
 
 def diagnose_constraints(eom: EquationsOfMotion, t: float, x: Any, *, u: Any = None, p: Any = None) -> ConstraintReport:
-    """Examine the constraints of equations of motion at a state.
+    """Diagnose the constraints of equations of motion at a state.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of a constrained system.
+        Equations of a constrained system.
     t : float
         Time [s].
     x : array, shape (n_x,)
@@ -114,14 +114,14 @@ def diagnose_constraints(eom: EquationsOfMotion, t: float, x: Any, *, u: Any = N
 
 
 def solve_finite(eom: EquationsOfMotion, what: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
-    """Call a function that solves for accelerations; raise an error that says why there are none.
+    """Call a function that solves for accelerations; raise an error with the cause if there are none.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         By any formulation.
     what : {"x_dot", "v_dot", "multipliers"}
-        The function.
+        Name of the function.
     arguments : tuple
         (t, x, u) or (t, q, v, u).
     p : array or None
@@ -152,9 +152,9 @@ def solve_finite(eom: EquationsOfMotion, what: str, arguments: tuple[Any, ...], 
         raise ModelError(f"{head}; {undefined or loose or 'the mass matrix is singular there'}") from cause
     if cause is not None and not loose:
         raise cause
-    told = loose or diagnose_constraints(eom, t, x, u=u, p=p).message
+    reason = loose or diagnose_constraints(eom, t, x, u=u, p=p).message
     cure = DEPENDENT_CURE if eom.handover.needs_independent_equations and not loose else ""
-    raise SolverError(f"{head}; {told}{cure}") from cause
+    raise SolverError(f"{head}; {reason}{cure}") from cause
 
 
 def _require_finite_arguments(eom: EquationsOfMotion, t: float, x: np.ndarray, u: Any) -> None:
@@ -167,14 +167,14 @@ def _require_finite_arguments(eom: EquationsOfMotion, t: float, x: np.ndarray, u
 
 
 def require_sides(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any) -> None:
-    """Raise if some loop is closed the wrong way round: its rows cannot tell a turn of 180 degrees."""
+    """Raise if some loop is closed with a frame rotated by 180 degrees, which its equations cannot distinguish."""
     sides = eom.call("sides", t, x[: eom.n_q], p=p)[0].reshape(-1)
     active = {name.split(".")[0] for name in eom.constraint_rows}
     names = [item.name for item in eom.system.constraints if item.has_side and item.name in active]
     turned = [name for name, side in zip(names, sides, strict=True) if not side > 0.0]
     if turned:
         raise SolverError(
-            f"system '{eom.system.name}': the nearest state meets {', '.join(turned)} turned by 180 degrees; start closer",
+            f"system '{eom.system.name}': the nearest state satisfies {', '.join(turned)} turned by 180 degrees; start closer",
             partial=x,
         )
 
@@ -193,9 +193,9 @@ def _adequacy(M: np.ndarray, J: np.ndarray, E: np.ndarray, scale: np.ndarray, ra
 
 def _unit_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = np.linalg.norm(A, axis=1)
-    is_something = size > NOTHING * np.max(size, initial=0.0)
-    size = np.where(is_something, size, 1.0)
-    return A * is_something[:, None] / size[:, None], size
+    counts = size > NEGLIGIBLE * np.max(size, initial=0.0)
+    size = np.where(counts, size, 1.0)
+    return A * counts[:, None] / size[:, None], size
 
 
 def _message(
@@ -207,30 +207,27 @@ def _message(
     residual: float,
     adequacy: float,
 ) -> str:
-    pieces = [f"{len(names)} constraint rows, {rank} independent"]
+    pieces = [f"{len(names)} constraint equations, {rank} independent"]
     if dependent:
-        claim = "depend on each other" if len(dependent) > 1 else "holds what is held anyway"
-        pieces.append(f"{_some(dependent)} {claim}{_between(eom, dependent)}: their multipliers are not unique")
+        claim = "depend on each other" if len(dependent) > 1 else "has no effect"
+        pieces.append(f"{list_names(dependent)} {claim}{_between(eom, dependent)}: their multipliers are not unique")
     if contradictory:
         pieces.append(
-            f"{_some(contradictory)} contradict the others by {residual:.3g}; remove one or change its right side"
+            f"{list_names(contradictory)} contradict the others by {residual:.3g}; remove one or change its right-hand side"
         )
     artificial = eom.constraint_inputs
     if artificial and adequacy < RANK:
-        pieces.append(f"inputs {_some(artificial)} cannot keep their constraints here; choose other actuators")
+        pieces.append(f"inputs {list_names(artificial)} cannot maintain their constraints here; choose other actuators")
     elif artificial and adequacy < 1e-4:
-        pieces.append(f"inputs {_some(artificial)} keep their constraints with little leverage ({adequacy:.1e})")
+        pieces.append(
+            f"inputs {list_names(artificial)} maintain their constraints with little authority ({adequacy:.1e})"
+        )
     return "; ".join(pieces)
 
 
 def _between(eom: EquationsOfMotion, rows: tuple[str, ...]) -> str:
-    """The bodies that the constraints of some rows tie together."""
+    """Return the bodies that the constraints of some equations connect, for a message."""
     owners = {row.split(".")[0] for row in rows}
     found = [item for item in eom.system.constraints if item.name in owners]
     bodies = sorted({end.split(".")[0] for item in found for end in item.ends or ()})
     return f" (between {', '.join(bodies)})" if bodies else ""
-
-
-def _some(names: tuple[str, ...]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:6])
-    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"

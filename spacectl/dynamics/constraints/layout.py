@@ -1,8 +1,8 @@
-"""How the matrices of constrained equations lie in memory, and the C functions that solve with them.
+"""Memory layout of the matrices of constrained equations, and the C functions that solve with them.
 
-Small systems keep full matrices and the pivoted kernels of constrained.h. In large ones most entries are zero, most of all in
-absolute coordinates: there only the others are computed, stored and factorised (sparse_solve.h). Code around them calls the
-same functions for both.
+Small systems use full matrices and the pivoted kernels of constrained.h. In large systems most entries are zero, above all in
+absolute coordinates: only the nonzeros are computed, stored and factorised (sparse_solve.h). Generated code calls the same
+functions for both.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from scipy.sparse.linalg import splu
 from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.solvers import RANK
 
-__all__ = ["Layout", "lay_out_rows", "lay_out_terms"]
+__all__ = ["Layout", "lay_out_projection", "lay_out_terms"]
 
-SPARSE_FROM = 30  #: speeds and rows together from which zeros are left out, if there are enough of them
-SPARSE_BELOW = 0.15  #: part of the augmented matrix that is not zero
+SPARSE_FROM = 30  #: speeds plus constraint equations from which the sparse layout is considered
+SPARSE_BELOW = 0.15  #: density of the augmented matrix below which the sparse layout is used
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """A function, what its results need in memory, and C code that works on them.
+    """A function, the sizes of its results, and C functions that work on them.
 
     Parameters
     ----------
     function : casadi.Function
-        To be emitted; its results are full or hold their nonzeros only.
+        The function to emit; its results are full matrices or nonzeros only.
     sizes : sequence of int
         Lengths of the results, at least 1.
     text : str
-        C functions, to stand before the code that calls them.
+        C functions, to be inserted before the code that calls them.
     headers : dict
-        Files that it includes.
+        Header files that `text` includes.
     """
 
     function: ca.Function
@@ -49,11 +49,11 @@ class Layout:
 
 @lru_cache(maxsize=64)
 def lay_out_terms(terms: ca.Function) -> Layout:
-    """Layout of "terms" (q_dot, M, f, J, gamma, E), with ``accelerations(M, f, J, gamma, E, lam)`` as `sc_constrained`."""
+    """Lay out "terms" (q_dot, M, f, J, gamma, E), with a C function ``accelerations`` that calls `sc_constrained`."""
     n, m = terms.numel_in(2), terms.numel_out(4)
     sparse = _without_zeros(terms) if n + m >= SPARSE_FROM else terms
     M, J, E = (sparse.sparsity_out(i) for i in (1, 3, 5))
-    if not _pays((M, J, E), n + m):
+    if not _is_sparse((M, J, E), n + m):
         return _layout(terms, _ACCELERATIONS.format(n=n, m=m, room=2 * n * m + n * n + 6 * n + 4 * m), "constrained.h")
     whole = ca.vertcat(ca.horzcat(M, E), ca.horzcat(J, ca.Sparsity(m, m)))
     tables = [_table(name, item) for name, item in (("M", M), ("J", J), ("E", E), ("whole", whole))]
@@ -63,20 +63,20 @@ def lay_out_terms(terms: ca.Function) -> Layout:
 
 
 @lru_cache(maxsize=64)
-def lay_out_rows(projection: ca.Function) -> Layout:
-    """Layout of "projection" (position, speed, J, J_position, W), with functions as in constrained.h.
+def lay_out_projection(projection: ca.Function) -> Layout:
+    """Lay out "projection" (position, speed, J, J_position, W), with C functions as in constrained.h.
 
-    ``least_rows`` and ``least_held`` (rows of all, rows that hold positions) as `sc_least`, ``note_levers`` as
-    `sc_note_levers`, ``move``: ``x += W step``.
+    ``least_step_all`` and ``least_step_position`` (all equations, position-level equations) call `sc_least`,
+    ``update_row_scales`` calls `sc_update_row_scales`, and ``move`` computes ``x += W step``.
     """
     n_q, n = projection.numel_in(1), projection.numel_in(2)
     m_p, m = projection.numel_out(0), projection.numel_out(1)
     sparse = _without_zeros(projection) if n + m >= SPARSE_FROM else projection
-    J, held, W = (sparse.sparsity_out(i) for i in (2, 3, 4))
-    if not _pays((J, J.T, ca.Sparsity.diag(n)), n + m):
-        text = _LEAST.format(name="rows", n=n, m=m) + _LEAST.format(name="held", n=n, m=m_p)
+    J, J_position, W = (sparse.sparsity_out(i) for i in (2, 3, 4))
+    if not _is_sparse((J, J.T, ca.Sparsity.diag(n)), n + m):
+        text = _LEAST.format(name="step_all", n=n, m=m) + _LEAST.format(name="step_position", n=n, m=m_p)
         return _layout(projection, text + _FULL_ROWS.format(n_q=n_q, n=n, m=m), "constrained.h")
-    text = _sparse_rows("rows", J) + _sparse_rows("held", held) + _table("W", W)
+    text = _sparse_rows("step_all", J) + _sparse_rows("step_position", J_position) + _table("W", W)
     return _layout(sparse, text + _SPARSE_ROWS.format(n=n, m=max(m, 1)), "constrained.h", "sparse.h", "sparse_solve.h")
 
 
@@ -87,23 +87,23 @@ def _layout(function: ca.Function, text: str, *headers: str) -> Layout:
 
 
 def _without_zeros(function: ca.Function) -> ca.Function:
-    """The same function, its results without entries that are always zero."""
+    """Return the same function with sparse matrices as results; vectors remain full."""
     given = [ca.SX.sym(name, function.size_in(i)[0]) for i, name in enumerate(function.name_in())]
     results = [ca.sparsify(item) for item in function.call(given)]
-    whole = {"q_dot", "f", "gamma", "position", "speed"}  # vectors stay full
+    vectors = {"q_dot", "f", "gamma", "position", "speed"}
     results = [
-        ca.densify(item) if name in whole else item for name, item in zip(function.name_out(), results, strict=True)
+        ca.densify(item) if name in vectors else item for name, item in zip(function.name_out(), results, strict=True)
     ]
     return ca.Function(function.name(), given, results, function.name_in(), function.name_out())
 
 
-def _pays(blocks: Iterable[ca.Sparsity], size: int) -> bool:
-    """Whether so little of the augmented matrix is left that a sparse factorisation is quicker."""
+def _is_sparse(blocks: Iterable[ca.Sparsity], size: int) -> bool:
+    """Whether the augmented matrix is large and sparse enough for a sparse factorisation to be faster."""
     return size >= SPARSE_FROM and sum(item.nnz() for item in blocks) < SPARSE_BELOW * size**2
 
 
 def _column_order(whole: ca.Sparsity) -> list[int]:
-    """An order of elimination with little fill, found on random numbers."""
+    """Return a column order for elimination with little fill, found on random entries."""
     rng = np.random.default_rng(0)
     pattern = (rng.uniform(0.5, 1.5, whole.nnz()), np.asarray(whole.row()), np.asarray(whole.colind()))
     A = csc_matrix(pattern, shape=whole.shape)
@@ -111,7 +111,7 @@ def _column_order(whole: ca.Sparsity) -> list[int]:
     for kind in ("MMD_AT_PLUS_A", "COLAMD"):
         try:
             done = splu(A, permc_spec=kind, diag_pivot_thresh=0.1)
-        except RuntimeError:  # singular for all numbers: the dense kernel says so
+        except RuntimeError:  # structurally singular: the dense kernel reports it
             continue
         if best is None or done.L.nnz + done.U.nnz < best[0]:
             best = done.L.nnz + done.U.nnz, np.argsort(done.perm_c).tolist()
@@ -119,7 +119,7 @@ def _column_order(whole: ca.Sparsity) -> list[int]:
 
 
 def _sparse_rows(name: str, J: ca.Sparsity) -> str:
-    """Tables of a `sc_rows`, and its function ``least_NAME``."""
+    """Return the tables of a `sc_rows`, and its C function ``least_NAME``."""
     m, n = J.shape
     whole = ca.vertcat(ca.horzcat(ca.Sparsity.diag(n), J.T), ca.horzcat(J, ca.Sparsity(m, m)))
     rows, columns = np.asarray(J.row(), dtype=int), np.asarray(J.get_col(), dtype=int)
@@ -158,15 +158,15 @@ static int accelerations(const double *M, double *f, const double *J, const doub
 """.replace("RANK", repr(RANK))
 
 _LEAST = """
-static int least_{name}(const double *J, const double *g, double *step, int *used, double tolerance, const double *levers,
-                        double *near) {{
+static int least_{name}(const double *J, const double *g, double *step, int *used, double tolerance, const double *row_scales,
+                        double *distance) {{
     double work[{n} * {m} + {n} + 2 * {m} + 1];
-    return sc_least({n}, {m}, J, g, step, work, used, tolerance, levers, near);
+    return sc_least({n}, {m}, J, g, step, work, used, tolerance, row_scales, distance);
 }}
 """
 
 _FULL_ROWS = """
-static void note_levers(const double *J, double *levers) {{ sc_note_levers({n}, {m}, J, levers); }}
+static void update_row_scales(const double *J, double *row_scales) {{ sc_update_row_scales({n}, {m}, J, row_scales); }}
 static void move(double *x, const double *W, const double *step) {{
     for (int j = 0; j < {n}; j++)
         for (int i = 0; i < {n_q}; i++) x[i] += W[j * {n_q} + i] * step[j];
@@ -175,16 +175,16 @@ static void move(double *x, const double *W, const double *step) {{
 
 _SPARSE_LEAST = """
 static const sc_rows {name}_shape = {{{shape}}};
-static int least_{name}(const double *J, const double *g, double *step, int *used, double tolerance, const double *levers,
-                        double *near) {{
-    return sc_sparse_least(&{name}_shape, J, g, step, used, tolerance, tolerance > {rank}, levers, near);
+static int least_{name}(const double *J, const double *g, double *step, int *used, double tolerance, const double *row_scales,
+                        double *distance) {{
+    return sc_sparse_least(&{name}_shape, J, g, step, used, tolerance, tolerance > {rank}, row_scales, distance);
 }}
 """
 
 _SPARSE_ROWS = """
-static void note_levers(const double *J, double *levers) {{
+static void update_row_scales(const double *J, double *row_scales) {{
     double work[{m}];
-    sc_sparse_levers(&rows_shape, J, levers, work);
+    sc_sparse_row_scales(&step_all_shape, J, row_scales, work);
 }}
 static void move(double *x, const double *W, const double *step) {{
     for (int j = 0; j < {n}; j++)

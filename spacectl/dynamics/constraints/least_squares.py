@@ -1,4 +1,4 @@
-"""Solve constraint equations by damped least squares: the one iteration behind every closing of loops.
+"""Solve constraint equations by damped least squares: the common iteration of all loop closing.
 
 Newton steps of least weighted change, ``min |S^-1 dv|`` subject to ``J dv = -g``, are taken as long as they reduce the
 residual; where they do not, Levenberg's damping shortens and turns them towards steepest descent. Callers pass the
@@ -30,7 +30,7 @@ _STALLED, _PATIENCE = 1e-5, 3  # relative gain of a step that counts as none, an
 
 @dataclass(frozen=True)
 class Solution:
-    """Where the iteration ended.
+    """Result of the iteration.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Solution:
     steps : int
         Accepted steps.
     is_solved : bool
-        Whether the residual is below the tolerance, or as near to it as rounding permits.
+        Whether the residual is below the tolerance, or as close to it as rounding permits.
     """
 
     q: np.ndarray
@@ -126,7 +126,7 @@ def least_change(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray
         return np.zeros(len(weight))
     scaled = _weighted(J, weight)
     if not (np.all(np.isfinite(scaled)) and np.all(np.isfinite(b))):
-        raise SolverError("a constraint is not defined at a state that Newton's method came to; start closer")
+        raise SolverError("a constraint is not defined at a state that Newton's method reached; start closer")
     size = np.linalg.norm(scaled, axis=1)
     size = np.where(size > 1e-9 * np.max(size, initial=0.0), size, np.inf)
     return _unweighted(np.linalg.lstsq(scaled / size[:, None], b / size, rcond=RANK)[0], weight)

@@ -1,7 +1,7 @@
 """Constraint forces as loads on bodies, for the reactions in the joints of a tree.
 
-A constraint between frames loads both; equations of positions, rotations or velocities of frames load each of them along
-their own gradient; equations of coordinates act within their joints.
+A constraint between frames loads both frames. Equations of positions, rotations or velocities of frames load each of these
+frames along the gradient of the equation. Equations of coordinates act within their joints.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from spacectl.dynamics.constraints.terms import ConstraintRows, ConstraintTerms
+from spacectl.dynamics.constraints.terms import ConstraintEquations, ConstraintTerms
 from spacectl.dynamics.tree.actuation import loop_effort, loop_motor
 from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
@@ -33,14 +33,14 @@ __all__ = [
 
 
 def natural_frames(eom: EquationsOfMotion) -> list[str]:
-    """Names of the natural constraints between frames that have equations, in order."""
+    """Return the names of the active natural constraints between frames, in order."""
     active = {name.split(".")[0] for name in eom.constraint_rows}
     names = [item.name for item in eom.system.constraints if item.ends and item.is_natural]
     return [name for name in names if name in active]
 
 
 def all_efforts(constraints: ConstraintTerms, free: tuple[str, ...], u: Any, lam: Any) -> Any:
-    """Every actuator's effort, in the order of the system: inputs u, or multipliers of what it keeps."""
+    """Return every actuator's effort, in the order of the system: an input u, or the multiplier that it provides."""
     known = dict(zip(free, ca.vertsplit(u), strict=True)) if free else {}
     at = 0
     for item in constraints.rows:
@@ -51,7 +51,7 @@ def all_efforts(constraints: ConstraintTerms, free: tuple[str, ...], u: Any, lam
 
 
 def named_wrenches(constraints: ConstraintTerms, efforts: Any, lam: Any) -> Any:
-    """Wrench on `b` of each natural constraint between frames, motor included, about F in F axes, shape (k, 6)."""
+    """Return the wrench on `b` of each natural constraint between frames, with motors, about F in F axes, (k, 6)."""
     rows, at = [], 0
     for item in constraints.rows:
         own = lam[at : at + item.constraint.n_rows]
@@ -72,7 +72,7 @@ def _motor_wrench(constraints: ConstraintTerms, constraint: AnyConstraint, effor
 
 
 def _loop_efforts(terms: Any) -> Iterator[tuple[int, str, JointEffort, AnyConstraint]]:
-    """Place and name of each actuator that works in the joint of a loop, its effort there and the loop."""
+    """Yield index and input name of each actuator in the joint of a loop, its effort there and the loop."""
     for k, actuator in enumerate(terms.system.actuators):
         for effort in actuator.joint_efforts:
             loop = loop_motor(terms.system, effort)
@@ -81,7 +81,7 @@ def _loop_efforts(terms: Any) -> Iterator[tuple[int, str, JointEffort, AnyConstr
 
 
 def constraint_loads(constraints: ConstraintTerms, efforts: Any, lam: Any) -> list[tuple[int, Any]]:
-    """Pairs (body, wrench about its origin in its axes) of all natural constraints and of motors in loops."""
+    """Return pairs (body, wrench about its origin in its axes) of all natural constraints and of motors in loops."""
     loads: list[tuple[int, Any]] = []
     for k, name, effort, loop in _loop_efforts(constraints.terms):
         at_F = loop_effort(constraints.terms, loop, name, effort, constraints.relative(loop).R)
@@ -101,12 +101,12 @@ def constraint_loads(constraints: ConstraintTerms, efforts: Any, lam: Any) -> li
 
 
 def constraint_wrenches(constraints: ConstraintTerms, constraint: AnyConstraint, lam: Any) -> Any:
-    """Wrench (moment, force) that a constraint between frames applies to `b`, about F's origin in F axes."""
+    """Return the wrench (moment, force) that a constraint between frames applies to `b`, about F's origin in F axes."""
     return constraints.gradient(constraint).T @ lam
 
 
 def _pair(constraints: ConstraintTerms, constraint: AnyConstraint, at_F: Any) -> list[tuple[int, Any]]:
-    """A wrench on `b` about F in F axes, and the opposite one on `a`, as loads on their bodies."""
+    """Return a wrench on `b` about F in F axes, and the opposite one on `a`, as loads on their bodies."""
     terms, n = constraints.terms, constraints.terms.numbers.group(constraint.name)
     at_J = -pull_wrench(constraints.relative(constraint), at_F)
     loads = []
@@ -116,10 +116,10 @@ def _pair(constraints: ConstraintTerms, constraint: AnyConstraint, at_F: Any) ->
     return loads
 
 
-def _gradient_loads(constraints: ConstraintTerms, item: ConstraintRows, lam: Any) -> list[tuple[int, Any]]:
-    """Forces and moments on the frames that some equations name, along the gradients of the equations."""
+def _gradient_loads(constraints: ConstraintTerms, item: ConstraintEquations, lam: Any) -> list[tuple[int, Any]]:
+    """Return forces and moments on the frames named in some equations, along the gradients of the equations."""
     terms, constraint = constraints.terms, item.constraint
-    # equations of speeds push along their gradient by velocities; places in them only say where they point
+    # the forces of speed-level equations act along the derivative by velocities; positions only affect its direction
     sizes = {"velocity": 3, "angular_velocity": 3} if item.position is None else {"position": 3, "rotation": 9}
     symbols = {need: ca.SX.sym("s", sizes[need[0]]) for need in constraint.needs if need[0] in sizes}
     if not symbols:
@@ -132,13 +132,13 @@ def _gradient_loads(constraints: ConstraintTerms, item: ConstraintRows, lam: Any
     actual = [constraints.quantity(constraint, *need) for need in symbols]
     loads = []
     for (kind, name), symbol in symbols.items():
-        (slope,) = ca.substitute([ca.jacobian(value, symbol)], list(symbols.values()), actual)
-        push = slope.T @ lam
+        (gradient,) = ca.substitute([ca.jacobian(value, symbol)], list(symbols.values()), actual)
+        push = gradient.T @ lam
         body, X_BA, _ = frame_in_body(terms.tree, name, terms.q, terms.v, terms.numbers)
         if body == ROOT:
             continue
         X_NA = terms.motions[body].X_NB @ X_BA
-        if kind == "rotation":  # d(R) = d_theta~ R: moment = sum over columns of (column x slope)
+        if kind == "rotation":  # d(R) = d_theta~ R: moment = sum over columns of (column x gradient)
             force_rows = ca.reshape(push, 3, 3).T
             moment = sum((cross(X_NA.R[:, k], force_rows[:, k]) for k in range(3)), ca.SX.zeros(3))
             wrench_N = stack(moment, ca.SX.zeros(3))

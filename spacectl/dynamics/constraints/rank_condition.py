@@ -1,4 +1,4 @@
-"""Whether inertia and constraints together determine the accelerations: the rank condition of Udwadia and Phohomsiri.
+"""Check whether inertia and constraints together determine the accelerations: the rank condition of Udwadia and Phohomsiri.
 
 ``M v_dot = f + J' lam`` and ``J v_dot = gamma`` have one solution v_dot if and only if ``[M J']`` has as many independent
 columns as there are speeds (001 Eq 20), whatever the formulation. A direction of speeds in the null space of both M and J
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import qr
 
-from spacectl.dynamics.constraints.solvers import RANK, row_units, speed_scales
+from spacectl.core.errors import list_names
+from spacectl.dynamics.constraints.solvers import RANK, row_norms, speed_scales
 from spacectl.dynamics.tree.nodes import Tree
 
 if TYPE_CHECKING:
@@ -21,32 +22,32 @@ if TYPE_CHECKING:
 
 __all__ = ["RankCondition", "explain_rank", "find_rank"]
 
-_SHOWN = 4  # directions of a message, and terms of each
-_STEP = 1e-5  # [rad or m] along a direction, to see which bodies it moves: truncation about 1e-15
+_SHOWN = 4  # directions listed in a message; twice as many terms of each
+_STEP = 1e-5  # [rad or m] along a direction, to find the bodies that it moves: truncation about 1e-15
 
 
 @dataclass(frozen=True)
 class RankCondition:
-    """The rank of ``[M J']``, and what it lacks.
+    """The rank of ``[M J']`` and its null space.
 
     Parameters
     ----------
     rank : int
-        Rank; the accelerations are unique if it equals the number of speeds.
+        The rank; the accelerations are unique if it equals the number of speeds.
     null : array, shape (k, n_v)
-        Directions of speeds with neither inertia nor a constraint, with few entries other than zero.
+        Directions of speeds with neither inertia nor a constraint, as a sparse basis.
     """
 
     rank: int
     null: np.ndarray
 
     def in_words(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Each direction as a combination of speeds, such as ``"base.qw_dot + 0.75 base.qx_dot"``."""
+        """Return each direction as a combination of speeds, such as ``"base.qw_dot + 0.75 base.qx_dot"``."""
         return tuple(_combination(names, direction) for direction in self.null)
 
 
 def find_rank(M: np.ndarray, J: np.ndarray) -> RankCondition:
-    """Rank of ``[M J']`` with speeds in units of their own inertia and rows of J of unit size.
+    """Find the rank of ``[M J']`` with speeds scaled by their inertia and rows of J of unit norm.
 
     Parameters
     ----------
@@ -54,14 +55,14 @@ def find_rank(M: np.ndarray, J: np.ndarray) -> RankCondition:
         Mass matrix and constraint Jacobian.
     """
     scale = speed_scales(M)
-    rows = J * scale / row_units(J * scale)[:, None]
+    rows = J * scale / row_norms(J * scale)[:, None]
     _, singular, V = np.linalg.svd(np.vstack([scale[:, None] * M * scale, rows]))
     rank = int(np.sum(singular > RANK * np.max(singular, initial=0.0)))
     return RankCondition(rank, _sparse_basis(V[rank:]) * scale)
 
 
 def explain_rank(eom: EquationsOfMotion, t: float, q: Any, v: Any, p: Any = None) -> str:
-    """Why the accelerations are not determined at a state, with the cure; empty if they are.
+    """Explain why the accelerations are not determined at a state, and the remedy; empty if they are.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def explain_rank(eom: EquationsOfMotion, t: float, q: Any, v: Any, p: Any = None
     found = find_rank(M, J)
     if found.rank == n:
         return ""
-    listed = _listed(found.in_words(eom.speeds))
+    listed = list_names(found.in_words(eom.speeds), _SHOWN)
     if not len(J):
         claim = f"the mass matrix is singular (rank {found.rank} of {n}): no body has inertia along {listed}"
     else:
@@ -96,10 +97,10 @@ def explain_rank(eom: EquationsOfMotion, t: float, q: Any, v: Any, p: Any = None
 
 
 def _cures(eom: EquationsOfMotion, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[str]:
-    """What is missing: the constraint equations of redundant coordinates, inertia for the rest."""
+    """List what is missing: constraint equations of redundant coordinates, inertia along the other directions."""
     tree, cures, rest = Tree.of(eom.system), [], null
     if tuple(tree.speeds.names) != tuple(eom.speeds):  # speeds of the user's choice
-        return ["give what moves there an inertia, or add a constraint"]
+        return ["give the bodies that move along it an inertia, or add a constraint"]
     for node in tree.nodes:
         for own, missing in node.part.joint.redundancies(q[node.q], node.part.joint_name):
             direction = np.zeros(eom.n_v)
@@ -116,7 +117,7 @@ def _cures(eom: EquationsOfMotion, t: float, q: np.ndarray, null: np.ndarray, p:
 
 
 def _moved_bodies(eom: EquationsOfMotion, tree: Tree, t: float, q: np.ndarray, null: np.ndarray, p: Any) -> list[str]:
-    """Bodies that turn, move or deform along some direction of speeds."""
+    """Return the bodies that rotate, translate or deform along some direction of speeds."""
     moved, still = np.zeros(len(tree.nodes)), eom.call("q_dot", t, q, np.zeros(eom.n_v), p=p)[0]
     for direction in null / np.max(np.abs(null), axis=1, keepdims=True):
         step = _STEP * (eom.call("q_dot", t, q, direction, p=p)[0] - still).reshape(-1)
@@ -131,21 +132,21 @@ def _is_within(direction: np.ndarray, space: np.ndarray) -> bool:
 
 
 def _without(direction: np.ndarray, space: np.ndarray) -> np.ndarray:
-    """The part of a space of directions that is normal to one of them."""
+    """Return the part of a space of directions that is normal to one of them."""
     unit = direction / np.linalg.norm(direction)
     _, singular, V = np.linalg.svd(space - np.outer(space @ unit, unit), full_matrices=False)
     return V[singular > RANK * np.max(np.abs(space))]
 
 
 def _rest(direction: np.ndarray, space: np.ndarray) -> np.ndarray:
-    """A direction without its part in a space."""
+    """Return a direction without its part in a space."""
     Q = qr(space.T, mode="economic")[0]
     left: np.ndarray = direction - Q @ (Q.T @ direction)
     return left
 
 
 def _sparse_basis(null: np.ndarray) -> np.ndarray:
-    """The same space with a unit matrix in as many columns as it has dimensions: few entries in each direction."""
+    """Return a basis of the same space that contains a unit matrix, so that each direction has few nonzeros."""
     if not len(null):
         return null
     order = qr(null, pivoting=True, mode="r")[1]
@@ -154,7 +155,7 @@ def _sparse_basis(null: np.ndarray) -> np.ndarray:
 
 
 def _combination(names: tuple[str, ...], direction: np.ndarray) -> str:
-    """``"a_dot - 0.5 b_dot"``, the largest coefficient 1."""
+    """Format a direction as ``"a_dot - 0.5 b_dot"``, with largest coefficient 1."""
     parts = direction / np.max(np.abs(direction))
     order = [k for k in range(len(parts)) if abs(parts[k]) > 1e-6]
     parts *= np.sign(parts[order[0]])
@@ -164,8 +165,3 @@ def _combination(names: tuple[str, ...], direction: np.ndarray) -> str:
         sign = (" - " if parts[k] < 0.0 else " + ") if text else ""
         text += f"{sign}{'' if size == '1 ' else size}{names[k]}"
     return text if len(order) <= 2 * _SHOWN else f"{text} + ..."
-
-
-def _listed(found: tuple[str, ...]) -> str:
-    shown = ", ".join(f"'{text}'" for text in found[:_SHOWN])
-    return shown if len(found) <= _SHOWN else f"{shown} and {len(found) - _SHOWN} more"

@@ -1,6 +1,6 @@
-"""Rules of the multipliers of constraints as native code: (t, x, u, z, p) -> g with lam from the pivoted kernel.
+"""Native functions of constraint multipliers: (t, x, u, z, p) -> g with lam from the pivoted kernel.
 
-The multipliers are compiled once for the equations, each rule apart from them; a small function calls one after the other.
+The multipliers are compiled once for the equations, and each function of them separately; a small C function calls both.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ int compose(const double **arg, double **res, long long *iw, double *w, int mem)
 
 
 def compile_multipliers(terms: ca.Function, compliance: tuple[float, ...], p: Any) -> NativeFunction:
-    """(t, x, u, p) -> (lam, unique) from the terms of constrained equations; lam is not a number where they cannot be solved.
+    """Compile (t, x, u, p) -> (lam, unique) from the terms of constrained equations; lam is NaN where there is no solution.
 
     Redundant constraints share their load by the compliance of their equations (`constraints.sharing`); `unique` is 1, or 0 for
-    reactions that are not unique and for columns of zeros.
+    reactions that are not unique and for zero columns of E.
     """
     library, n_prepared = _multipliers(terms, compliance)
     n_q, n_v, m = terms.numel_in(1), terms.numel_in(2), terms.numel_out(4)
@@ -47,9 +47,9 @@ def compile_multipliers(terms: ca.Function, compliance: tuple[float, ...], p: An
 
 
 def compile_reactions(terms: ca.Function, compliance: tuple[float, ...], rule: ca.Function, p: Any) -> NativeFunction:
-    """(t, x, u, z, p) -> g from the terms of constrained equations and a rule (t, x, u, z, lam, p) -> g.
+    """Compile (t, x, u, z, p) -> g from the terms of constrained equations and a function (t, x, u, z, lam, p) -> g.
 
-    The p of the rule begins with the p of the terms. New numbers need a new function.
+    The parameters of `rule` begin with those of the terms. Other parameter values need a new native function.
     """
     numbers = np.asarray(p, dtype=float)
     first = compile_multipliers(terms, compliance, numbers[: terms.numel_in(4)])
@@ -102,7 +102,7 @@ def _is_sparse(layout: Layout) -> bool:
 
 
 def _share(layout: Layout, n_v: int, m: int) -> str:
-    """The call that shares the load, for matrices as they lie in memory."""
+    """Return the C call that shares the load, for the memory layout of the matrices."""
     if _is_sparse(layout):
         return f"share_sparse(M, E, compliance, {RANK!r}, res[0], res[1])"
     return f"sc_share({n_v}, {m}, M, E, compliance, {RANK!r}, res[0], res[1])"

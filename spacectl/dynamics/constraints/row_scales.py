@@ -1,8 +1,8 @@
-"""How large the rows of a constraint Jacobian are in general: the measure of how small they become in a singular position.
+"""Row scales: typical norms of the rows of a constraint Jacobian, relative to which singular positions are detected.
 
-A linkage with all its links on one line loses whole rows. To compare them with other rows would depend on units; to compare them
-with their own sizes at positions around the reference does not. Where rows are not defined there (the gradient of a distance
-from the origin, say), positions around the start of a run take their place.
+In a linkage with all its links on one line, whole rows vanish. A comparison with other rows would depend on units; a comparison
+with the norms of the same rows at positions around the reference does not. Where rows are not defined there (the gradient of a
+distance from the origin, for example), positions around the start of a run are used instead.
 """
 
 from __future__ import annotations
@@ -19,38 +19,42 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Around",
-    "Nearness",
+    "DistanceMeasure",
     "Samples",
     "are_defined",
-    "find_levers",
+    "find_row_scales",
     "jacobians_around",
-    "levers_source",
-    "row_levers",
+    "measured_row_scales",
+    "row_scales_source",
 ]
 
-Nearness = Callable[[np.ndarray, np.ndarray], float]  #: of rows (m, n) with their levers
+DistanceMeasure = Callable[
+    [np.ndarray, np.ndarray], float
+]  #: J (m, n) and row scales (m + 1,) -> distance to singularity
 Place = tuple[float, np.ndarray, np.ndarray]  #: t, q, v
 Rows = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  #: (t, q, v) -> J, W
-Around = tuple[float, Any]  #: time and state around which rows are measured if the reference does not serve
+Around = tuple[
+    float, Any
+]  #: time and state around which rows are evaluated if they are not defined around the reference
 
-COUNT, SPREAD = 5, 0.5  #: positions, and how far their coordinates are from the reference [rad or m]
+COUNT, SPREAD = 5, 0.5  #: number of positions, and largest distance of a coordinate from the reference [rad or m]
 
 
 def nudges(n_v: int) -> np.ndarray:
-    """Steps away from the reference, shape (COUNT, n_v), the first zero; always the same."""
+    """Return displacements from the reference, shape (COUNT, n_v), the first zero; always the same."""
     steps = np.random.default_rng(0).uniform(-SPREAD, SPREAD, (COUNT, n_v))
     steps[0] = 0.0
     return steps
 
 
 def places_around(rows: Rows, place: Place, n_v: int) -> np.ndarray:
-    """Coordinates around a place, shape (COUNT, n_q); they need not meet the constraints."""
+    """Return coordinates around a place, shape (COUNT, n_q); they need not satisfy the constraints."""
     places: np.ndarray = place[1] + nudges(n_v) @ rows(*place)[1].T
     return places
 
 
 def jacobians_around(rows: Rows, place: Place) -> list[np.ndarray]:
-    """J at coordinates around a place."""
+    """Return J at coordinates around a place."""
     t, _, v = place
     return [rows(t, q, v)[0] for q in places_around(rows, place, len(v))]
 
@@ -61,7 +65,7 @@ def are_defined(rows: Rows, place: Place) -> bool:
 
 
 class Samples:
-    """Rows of equations of motion around the reference position; hashable, for what is computed from them once.
+    """Constraint Jacobians around the reference position; hashable, as a key of cached results.
 
     Parameters
     ----------
@@ -70,7 +74,7 @@ class Samples:
     p : array or None
         Run-time parameters.
     around : (t, x), optional
-        Where rows are measured instead if some row is not finite around the reference.
+        Time and state to use instead if some row is not finite around the reference.
     """
 
     def __init__(self, eom: EquationsOfMotion, p: Any = None, around: Around | None = None):
@@ -90,11 +94,11 @@ class Samples:
         return self.t, self.x[: self.eom.n_q], self.x[self.eom.n_q :]
 
     def jacobians(self) -> list[np.ndarray]:
-        """J at each position."""
+        """Return J at each position."""
         return jacobians_around(partial(_rows, self.eom, self.p), self._place)
 
     def data(self) -> np.ndarray:
-        """Time, speeds and coordinates in the order in which `levers_source` reads them, shape (1 + n_v + COUNT n_q,)."""
+        """Return time, speeds and coordinates in the order `row_scales_source` reads them, (1 + n_v + COUNT n_q,)."""
         places = places_around(partial(_rows, self.eom, self.p), self._place, self.eom.n_v)
         return np.concatenate([[self.t], self._place[2], places.reshape(-1)])
 
@@ -113,53 +117,55 @@ def _defined(eom: EquationsOfMotion, numbers: bytes) -> bool:
 
 
 @lru_cache(maxsize=64)
-def row_levers(samples: Samples, nearness: Nearness) -> np.ndarray:
-    """Largest sizes of the rows at those positions, then the largest nearness there, shape (m + 1,)."""
-    return find_levers(samples.jacobians(), nearness)
+def measured_row_scales(samples: Samples, measure: DistanceMeasure) -> np.ndarray:
+    """Return the largest norm of each row at the sampled positions, then the largest distance there, shape (m + 1,)."""
+    return find_row_scales(samples.jacobians(), measure)
 
 
-def find_levers(jacobians: Iterable[np.ndarray], nearness: Nearness) -> np.ndarray:
-    """The same from the rows at those positions; rows that are not finite at one of them do not count there."""
+def find_row_scales(jacobians: Iterable[np.ndarray], measure: DistanceMeasure) -> np.ndarray:
+    """Return the row scales of sampled Jacobians; a row that is not finite in a sample is ignored in it."""
     found = list(jacobians)
     with np.errstate(invalid="ignore", over="ignore"):
         sizes = np.array([np.linalg.norm(J, axis=1) for J in found])
-    levers = np.append(np.max(np.where(np.isfinite(sizes), sizes, 0.0), axis=0), 1.0)
-    levers[:-1] = np.maximum(levers[:-1], 1e-300)
-    levers[-1] = max([nearness(J, levers) for J in found if np.all(np.isfinite(J))], default=0.0) or 1.0
-    return levers
+    row_scales = np.append(np.max(np.where(np.isfinite(sizes), sizes, 0.0), axis=0), 1.0)
+    row_scales[:-1] = np.maximum(row_scales[:-1], 1e-300)
+    row_scales[-1] = max([measure(J, row_scales) for J in found if np.all(np.isfinite(J))], default=0.0) or 1.0
+    return row_scales
 
 
-def levers_source(rows: ca.Function, first: int) -> str:
-    """C of ``find_levers``: the levers at w + `first`, with ``note_levers`` and ``nearness(J, levers)`` of the code around it.
+def row_scales_source(rows: ca.Function, first: int) -> str:
+    """Return C of ``find_row_scales``, which writes the row scales to w + `first`.
 
-    Behind the levers w holds `Samples.data`, which is there before ``find_levers`` is called.
+    The surrounding code provides ``update_row_scales`` and ``singularity_distance(J, row_scales)``.
+
+    `Samples.data` must follow the row scales in w before ``find_row_scales`` is called.
 
     Parameters
     ----------
     rows : casadi.Function
         "projection", as it was emitted under the name ``terms``.
     first : int
-        How many numbers are prepared before.
+        Number of prepared values that precede the row scales in w.
     """
     n_q, n_v, m = rows.numel_in(1), rows.numel_in(2), rows.numel_out(1)
-    g, rate, J, held, W = (max(rows.nnz_out(i), 1) for i in range(5))
+    g, rate, J, J_position, W = (max(rows.nnz_out(i), 1) for i in range(5))
     return f"""
-static void find_levers(const double *p, double *w) {{
-    double g[{g}], rate[{rate}], J[{J}], held[{held}], W[{W}];
-    double best = 0.0, *levers = w + {first};
-    const double *t = levers + {m + 1}, *v = t + 1, *places = v + {n_v};
+static void find_row_scales(const double *p, double *w) {{
+    double g[{g}], rate[{rate}], J[{J}], J_position[{J_position}], W[{W}];
+    double best = 0.0, *row_scales = w + {first};
+    const double *t = row_scales + {m + 1}, *v = t + 1, *places = v + {n_v};
     long long iw[1];
-    for (int j = 0; j < {m}; j++) levers[j] = 1e-300;
-    levers[{m}] = 1.0;
-    for (int k = 0; k < {2 * COUNT}; k++) {{ /* sizes at all places, then nearness where all rows are finite */
+    for (int j = 0; j < {m}; j++) row_scales[j] = 1e-300;
+    row_scales[{m}] = 1.0;
+    for (int k = 0; k < {2 * COUNT}; k++) {{ /* norms at all places, then distances where all rows are finite */
         const double *arg[] = {{t, places + {n_q} * (k % {COUNT}), v, p}};
-        double *res[] = {{g, rate, J, held, W}};
+        double *res[] = {{g, rate, J, J_position, W}};
         int is_finite = 1;
         terms(arg, res, iw, w, 0);
         for (int i = 0; i < {rows.nnz_out(2)}; i++) is_finite = is_finite && isfinite(J[i]);
-        if (k < {COUNT}) note_levers(J, levers);
-        else if (is_finite) best = fmax(best, nearness(J, levers));
+        if (k < {COUNT}) update_row_scales(J, row_scales);
+        else if (is_finite) best = fmax(best, singularity_distance(J, row_scales));
     }}
-    levers[{m}] = best > 0.0 ? best : 1.0;
+    row_scales[{m}] = best > 0.0 ? best : 1.0;
 }}
 """

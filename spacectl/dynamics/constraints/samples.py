@@ -1,4 +1,4 @@
-"""Positions of a mechanism that meet its constraints, around the reference position: where plans are made."""
+"""Configurations around the reference position that satisfy the constraints, as the basis of a loop-closing plan."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from spacectl.dynamics.tree.terms import Terms
 
 __all__ = ["FARTHER", "generic_speeds", "sample_states"]
 
-_REACH = 0.1  # [rad or m] along the freedoms, from the reference position to the others
+_REACH = 0.1  # [rad or m] from the reference position to the others, along the free directions
 
-#: How far from a reference position at which rows are not defined others are tried [rad or m]
+#: Distances tried from a reference position at which constraint equations are not defined [rad or m]
 FARTHER = tuple(0.3 * 2.0**k for k in range(12))
 
 
 def generic_speeds(n: int) -> np.ndarray:
-    """Speeds for rows of a plan: rules that are nonlinear in the speeds hold nothing, or are not defined, at rest."""
+    """Return generic speeds: equations that are nonlinear in the speeds may be degenerate or undefined at rest."""
     return np.random.default_rng(1).standard_normal(n)
 
 
 def sample_states(terms: Terms, rows: Any, p: np.ndarray, count: int = 3) -> list[np.ndarray]:
-    """Coordinates that meet the constraints: the reference position (or near it) and others around it.
+    """Return coordinates that satisfy the constraints: the reference position (or one near it) and others around it.
 
-    Where rows are not defined at the reference position, the nearest of some positions at which they are takes its place.
-    Where none meets the constraints, that position itself is used: the plan is then made for an open mechanism.
+    If the constraint equations are not defined at the reference position, the nearest trial position at which they are
+    replaces it. If no position satisfies the constraints, that position itself is used, for an open mechanism.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ def sample_states(terms: Terms, rows: Any, p: np.ndarray, count: int = 3) -> lis
     rows : casadi.Function
         "constraints" of the equations.
     p : array
-        Run-time numbers.
+        Run-time parameters.
     count : int
-        How many are wanted; twice as many are tried.
+        Number of positions; twice as many are tried.
 
     Raises
     ------
     ModelError
-        If rows are not defined at any of the positions that were tried.
+        If the constraint equations are not defined at any trial position.
     """
     n, W = terms.v.shape[0], _rate_map(terms)
     rest = _defined_rest(terms, rows, W, p)
@@ -65,7 +65,7 @@ def sample_states(terms: Terms, rows: Any, p: np.ndarray, count: int = 3) -> lis
 
 
 def _defined_rest(terms: Terms, rows: Any, W: Any, p: np.ndarray) -> np.ndarray:
-    """The reference position, or one near it at which all rows are defined, on the constraints if some such position is."""
+    """Return the reference position, or a nearby one where all equations are defined (and satisfied, if possible)."""
     rest, n = terms.tree.rest(), terms.v.shape[0]
 
     def is_defined(q: np.ndarray) -> bool:
@@ -99,7 +99,7 @@ def _close_roughly(rows: Any, W: Any, q: np.ndarray, n: int, p: np.ndarray) -> n
 
 
 def _rate_map(terms: Terms) -> Any:
-    """W of ``q_dot = W v + X`` as a call of (t, q, p)."""
+    """Return W of ``q_dot = W v + X`` as a function of (t, q, p)."""
     W = ca.densify(ca.jacobian(terms.q_dot, terms.v))
     function = ca.Function("W", [terms.t, terms.q, terms.v, terms.p], [W])
     return lambda t, q, p: np.asarray(function(t, q, 0.0, p).full())

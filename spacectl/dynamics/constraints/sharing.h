@@ -1,5 +1,5 @@
-/* Reactions of redundant constraints: those of least work, sum(compliance lam^2), among all that do the same; numpy
- * reference: dynamics/constraints/sharing.py. */
+/* Reactions of redundant constraints: those of least work, sum(compliance lam^2), among all with the same effect. Reference
+ * implementation: dynamics/constraints/sharing.py. */
 #ifndef SC_SHARING_H
 #define SC_SHARING_H
 
@@ -9,7 +9,7 @@
 
 #define SC_ZERO 1e-7 /* as ZERO in dynamics/constraints/sharing.py */
 
-/* Null vectors of the columns of A (as sc_pivoted left it) for unit columns, one after the other in G (m x (m - rank)). */
+/* Null vectors of the columns of A (as returned by sc_pivoted) for unit columns, as columns of G (m x (m - rank)). */
 static void sc_null(int n, int m, int rank, const double *A, const int *order, double *G) {
     for (int j = rank; j < m; j++) {
         double *g = G + (long long)(j - rank) * m;
@@ -23,8 +23,8 @@ static void sc_null(int n, int m, int rank, const double *A, const int *order, d
 }
 
 /* lam from sc_constrained becomes the reactions of least work; unique[i] becomes 1, or 0 if reaction i is not unique. E (n, m)
- * and M (n, n) are column-major. Columns that sc_constrained left out have the multiplier 0: without one of these, and for
- * columns of zeros (constraints that do not act), there is nothing to share. Returns 0, or 1 if there is no memory. */
+ * and M (n, n) are column-major. Columns that sc_constrained left out have the multiplier 0; if there are none, apart from
+ * zero columns (inactive constraints), there is nothing to share. Returns 1 if memory is short, else 0. */
 static int sc_share(int n, int m, const double *M, const double *E, const double *compliance, double tolerance, double *lam,
                     double *unique) {
     int is_shared = 0;
@@ -57,7 +57,7 @@ static int sc_share(int n, int m, const double *M, const double *E, const double
             for (int i = 0; i < m; i++) g[i] *= root[i] / size[i], sum += g[i] * g[i];
             for (int i = 0; i < m; i++) g[i] /= sqrt(sum);
         }
-        const int used = sc_pivoted(m, k, G, beta_G, order + m, size_G, 0.0); /* r <- its part within the null space */
+        const int used = sc_pivoted(m, k, G, beta_G, order + m, size_G, 0.0); /* r <- its component in the null space */
         sc_reflect(m, used, G, beta_G, r);
         for (int i = used; i < m; i++) r[i] = 0.0;
         sc_reflect_back(m, used, G, beta_G, r);

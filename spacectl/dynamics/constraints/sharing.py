@@ -1,9 +1,9 @@
-"""How redundant constraints share a load that the equations of motion leave open, and which reactions are unique.
+"""Load sharing of redundant constraints, and uniqueness of reactions.
 
-``E lam = M v_dot - f`` has many solutions where columns of E depend on each other. One rule chooses among them, for every
-formulation, kernel and history: the least work, ``min sum(c_i lam_i^2)`` with the compliance c_i of each constraint equation
-(Menabrea; for rigid bodies on stiff springs this is the quasi-static solution). A reaction is unique if and only if the null
-space of E vanishes on it. native/sharing.h is the same in C.
+``E lam = M v_dot - f`` has many solutions where columns of E depend on each other. Every formulation, kernel and history
+chooses the one of least work, ``min sum(c_i lam_i^2)`` with the compliance c_i of each constraint equation (Menabrea; for rigid
+bodies on stiff springs this is the quasi-static solution). A reaction is unique if and only if the null space of E vanishes on
+it. sharing.h is the native implementation.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from spacectl.model.constraints import AnyConstraint
 
 __all__ = ["ZERO", "Redundancy", "find_redundancy", "least_work", "rigid_compliances", "share_load"]
 
-ZERO = 1e-7  #: entries of null vectors (of unit columns) below this are rounding; columns count as dependent at 1e-9
-RIGID = 1e-12  #: compliance of an equation that does not yield, of the least one that does
+ZERO = 1e-7  #: entry of a null vector (of unit columns) that counts as rounding; columns count as dependent at 1e-9
+RIGID = 1e-12  #: compliance assigned to a rigid equation, relative to the least positive compliance
 
 
 def rigid_compliances(constraints: Iterable[AnyConstraint]) -> tuple[float, ...]:
-    """Compliance of all constraint equations, in order; those that do not yield get a tiny one, which makes the split unique."""
+    """Return the compliance of all constraint equations, in order; a tiny one for rigid equations makes the split unique."""
     values = np.array([value for item in constraints for value in item.row_compliance])
     yielding = values[values > 0.0]
     least = RIGID * float(np.min(yielding)) if yielding.size else 1.0
@@ -33,16 +33,16 @@ def rigid_compliances(constraints: Iterable[AnyConstraint]) -> tuple[float, ...]
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Null space of the columns of E, with the factors it was found by.
+    """Null space of the columns of E, with the factors from which it was computed.
 
     Parameters
     ----------
     N : array, shape (m, k)
-        ``E N = 0``; each column has 1 at an equation that was left out, all in units of `size`.
+        ``E N = 0`` for columns of E divided by `size`; each column of N has 1 at an equation that was left out.
     size : array, shape (m,)
-        What columns of E were divided by before their rank was judged.
+        Norms by which columns of E were divided before their rank was found.
     Q, R, order, rank
-        ``scale E[:, order] = Q R`` and how many columns are independent.
+        ``scale E[:, order] = Q R`` and the number of independent columns.
     """
 
     N: np.ndarray
@@ -54,18 +54,18 @@ class Redundancy:
 
     @property
     def is_unique(self) -> np.ndarray:
-        """Which reactions are unique, shape (m,)."""
+        """Whether each reaction is unique, shape (m,)."""
         return np.max(np.abs(self.N), axis=1, initial=0.0) <= ZERO
 
     @property
     def directions(self) -> np.ndarray:
-        """Changes of the reactions that change no motion, as columns of length 1, shape (m, k)."""
+        """Changes of the reactions that do not change the motion, as unit columns, shape (m, k)."""
         N = np.where(self.is_unique[:, None], 0.0, self.N / self.size[:, None])
         return N / np.linalg.norm(N, axis=0)
 
 
 def find_redundancy(E: np.ndarray, scale: np.ndarray) -> Redundancy:
-    """Null space of the columns of E (n, m); `scale` are the units of the speeds (`speed_scales`), in which rank is judged."""
+    """Find the null space of the columns of E (n, m) for speeds scaled by `scale` (`speed_scales`)."""
     m = E.shape[1]
     Q, R, order, rank, size = pivoted_columns(scale[:, None] * E)
     N = np.zeros((m, m - rank))
@@ -79,9 +79,9 @@ def find_redundancy(E: np.ndarray, scale: np.ndarray) -> Redundancy:
 def least_work(
     M: np.ndarray, E: np.ndarray, b: np.ndarray, w: np.ndarray, compliance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The lam with ``E lam = b`` and least ``sum(c lam^2) / 2 - w' lam``, and the y of ``c lam = w + E' y``.
+    """Return the lam with ``E lam = b`` and least ``sum(c lam^2) / 2 - w' lam``, and the y of ``c lam = w + E' y``.
 
-    Derivatives of lam have the same form, with other b and w (`constrained_function`).
+    Derivatives of lam have the same form, with other b and w (`solver_function`).
     """
     scale, root = speed_scales(M), np.sqrt(compliance)
     found = find_redundancy(E, scale)
@@ -97,14 +97,14 @@ def least_work(
 
 
 def share_load(M: np.ndarray, E: np.ndarray, lam: np.ndarray, compliance: np.ndarray) -> np.ndarray:
-    """The reactions of least work that do the same as `lam`; unique ones stay as they are."""
+    """Return the reactions of least work with the same effect as `lam`; unique reactions are not changed."""
     found, root = find_redundancy(E, speed_scales(M)), np.sqrt(compliance)
     change = _project(found, root, -root * lam) / root if found.N.shape[1] else 0.0
     return np.where(found.is_unique, lam, lam + change)
 
 
 def _project(found: Redundancy, root: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """The part of r within the null space, in the metric of the work."""
+    """Return the part of r within the null space, in the metric of the work."""
     G = found.N * (root / found.size)[:, None]
     Q = qr(G / np.linalg.norm(G, axis=0), mode="economic")[0]
     return np.asarray(Q @ (Q.T @ r))

@@ -1,8 +1,8 @@
-"""Accelerations of constrained systems: ``M v_dot = f + E lam``, ``J v_dot = gamma`` by four independent roads.
+"""Four independent solvers for constrained accelerations: ``M v_dot = f + E lam``, ``J v_dot = gamma``.
 
-E is J' for natural constraints, the actuators' input maps for artificial ones. All roads give the same v_dot where it
-is unique; they differ in what they can bear. `solve_directions` is the numpy twin of the native kernel
-(native/constrained.h), which every formulation uses in native closed loops.
+E is J' for natural constraints, the actuators' input maps for artificial ones. All solvers return the same v_dot where it
+is unique; they differ in which degenerate systems they accept. `solve_directions` is the reference implementation of the
+native kernel (constrained.h), which every formulation uses in native closed loops.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ __all__ = [
     "Solution",
     "pivoted_columns",
     "require_agreement",
-    "row_units",
+    "row_norms",
     "solve_directions",
     "solve_kkt",
     "solve_partition",
     "solve_pseudoinverse",
-    "solve_rows",
+    "solve_square",
     "speed_scales",
 ]
 
-RANK = 1e-9  #: singular directions are those below this, of rows and columns scaled to unit size
-SPARSE_FROM = 100  #: unknowns of the augmented system from which it is factorised as a sparse matrix
-NOTHING = 1e-13  #: rows this small against the largest are rounding of rows that hold nothing
-SMALL = (
-    1e-4  #: rows smaller than this, of the largest, are scaled as if they had that size: rounding has more part in them
+RANK = 1e-9  #: relative singular value or pivot, for rows and columns of unit norm, that counts as zero
+SPARSE_FROM = 100  #: number of unknowns from which the augmented system is factorised as a sparse matrix
+NEGLIGIBLE = 1e-13  #: rows with a smaller norm, relative to the largest, are rounding errors of zero rows
+SMALL = 1e-4  #: least norm, relative to the largest row, by which a row is divided: smaller rows are mostly rounding
+CONTRADICTION = (
+    1e-3  #: relative residual allowed in a dependent equation: drift causes far less, a contradiction about 1
 )
-CONTRADICTION = 1e-3  #: part of a dependent row that may stay open: drift leaves far less, a contradiction all of it
-SINGULAR = 1e-13  #: of a pivot to the rows' largest entries: a few hundred roundings
+SINGULAR = 1e-13  #: pivot, relative to the largest entry of its row, that counts as zero: a few hundred roundings
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Accelerations, multipliers, and how many of the constraint rows are independent."""
+    """Accelerations, multipliers, and the number of independent constraint equations."""
 
     v_dot: np.ndarray
     lam: np.ndarray
@@ -55,32 +55,35 @@ class Solution:
 def solve_directions(
     M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
 ) -> Solution:
-    """Project the equations on what the constraint forces do not reach: ``N' M v_dot = N' f`` with ``N' E = 0``.
+    """Project the equations of motion onto the directions without constraint force: ``N' M v_dot = N' f``, ``N' E = 0``.
 
-    Rows of J that depend on others are left out; of E likewise, whose multipliers are then zero.
+    Dependent rows of J are left out. So are dependent columns of E, whose multipliers are set to zero.
 
     Raises
     ------
     SolverError
-        If the forces span fewer directions than the constraints hold (inadequate actuators), if nothing has inertia, or
-        (with `check`, as in all roads) if a row that was left out contradicts the others.
+        If the forces span fewer directions than the constraints (inadequate actuators), if the reduced mass matrix is
+        singular, or (with `check`, as in all solvers) if an equation that was left out contradicts the others.
     """
     n, m = len(f), len(gamma)
     if m == 0:
         return Solution(np.linalg.solve(M, f), np.zeros(0), 0)
     scale = speed_scales(M)
-    held, rank_J = _independent((J * scale).T)
+    order_J, rank_J = _independent((J * scale).T)
     Q, R, order, rank_E, _ = pivoted_columns(scale[:, None] * E)
     if rank_E < rank_J:
         raise SolverError(
-            f"the constraint forces reach {rank_E} of {rank_J} independent constraints; other actuators are needed"
+            f"the constraint forces span {rank_E} of {rank_J} independent constraint equations; choose other actuators"
         )
     free = scale[:, None] * Q[:, rank_E:]
-    A = np.vstack([free.T @ M, J[held[:rank_J]]])
-    b = np.concatenate([free.T @ f, gamma[held[:rank_J]]])
+    A = np.vstack([free.T @ M, J[order_J[:rank_J]]])
+    b = np.concatenate([free.T @ f, gamma[order_J[:rank_J]]])
     if rank_E > rank_J or A.shape[0] != n:
-        raise SolverError(f"the constraint forces reach {rank_E} directions but hold {rank_J}: they are not determined")
-    v_dot = scale * solve_rows(A * scale, b)
+        raise SolverError(
+            f"the constraint forces span {rank_E} directions, but only {rank_J} constraint equations are independent: the "
+            "forces are not determined"
+        )
+    v_dot = scale * solve_square(A * scale, b)
     if check:
         require_agreement(f, J, gamma, v_dot, scale)
     lam = np.zeros(m)
@@ -92,15 +95,15 @@ def solve_directions(
 def solve_partition(
     M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
 ) -> Solution:
-    """Kane's road: independent speeds by pivoting, the others from the constraints (003 section 3.3).
+    """Use Kane's method: independent speeds by pivoting, the others from the constraints (003 section 3.3).
 
-    ``v = A_c v_I + a`` with ``A_c = [1; -J_D^-1 J_I]``; ``A_c' M A_c v_I_dot = A_c' (f - M a)``. The choice of independent
-    speeds is made anew at every call, so it cannot go bad.
+    ``v = A_c v_I + a`` with ``A_c = [1; -J_D^-1 J_I]``; ``A_c' M A_c v_I_dot = A_c' (f - M a)``. The independent speeds are
+    re-selected at every call, so that J_D stays well conditioned along a motion.
     """
     n = len(f)
     scale = speed_scales(M)
-    held, rank = _independent((J * scale).T)
-    rows = held[:rank]
+    order_J, rank = _independent((J * scale).T)
+    rows = order_J[:rank]
     order = qr(_unit_rows(J[rows] * scale), mode="economic", pivoting=True)[2] if rank else np.arange(n)
     dependent, independent = order[:rank], order[rank:]
     J_D, J_I = J[np.ix_(rows, dependent)], J[np.ix_(rows, independent)]
@@ -109,7 +112,7 @@ def solve_partition(
     A_c[dependent] = -np.linalg.solve(J_D, J_I)
     a[dependent] = np.linalg.solve(J_D, gamma[rows])
     unit = scale[independent]
-    v_dot = A_c @ (unit * solve_rows((A_c.T @ M @ A_c) * unit, A_c.T @ (f - M @ a))) + a
+    v_dot = A_c @ (unit * solve_square((A_c.T @ M @ A_c) * unit, A_c.T @ (f - M @ a))) + a
     if check:
         require_agreement(f, J, gamma, v_dot, scale)
     lam = np.zeros(len(gamma))
@@ -120,58 +123,58 @@ def solve_partition(
 def solve_kkt(
     M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
 ) -> Solution:
-    """The augmented system ``[M, -E; J, 0]`` (000 Eq 41): independent constraints only.
+    """Solve the augmented system ``[M, -E; J, 0]`` (000 Eq 41), for independent constraints only.
 
     From `SPARSE_FROM` unknowns on it is factorised as a sparse matrix: in absolute coordinates M is block diagonal and each
-    joint touches two bodies.
+    joint connects two bodies.
 
     Raises
     ------
     SolverError
-        If rows of J depend on each other, for then the matrix is singular however well the motion is determined.
+        If rows of J depend on each other: the matrix is then singular even where the accelerations are unique.
     """
     n, m = len(f), len(gamma)
     scale = speed_scales(M)
     _, rank = _independent((J * scale).T) if m else (None, 0)
     if rank < m:
-        raise SolverError(f"{m} constraint rows, of which {rank} are independent: the augmented matrix is singular")
+        raise SolverError(f"{rank} of {m} constraint equations are independent: the augmented matrix is singular")
     size = np.linalg.norm(E * scale[:, None], axis=0)
     K = np.block([[M, -E], [J, np.zeros((m, m))]])
-    balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])  # unknowns in units of their own
+    balance = np.concatenate([scale, 1.0 / np.where(size > 0.0, size, 1.0)])
     rows = np.concatenate([scale, np.ones(m)])
     scaled, right = rows[:, None] * K * balance, rows * np.concatenate([f, gamma])
-    solution = balance * (_solve_sparse(scaled, right) if n + m >= SPARSE_FROM else solve_rows(scaled, right))
+    solution = balance * (_solve_sparse(scaled, right) if n + m >= SPARSE_FROM else solve_square(scaled, right))
     return Solution(solution[:n], solution[n:], rank)
 
 
 def solve_pseudoinverse(
     M: np.ndarray, f: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray, *, check: bool = True
 ) -> Solution:
-    """Udwadia and Phohomsiri's explicit equation (001 Eqs 21, 22): singular M and dependent constraints are allowed.
+    """Use Udwadia and Phohomsiri's explicit equation (001 Eqs 21, 22), which allows singular M and dependent constraints.
 
-    ``v_dot = [(1 - A+ A) M; A]+ [f; b]``, unique if and only if [M; A] has full column rank; the multipliers are those of
-    least size.
+    ``v_dot = [(1 - A+ A) M; A]+ [f; b]``, unique if and only if [M; A] has full column rank. The multipliers are those of
+    least norm.
 
     Raises
     ------
     SolverError
-        If [M; A] has not full column rank: then the motion is not determined.
+        If [M; A] does not have full column rank: the motion is then not determined.
     """
     n, m = len(f), len(gamma)
     scale = speed_scales(M)
     A = _unit_rows(J * scale)
-    b = gamma / row_units(J * scale)
+    b = gamma / row_norms(J * scale)
     inertia, force = scale[:, None] * M * scale, scale * f
     U, size, V = np.linalg.svd(A) if m else (np.zeros((0, 0)), np.zeros(0), np.eye(n))
     rank = int(np.sum(size > RANK * max(float(np.max(size, initial=0.0)), 1e-300)))
-    # 1 - A+ A projects on the rows V[rank:]; written with them, rounding is not divided by small singular values twice
+    # 1 - A+ A projects onto V[rank:]; used directly, rounding errors are not divided by small singular values twice
     whole = np.vstack([V[rank:] @ inertia, size[:rank, None] * V[:rank]])
     singular = np.linalg.svd(np.vstack([inertia, A]), compute_uv=False)
     if not singular[-1] > RANK * singular[0]:
         raise SolverError(
-            f"mass matrix and constraints together have rank below {n}: something without inertia is not held either"
+            f"mass matrix and constraints together have rank below {n}: some direction has neither inertia nor a constraint"
         )
-    w = solve_rows(whole, np.concatenate([V[rank:] @ force, U[:, :rank].T @ b]))
+    w = solve_square(whole, np.concatenate([V[rank:] @ force, U[:, :rank].T @ b]))
     v_dot = scale * w
     if check:
         require_agreement(f, J, gamma, v_dot, scale)
@@ -181,7 +184,7 @@ def solve_pseudoinverse(
 
 Solver = Callable[..., Solution]
 
-#: Roads by name
+#: Solvers by name
 SOLVERS: dict[str, Solver] = {
     "directions": solve_directions,
     "partition": solve_partition,
@@ -191,24 +194,24 @@ SOLVERS: dict[str, Solver] = {
 
 
 def speed_scales(M: np.ndarray) -> np.ndarray:
-    """``1 / sqrt(diag M)``: speeds in units of their own inertia, so that rank does not depend on units."""
+    """Return ``1 / sqrt(diag M)``; speeds scaled by it make rank independent of units."""
     diagonal = np.diag(M)
     typical = np.max(diagonal, initial=0.0) or 1.0
     return 1.0 / np.sqrt(np.where(diagonal > 1e-14 * typical, diagonal, typical))
 
 
 def require_agreement(f: np.ndarray, J: np.ndarray, gamma: np.ndarray, v_dot: np.ndarray, scale: np.ndarray) -> None:
-    """Raise if ``J v_dot = gamma`` stays open in some row by much of what the row is made of."""
+    """Raise if the residual of some equation ``J v_dot = gamma`` is large relative to the terms of that equation."""
     gap = np.abs(J @ v_dot - gamma)
     size = np.abs(J) @ (np.abs(v_dot) + scale**2 * np.abs(f)) + np.abs(gamma)
     if np.any(gap > CONTRADICTION * size + 1e-9 * np.max(size, initial=0.0)):
-        raise SolverError("constraints contradict each other: no accelerations meet them all")
+        raise SolverError("constraints contradict each other: no accelerations satisfy them all")
 
 
-def row_units(A: np.ndarray) -> np.ndarray:
-    """What rows are divided by before their rank is judged: their sizes, which are units, but not much less than the largest.
+def row_norms(A: np.ndarray) -> np.ndarray:
+    """Return the norms by which rows are divided before their rank is found, bounded below relative to the largest.
 
-    A row that vanishes in some position is mostly rounding beside it; at unit size it would take the place of a good one.
+    A row that vanishes in some position is mostly rounding near it; at unit norm it could be chosen before a good one.
     """
     size = np.linalg.norm(A, axis=1)
     least = SMALL * np.max(size, initial=0.0)
@@ -216,13 +219,13 @@ def row_units(A: np.ndarray) -> np.ndarray:
 
 
 def _unit_rows(A: np.ndarray) -> np.ndarray:
-    """Rows scaled to unit size, small ones to less."""
-    return A / row_units(A)[:, None]
+    """Scale rows to unit norm, small ones to less."""
+    return A / row_norms(A)[:, None]
 
 
 def pivoted_columns(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray]:
-    """``A P = Q R``, the order P, the rank of A's columns scaled to unit size, and these sizes; R is of A itself."""
-    size = row_units(A.T)
+    """Return Q, R and order with ``A[:, order] = Q R``, the rank of A with columns of unit norm, and these norms."""
+    size = row_norms(A.T)
     Q, R, order = qr(A / size, pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > RANK * max(diagonal[0], 1e-300))) if diagonal.size else 0
@@ -230,13 +233,13 @@ def pivoted_columns(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 
 
 def _independent(columns: np.ndarray) -> tuple[np.ndarray, int]:
-    """Order of the columns by pivoting, and how many are independent."""
+    """Return the order of the columns by pivoting, and the number of independent ones."""
     _, _, order, rank, _ = pivoted_columns(columns)
     return order, rank
 
 
 def _solve_sparse(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solution of a square system by a sparse factorisation."""
+    """Solve a square system by a sparse factorisation."""
     try:
         solution: np.ndarray = splu(csc_matrix(A)).solve(b)
     except RuntimeError as error:
@@ -244,8 +247,8 @@ def _solve_sparse(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return solution
 
 
-def solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solution of a square system after scaling its rows."""
+def solve_square(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Solve a square system after scaling its rows."""
     if A.size == 0:
         return np.zeros(0)
     size = np.max(np.abs(A), axis=1)
@@ -254,4 +257,6 @@ def solve_rows(A: np.ndarray, b: np.ndarray) -> np.ndarray:
         if np.min(np.abs(np.diag(factors))) > SINGULAR:
             solution: np.ndarray = lu_solve((factors, pivots), b / size)
             return solution
-    raise SolverError("nothing has inertia against some motion that the constraints allow, or their forces do no work")
+    raise SolverError(
+        "some motion that the constraints allow has no inertia, or the constraint forces do no work on it"
+    )

@@ -1,5 +1,5 @@
-/* Constrained accelerations and projections of large systems whose matrices are mostly zero; constrained.h takes over where
- * rows depend on each other. Matrices are given by their nonzeros, column by column, as CasADi writes them. */
+/* Sparse LU factorisation for constrained accelerations and projections of large systems; constrained.h is used where
+ * constraint equations are dependent. Matrices are given by their nonzeros, column by column, as in CasADi. */
 #ifndef SC_SPARSE_H
 #define SC_SPARSE_H
 
@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SC_PREFER 0.1   /* of the largest candidate: a pivot on the diagonal, which fills less, is taken from there on */
-#define SC_UNSURE 1e-8  /* a smaller pivot (of rows and columns of unit size) is left to constrained.h */
+#define SC_PREFER 0.1   /* size, relative to the largest candidate, from which a diagonal pivot is preferred: less fill */
+#define SC_UNSURE 1e-8  /* least pivot (for rows and columns of unit norm); below it constrained.h is used */
 
 /* Nonzeros of a matrix: column j has rows row[start[j]] .. row[start[j + 1] - 1]. */
 typedef struct {
     const int *start, *row;
 } sc_pattern;
 
-/* P A Q = L U, columns in a given order, rows as pivots are chosen. L has ones on its diagonal, which are not stored; its rows
- * are those of A, the rows of U are steps of the elimination. */
+/* P A Q = L U, columns in a given order, rows in the order of the pivots. L has a unit diagonal, which is not stored. Row indices
+ * of L are rows of A; row indices of U are steps of the elimination. */
 typedef struct {
     int n, room_L, room_U;
     int *start_L, *start_U, *row_L, *row_U;
-    int *place;  /* at which step a row became pivot, or -1 */
-    int *chosen; /* row that became pivot at a step */
+    int *place;  /* step at which a row became the pivot row, or -1 */
+    int *chosen; /* pivot row of each step */
     double *L, *U, *pivot;
 } sc_lu;
 
@@ -48,7 +48,7 @@ static int sc_lu_make(sc_lu *F, int n, int room) {
     return F->start_L && F->start_U && F->place && F->chosen && F->row_L && F->row_U && F->L && F->U && F->pivot;
 }
 
-/* Room for n more entries behind the first `used`. */
+/* Make room for n more entries after the first `used`. */
 static int sc_lu_grow(int n, int used, int *room, int **rows, double **values) {
     if (used + n <= *room) return 1;
     const int wider = 2 * *room + n;
@@ -60,7 +60,7 @@ static int sc_lu_grow(int n, int used, int *room, int **rows, double **values) {
     return more_rows && more_values;
 }
 
-/* Which rows a column fills (search in depth through L); they stand at found[top ..] in an order of elimination. Returns top. */
+/* Find the rows that a column fills (depth-first search through L): found[top ..], in order of elimination. Returns top. */
 static int sc_lu_reach(const sc_lu *F, const int *rows, int count, int *found, int *stack, int *next, int *seen, int mark) {
     int top = F->n;
     for (int i = 0; i < count; i++) {
@@ -91,8 +91,8 @@ static int sc_lu_reach(const sc_lu *F, const int *rows, int count, int *found, i
     return top;
 }
 
-/* Left-looking elimination with partial pivoting (Gilbert and Peierls 1988), one column after the other: A (n x n) with columns
- * in `order`. Returns 1 if done, 0 if a pivot is unsure or memory is short. */
+/* Left-looking elimination with partial pivoting (Gilbert and Peierls 1988), column by column: A (n x n) with columns in
+ * `order`. Returns 1 if successful, 0 if a pivot is too small or memory is short. */
 static int sc_lu_factor(sc_lu *F, sc_pattern at, const double *A, const int *order) {
     const int n = F->n;
     int *ints = malloc((size_t)(4 * n + 1) * sizeof(int)), is_good = 1;
@@ -150,7 +150,7 @@ static int sc_lu_factor(sc_lu *F, sc_pattern at, const double *A, const int *ord
     return is_good;
 }
 
-/* x with A x = b; b is used up. work: n doubles. */
+/* Solve A x = b; b is overwritten. work: n doubles. */
 static void sc_lu_solve(const sc_lu *F, const int *order, double *b, double *x, double *work) {
     const int n = F->n;
     for (int k = 0; k < n; k++) {

@@ -1,36 +1,36 @@
-/* Constrained accelerations (see sc_constrained) and least steps (see sc_least) by sparse factorisation; rows that depend on
- * each other, or nearly so, go to those dense kernels. */
+/* Constrained accelerations (see sc_constrained) and least steps (see sc_least) by sparse factorisation; the dense kernels are
+ * used where constraint equations are dependent or nearly so. */
 #ifndef SC_SPARSE_SOLVE_H
 #define SC_SPARSE_SOLVE_H
 
 #include "constrained.h"
 #include "sparse.h"
 
-#define SC_LIGHT 1e-2 /* of the inertia in pivoting: rows that nearly depend on each other then cost digits once, not twice */
-#define SC_PROBES 4   /* right sides by which nearness is estimated */
+#define SC_LIGHT 1e-2 /* factor on the inertia, so that nearly dependent rows of J lose accuracy once, not twice */
+#define SC_PROBES 4   /* right-hand sides by which the distance to singularity is estimated */
 
-/* Of [M, -E; J, 0]: n speeds, m rows, nonzeros of the three matrices, then of the whole with its order of columns. A column of
- * the whole holds M before J. */
+/* Patterns of [M, -E; J, 0]: n speeds, m equations, nonzeros of the three matrices, then of the whole with its column order. In
+ * a column of the whole, M precedes J. */
 typedef struct {
     int n, m;
     sc_pattern M, J, E, whole;
     const int *order;
 } sc_augmented;
 
-/* Of [1, -J'; J, 0]: column n + i of the whole holds entries from[..] of J. */
+/* Patterns of [1, -J'; J, 0]: column n + i of the whole contains the entries from[..] of J. */
 typedef struct {
     int n, m;
     sc_pattern J, whole;
     const int *from, *order;
 } sc_rows;
 
-/* A column-major matrix with r rows and c columns from its nonzeros; zero before. */
+/* Write nonzeros to a column-major matrix with r rows and c columns, which is zero before. */
 static void sc_scatter(int r, int c, sc_pattern at, const double *A, double *dense) {
     for (int j = 0; j < c; j++)
         for (int e = at.start[j]; e < at.start[j + 1]; e++) dense[(long long)j * r + at.row[e]] = A[e];
 }
 
-/* One over what rows are divided by (see sc_pivoted), from the squares of their sizes; 0 if there is nothing in any. */
+/* Replace squared norms by the reciprocals of the numbers that rows are divided by (see sc_pivoted). Returns 0 if all are 0. */
 static int sc_one_over(int n, double *squares) {
     double longest = 0.0;
     for (int i = 0; i < n; i++) longest = fmax(longest, squares[i]);
@@ -38,7 +38,7 @@ static int sc_one_over(int n, double *squares) {
     return n == 0 || longest > 0.0;
 }
 
-/* f becomes v_dot; lam may be null. Returns 0 if solved, 1 if some pivot is unsure. */
+/* f becomes v_dot; lam may be null. Returns 0 if solved, 1 if some pivot is too small. */
 static int sc_sparse_augmented(const sc_augmented *s, const double *M, double *f, const double *J, const double *gamma,
                                const double *E, double *lam) {
     const int n = s->n, m = s->m, size = n + m, count = s->whole.start[size];
@@ -54,7 +54,7 @@ static int sc_sparse_augmented(const sc_augmented *s, const double *M, double *f
                 if (s->M.row[e] == j) scale[j] = M[e], typical = fmax(typical, M[e]);
         if (!(typical > 0.0)) typical = 1.0;
         for (int j = 0; j < n; j++) scale[j] = 1.0 / sqrt(scale[j] > 1e-14 * typical ? scale[j] : typical);
-        for (int j = 0; j < n; j++) /* sizes of the rows of J and the columns of E, in units of the speeds' inertia */
+        for (int j = 0; j < n; j++) /* squared norms of rows of J and columns of E, for scaled speeds */
             for (e = s->J.start[j]; e < s->J.start[j + 1]; e++) row[n + s->J.row[e]] += J[e] * J[e] * scale[j] * scale[j];
         for (int j = 0; j < m; j++)
             for (e = s->E.start[j]; e < s->E.start[j + 1]; e++) unit[n + j] += E[e] * E[e] * scale[s->E.row[e]] * scale[s->E.row[e]];
@@ -67,7 +67,7 @@ static int sc_sparse_augmented(const sc_augmented *s, const double *M, double *f
         for (int j = 0; j < m; j++)
             for (e = s->E.start[j]; e < s->E.start[j + 1]; e++) K[k++] = -E[e] * row[s->E.row[e]] * unit[n + j];
         is_good = is_good && sc_lu_factor(&F, s->whole, K, s->order);
-        for (int pass = 0; is_good && pass < 2; pass++) { /* the second one takes off the rounding of the first */
+        for (int pass = 0; is_good && pass < 2; pass++) { /* the second pass is a step of iterative refinement */
             for (int i = 0; i < size; i++) b[i] = row[i] * (i < n ? SC_LIGHT * f[i] : gamma[i - n]);
             sc_lessen(size, s->whole, K, x, b);
             sc_lu_solve(&F, s->order, b, b, work);
@@ -104,8 +104,9 @@ static int sc_sparse_constrained(const sc_augmented *s, const double *M, double 
     return failed;
 }
 
-/* As sc_near: z' (A A')^-1 z for a few z of signs, whose mean is the sum over all. Rows in units of `levers`. */
-static double sc_sparse_near(const sc_lu *F, const sc_rows *s, const double *over, const double *levers, double *b, double *work) {
+/* As sc_singularity_distance, with the trace of (A A')^-1 estimated by z' (A A')^-1 z for a few random vectors z of signs. Rows are
+ * divided by `row_scales`. */
+static double sc_sparse_singularity_distance(const sc_lu *F, const sc_rows *s, const double *over, const double *row_scales, double *b, double *work) {
     const int n = s->n, m = s->m;
     unsigned state = 1u;
     double sum = 0.0;
@@ -113,16 +114,16 @@ static double sc_sparse_near(const sc_lu *F, const sc_rows *s, const double *ove
         memset(b, 0, (size_t)n * sizeof(double));
         for (int i = 0; i < m; i++) {
             state = 1664525u * state + 1013904223u;
-            b[n + i] = (state >> 31 ? levers[i] : -levers[i]) * over[i];
+            b[n + i] = (state >> 31 ? row_scales[i] : -row_scales[i]) * over[i];
         }
         sc_lu_solve(F, s->order, b, b, work);
         for (int i = 0; i < n; i++) sum += b[i] * b[i];
     }
-    return fmin(1.0 / (sqrt(sum / SC_PROBES) * levers[m]), 1.0);
+    return fmin(1.0 / (sqrt(sum / SC_PROBES) * row_scales[m]), 1.0);
 }
 
-/* Least step with J step = -g, and nearness. Returns 0 if found, 1 if some pivot is unsure. */
-static int sc_sparse_step(const sc_rows *s, const double *J, const double *g, double *step, const double *levers, double *near) {
+/* Least step with J step = -g, and the distance to singularity. Returns 0 if found, 1 if some pivot is too small. */
+static int sc_sparse_step(const sc_rows *s, const double *J, const double *g, double *step, const double *row_scales, double *distance) {
     const int n = s->n, m = s->m, size = n + m, count = s->whole.start[size];
     sc_lu F;
     double *memory = calloc((size_t)(count + 2 * size + m), sizeof(double));
@@ -144,7 +145,7 @@ static int sc_sparse_step(const sc_rows *s, const double *J, const double *g, do
             for (int i = 0; i < m; i++) b[n + i] = -g[i] * over[i];
             sc_lu_solve(&F, s->order, b, b, work);
             memcpy(step, b, (size_t)n * sizeof(double));
-            if (near) *near = sc_sparse_near(&F, s, over, levers, b, work);
+            if (distance) *distance = sc_sparse_singularity_distance(&F, s, over, row_scales, b, work);
         }
     }
     sc_lu_free(&F);
@@ -152,32 +153,32 @@ static int sc_sparse_step(const sc_rows *s, const double *J, const double *g, do
     return !is_good;
 }
 
-/* As sc_least, for a matrix given by its nonzeros; `used` becomes the rows that were used. With a coarse tolerance (a careful
- * projection) rows are judged one by one, which is for the dense kernel. */
+/* As sc_least, for a matrix given by its nonzeros; `used` returns the rows that were used. With a coarse tolerance (a careful
+ * projection) the dense kernel determines the rank. */
 static int sc_sparse_least(const sc_rows *s, const double *J, const double *g, double *step, int *used, double tolerance,
-                           int is_coarse, const double *levers, double *near) {
+                           int is_coarse, const double *row_scales, double *distance) {
     const long long n = s->n, m = s->m;
     int rank = 0;
-    if (near) *near = 0.0;
+    if (distance) *distance = 0.0;
     for (int i = 0; i < m; i++) used[i] = i;
-    if (!is_coarse && !sc_sparse_step(s, J, g, step, levers, near)) return (int)m;
+    if (!is_coarse && !sc_sparse_step(s, J, g, step, row_scales, distance)) return (int)m;
     double *dense = calloc((size_t)(2 * n * m + n + 2 * m), sizeof(double));
     memset(step, 0, (size_t)n * sizeof(double));
     if (dense) {
         sc_scatter((int)m, (int)n, s->J, J, dense);
-        rank = sc_least((int)n, (int)m, dense, g, step, dense + n * m, used, tolerance, levers, near);
+        rank = sc_least((int)n, (int)m, dense, g, step, dense + n * m, used, tolerance, row_scales, distance);
     }
     free(dense);
     return rank;
 }
 
-/* As sc_note_levers. */
-static void sc_sparse_levers(const sc_rows *s, const double *J, double *levers, double *work) {
+/* As sc_update_row_scales. */
+static void sc_sparse_row_scales(const sc_rows *s, const double *J, double *row_scales, double *work) {
     memset(work, 0, (size_t)s->m * sizeof(double));
     for (int j = 0; j < s->n; j++)
         for (int e = s->J.start[j]; e < s->J.start[j + 1]; e++) work[s->J.row[e]] += J[e] * J[e];
     for (int i = 0; i < s->m; i++)
-        if (isfinite(work[i])) levers[i] = fmax(levers[i], sqrt(work[i]));
+        if (isfinite(work[i])) row_scales[i] = fmax(row_scales[i], sqrt(work[i]));
 }
 
 #endif

@@ -1,8 +1,8 @@
-"""Aggregates: the groups of links that local loops tie together, so that what remains between the groups is a tree.
+"""Aggregates: groups of links coupled by local loops, such that the groups form a tree.
 
-A constraint touches the joints between its ends, and so does a spring between two bodies; links that share one of them, or
-that lie between such, form one aggregate, which hangs with its base on a port (a frame of a link) of another one. A free link
-is an aggregate by itself.
+A constraint involves the joints between its ends, and so does a spring between two bodies. Links that share a constraint or
+spring, and links between them, form one aggregate. Its base is attached to a port (a frame of a link) of another aggregate. A
+link without constraints is an aggregate by itself.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Port = tuple[int, str]  #: a link (or `ROOT`) and the frame on it, which is name
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Links that move as one joint of several bodies.
+    """Links that act as one joint with several bodies.
 
     Parameters
     ----------
     links : tuple of int
         Their indices, parents first.
     base : Port
-        What it hangs on.
+        The port to which it is attached.
     constraints : tuple of AnyConstraint
-        Those that act within it.
+        Constraints within it.
     elements : tuple of PointElement
         Springs between its points, and from them to its base and to the root.
     """
@@ -49,20 +49,20 @@ class Aggregate:
 def find_aggregates(
     system: System, tree: Tree, links: Links, active: tuple[AnyConstraint, ...]
 ) -> tuple[Aggregate, ...]:
-    """Aggregates of a system, bases first.
+    """Find the aggregates of a system, bases first.
 
     Raises
     ------
     ModelError
-        If a constraint touches no joint.
+        If a constraint involves no joint.
     """
     finder = _Finder(system, tree, links)
     supports = [finder.support(item) for item in active]
     for item, touched in zip(active, supports, strict=True):
         if not touched:
             raise ModelError(
-                f"system '{system.name}': no joint moves what constraint '{item.name}' holds; remove it, or put its ends on "
-                "bodies that move against each other"
+                f"system '{system.name}': constraint '{item.name}' involves no joint; remove it, or put its ends on bodies that "
+                "move relative to each other"
             )
     springs = {item: touched for item in system.point_elements if (touched := finder.point_support(item))}
     groups = _closed(links.items, [*supports, *finder.element_supports(), *springs.values()])
@@ -80,7 +80,7 @@ def find_aggregates(
 
 
 class _Finder:
-    """Which links a constraint, an element or an actuator touches."""
+    """Finds the links that a constraint, an element or an actuator involves."""
 
     def __init__(self, system: System, tree: Tree, links: Links):
         self.system, self.tree, self.items = system, tree, links.items
@@ -103,8 +103,8 @@ class _Finder:
         return {link.node.part.joint_name: i for i, link in enumerate(self.items) if link.kind == "joint"}
 
     def support(self, constraint: AnyConstraint) -> set[int]:
-        """Links whose speeds a constraint, or what keeps it, involves."""
-        found = self._way(*constraint.ends) if constraint.ends else set()
+        """Return the links whose speeds a constraint, or an actuator that maintains it, involves."""
+        found = self._path(*constraint.ends) if constraint.ends else set()
         for kind, name in constraint.needs:
             found |= self._quantity(kind, name)
         for name in constraint.maintained_by:
@@ -114,23 +114,26 @@ class _Finder:
         return found
 
     def element_supports(self) -> list[set[int]]:
-        """Links that springs and drives in the joints tie: their efforts depend on the states of all of them."""
+        """Return the links coupled by springs and drives in the joints, whose efforts depend on the states of all of them."""
         elements = self.system.joint_elements
         return [{self.joints[joint] for joint, _ in element.ends if joint in self.joints} for element in elements]
 
     def point_support(self, element: PointElement) -> set[int]:
-        """Links between the ends of an element; one end and the root tie nothing: the motion of the end decides the force."""
+        """Return the links between the ends of an element.
+
+        An element between one link and the root couples no others: the motion of its end determines the force.
+        """
         ends = [on for on, _ in element.points if self.link(on) != ROOT]
         carriers = {self.link(on) for on in ends}
-        return carriers if len(carriers) == 1 else set().union(*(self._way(a, b) for a, b in pairwise(ends)))
+        return carriers if len(carriers) == 1 else set().union(*(self._path(a, b) for a, b in pairwise(ends)))
 
     def link(self, on: str) -> int:
-        """Link of a body or frame, or `ROOT`."""
+        """Return the link of a body or frame, or `ROOT`."""
         body = on.partition(".")[0]
         return ROOT if body in self.tree.root_names else self.bodies[body]
 
-    def _way(self, a: str, b: str) -> set[int]:
-        """Links between two frames, and a flexible one that carries an end elsewhere than at the frame where the way begins."""
+    def _path(self, a: str, b: str) -> set[int]:
+        """Return the links between two frames, and a flexible link with an end at another frame than the path leaves from."""
         ends = {self.link(on): on.partition(".")[2] for on in (a, b)}
         between, meeting = _between(self.items, self.link(a), self.link(b))
         if meeting not in ends or meeting == ROOT or self.items[meeting].kind != "modal":
@@ -150,22 +153,22 @@ class _Finder:
 
 
 def _between(items: list[Link], i: int, j: int) -> tuple[set[int], int]:
-    """Links on the way between two, without the one where the ways meet; and that one."""
-    passed = set()
+    """Return the links on the path between two, without their nearest common ancestor; and that ancestor."""
+    path = set()
     while i != j:  # parents have smaller indices
         if i < j:
             i, j = j, i
-        passed.add(i)
+        path.add(i)
         i = items[i].parent
-    return passed, i
+    return path, i
 
 
 def _closed(items: list[Link], supports: Iterable[set[int]]) -> list[tuple[set[int], Port]]:
-    """Disjoint groups that hold the supports and everything between, with their bases; single links for the rest."""
+    """Return disjoint groups that contain the supports and all links between, with their bases; single links for the rest."""
     groups = [set(touched) for touched in supports if touched]
     while True:
         groups = _merged(groups)
-        grown = [_with_ways(items, group) for group in groups]
+        grown = [_with_paths(items, group) for group in groups]
         if [members for members, _ in grown] == groups:
             break
         groups = [members for members, _ in grown]
@@ -175,7 +178,7 @@ def _closed(items: list[Link], supports: Iterable[set[int]]) -> list[tuple[set[i
 
 
 def _merged(groups: list[set[int]]) -> list[set[int]]:
-    """Groups that share a link become one."""
+    """Merge groups that share a link."""
     owner: dict[int, set[int]] = {}
     for group in groups:
         whole = set(group)
@@ -186,15 +189,15 @@ def _merged(groups: list[set[int]]) -> list[set[int]]:
     return sorted(found.values(), key=min)
 
 
-def _with_ways(items: list[Link], group: set[int]) -> tuple[set[int], Port]:
-    """The group with all links between its members, and its base."""
+def _with_paths(items: list[Link], group: set[int]) -> tuple[set[int], Port]:
+    """Return the group with all links between its members, and its base."""
     members = sorted(group)
     whole, meeting = set(group), members[0]
     for member in members[1:]:
-        passed, meeting = _between(items, meeting, member)
-        whole |= passed
+        path, meeting = _between(items, meeting, member)
+        whole |= path
     base = items[meeting].parent if meeting in whole else meeting
     frames = {items[i].frame for i in whole if items[i].parent == base}
-    if len(frames) > 1:  # several frames of a flexible body move against each other: its modes belong to the group
-        return _with_ways(items, {*whole, base})
+    if len(frames) > 1:  # several frames of a flexible body move relative to each other: its modes belong to the group
+        return _with_paths(items, {*whole, base})
     return whole, (base, frames.pop() if frames else "")

@@ -1,13 +1,13 @@
-"""`EmbeddedCalls`: the numeric calls of embedded equations, through native code for large systems and numpy for small ones.
+"""`EmbeddedCalls`: numeric calls of embedded equations, through native code for large systems and numpy for small ones.
 
-Small systems would spend more time on compiling than on what is asked of them; `eom.compiled()` and `simulate` run natively
-in any case.
+For small systems, compiling would take longer than the calls; `eom.compiled()` and `simulate` use native code in any case.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraints.row_scales import Around
 from spacectl.dynamics.embedding.embedded_model import EmbeddedModel
 from spacectl.dynamics.embedding.kernel import EmbeddedKernel
-from spacectl.dynamics.embedding.reference import EmbeddedTwin
+from spacectl.dynamics.embedding.reference import AggregateSweeps
 from spacectl.dynamics.recursion.large import LargeTree
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
@@ -32,22 +32,33 @@ from spacectl.model.system import System
 __all__ = ["EmbeddedCalls"]
 
 _log = logging.getLogger(__name__)
-_KEPT = 4  # parameter vectors whose models are kept
+_CACHED = 4  # parameter vectors whose models are cached
+
+
+def _cached(store: OrderedDict[bytes, Any], p: np.ndarray, make: Callable[[np.ndarray], Any]) -> Any:
+    """Return the object for parameters p, from a store of the last few."""
+    key = p.tobytes()
+    if key not in store:
+        store[key] = make(p)
+        while len(store) > _CACHED:
+            store.popitem(last=False)
+    store.move_to_end(key)
+    return store[key]
 
 
 class EmbeddedCalls:
-    """Calls by function name, for any numbers p.
+    """Calls by function name, for any parameters p.
 
     Parameters
     ----------
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     active : tuple of AnyConstraint
-        The constraints that act.
+        The active constraints.
     stabilization : Baumgarte, optional
-        Lets constraint errors decay.
+        Makes constraint errors decay.
     """
 
     def __init__(
@@ -58,37 +69,32 @@ class EmbeddedCalls:
         stabilization: Baumgarte | None,
     ):
         self.system, self.parameters, self.active, self.stabilization = system, parameters, active, stabilization
-        self._twins: OrderedDict[bytes, EmbeddedTwin] = OrderedDict()
+        self._sweeps: OrderedDict[bytes, AggregateSweeps] = OrderedDict()
         self._kernels: OrderedDict[bytes, EmbeddedKernel | None] = OrderedDict()
 
-    def twin(self, p: np.ndarray) -> EmbeddedTwin:
-        """The sweeps in numpy for the numbers p."""
-        key = p.tobytes()
-        if key not in self._twins:
-            model = EmbeddedModel(self.system, self.parameters, np.array(p), self.active, self.stabilization)
-            self._twins[key] = EmbeddedTwin(model)
-            while len(self._twins) > _KEPT:
-                self._twins.popitem(last=False)
-        self._twins.move_to_end(key)
-        return self._twins[key]
+    def sweeps(self, p: np.ndarray) -> AggregateSweeps:
+        """Return the sweeps in numpy for the parameters p."""
+        return _cached(self._sweeps, p, self._make_sweeps)
 
     def kernel(self, p: np.ndarray) -> EmbeddedKernel | None:
-        """The sweeps in native code for the numbers p; None without a compiler."""
-        key = p.tobytes()
-        if key not in self._kernels:
-            try:
-                self._kernels[key] = EmbeddedKernel(self.twin(p).model)
-            except SolverError as error:
-                _log.warning("aggregates in numpy, which is slower: %s", str(error).splitlines()[0])
-                self._kernels[key] = None
-            while len(self._kernels) > _KEPT:
-                self._kernels.popitem(last=False)
-        self._kernels.move_to_end(key)
-        return self._kernels[key]
+        """Return the sweeps in native code for the parameters p; None without a compiler."""
+        return _cached(self._kernels, p, self._make_kernel)
+
+    def _make_sweeps(self, p: np.ndarray) -> AggregateSweeps:
+        return AggregateSweeps(
+            EmbeddedModel(self.system, self.parameters, np.array(p), self.active, self.stabilization)
+        )
+
+    def _make_kernel(self, p: np.ndarray) -> EmbeddedKernel | None:
+        try:
+            return EmbeddedKernel(self.sweeps(p).model)
+        except SolverError as error:
+            _log.warning("aggregates in numpy, which is slower: %s", str(error).splitlines()[0])
+            return None
 
     @cached_property
-    def _own(self) -> EmbeddedTwin:
-        return self.twin(np.array(self.parameters.values))
+    def _own(self) -> AggregateSweeps:
+        return self.sweeps(np.array(self.parameters.values))
 
     @property
     def is_large(self) -> bool:
@@ -97,14 +103,14 @@ class EmbeddedCalls:
 
     @property
     def position_rows(self) -> np.ndarray:
-        """Which of all rows hold positions."""
+        """Whether each constraint equation is at position level."""
         found = np.zeros(self._own.n_rows, dtype=bool)
         for member in self._own.members:
-            found[member.rows] = member.kind.holds
+            found[member.rows] = member.kind.is_position
         return found
 
     def stats(self) -> dict[str, Any]:
-        """Sizes: aggregates, the largest of them, and kinds of code."""
+        """Return the numbers of aggregates, loops and kinds, and the size of the largest aggregate."""
         members = self._own.members
         loops = [member for member in members if member.rows.size]
         return {
@@ -115,7 +121,7 @@ class EmbeddedCalls:
         }
 
     def x_dot(self, t: Any, x: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Rate of the state."""
+        """Return the state derivative."""
         x, u = self._sized(x, self._own.n_q + self._own.n_v, "x"), self._sized(u, self._own.n_u, "u")
         kernel = self.kernel(p) if self.is_large else None
         if kernel is not None:
@@ -123,22 +129,24 @@ class EmbeddedCalls:
             if failed < 0:
                 return [rate[:, None]]
         try:
-            return [self.twin(p).x_dot(t, x, u)[:, None]]  # if native code found none, this says why
+            return [
+                self.sweeps(p).x_dot(t, x, u)[:, None]
+            ]  # where native code failed, this raises the error with the cause
         except SolverError as error:
             raise self._named(error) from error
 
     def v_dot(self, t: Any, q: Any, v: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Rates of the speeds."""
+        """Return the accelerations."""
         self._sized(q, self._own.n_q, "q")
         x = np.concatenate([np.ravel(q), np.ravel(v)])
         return [self.x_dot(t, x, u, p)[0][np.size(q) :]]
 
     def multipliers(self, t: Any, q: Any, v: Any, u: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Multipliers of the constraint rows."""
+        """Return the multipliers."""
         sizes = (self._own.n_q, self._own.n_v, self._own.n_u)
         given = [self._sized(item, size, name) for item, size, name in zip((q, v, u), sizes, "qvu", strict=True)]
         try:
-            return [self.twin(p).multipliers(t, *given)[:, None]]
+            return [self.sweeps(p).multipliers(t, *given)[:, None]]
         except SolverError as error:
             raise self._named(error) from error
 
@@ -152,68 +160,70 @@ class EmbeddedCalls:
         return SolverError(f"system '{self.system.name}' by embedded: no accelerations; {error}")
 
     def constraints(self, t: Any, q: Any, v: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Rows of all loops, put together from those of the aggregates: position, speed, J, J_position, gamma."""
-        position, speed, J, held, _, gamma, _ = self._rows(t, q, v, p)
-        return [position, speed, J, held, gamma]
+        """Return the equations of all loops, assembled from the aggregates: position, speed, J, J_position, gamma."""
+        position, speed, J, J_position, _, gamma, _ = self._rows(t, q, v, p)
+        return [position, speed, J, J_position, gamma]
 
     def projection(self, t: Any, q: Any, v: Any, p: np.ndarray) -> list[np.ndarray]:
-        """The same for projecting: position, speed, J, J_position, W."""
+        """Return position, speed, J, J_position, W, for projecting."""
         return self._rows(t, q, v, p)[:5]
 
     def residual(self, t: Any, q: Any, v: Any, p: np.ndarray) -> list[np.ndarray]:
-        """What is open: rows that hold positions, then all rows at speed level."""
+        """Return the residuals: position-level equations, then all equations at speed level."""
         return [np.concatenate(self._rows(t, q, v, p)[:2])]
 
     def sides(self, t: Any, q: Any, p: np.ndarray) -> list[np.ndarray]:
-        """One number for each constraint between frames: negative if closed the wrong way round."""
+        """Return one number for each constraint between frames: negative if closed with a frame turned by 180 degrees."""
         return [self._rows(t, q, np.zeros(self._own.n_v), p)[6]]
 
     def _rows(self, t: Any, q: Any, v: Any, p: np.ndarray) -> list[np.ndarray]:
-        twin = self.twin(p)
+        sweeps = self.sweeps(p)
         q, v, time = np.ravel(q), np.ravel(v), float(np.ravel(t)[0])
-        m, n_v, n_q = twin.n_rows, twin.n_v, twin.n_q
+        m, n_v, n_q = sweeps.n_rows, sweeps.n_v, sweeps.n_q
         speed, J, gamma, W = np.zeros((m, 1)), np.zeros((m, n_v)), np.zeros((m, 1)), np.zeros((n_q, n_v))
-        position, held = np.full((m, 1), np.nan), np.zeros((m, n_v))
+        position, J_position = np.full((m, 1), np.nan), np.zeros((m, n_v))
         sides: dict[str, float] = {}
-        for member in twin.members:
-            g, rate, J_own, held_own, W_own, gamma_own, sides_own = twin.rows(member, time, q[member.q], v[member.v])
-            at = member.rows[member.kind.holds]
+        for member in sweeps.members:
+            g, rate, J_own, J_position_own, W_own, gamma_own, sides_own = sweeps.model.rows(
+                member, time, q[member.q], v[member.v]
+            )
+            at = member.rows[member.kind.is_position]
             speed[member.rows], gamma[member.rows], position[at] = rate, gamma_own, g
             J[np.ix_(member.rows, member.v)], W[np.ix_(member.q, member.v)] = J_own, W_own
-            held[np.ix_(at, member.v)] = held_own
+            J_position[np.ix_(at, member.v)] = J_position_own
             sides |= dict(zip(member.sided, sides_own.reshape(-1), strict=True))
-        holds = ~np.isnan(position[:, 0])
+        is_position = ~np.isnan(position[:, 0])
         ordered = np.array([sides[item.name] for item in self.active if item.name in sides])
-        return [position[holds], speed, J, held[holds], W, gamma, ordered[:, None]]
+        return [position[is_position], speed, J, J_position[is_position], W, gamma, ordered[:, None]]
 
     def plant(self, p: np.ndarray) -> NativeFunction:
-        """(t, x, u, p) -> x_dot as native code."""
-        return EmbeddedKernel(self.twin(p).model).plant
+        """Compile (t, x, u, p) -> x_dot."""
+        return EmbeddedKernel(self.sweeps(p).model).plant
 
     def project(self, p: np.ndarray, around: Around | None = None) -> NativeFunction:
-        """(t, x, p) -> x on the constraints as native code; `around` as for `compile_projection`."""
-        return EmbeddedKernel(self.twin(p).model, around).projection
+        """Compile (t, x, p) -> x on the constraints; `around` as for `compile_projection`."""
+        return EmbeddedKernel(self.sweeps(p).model, around).projection
 
     def handover(self, vary: tuple[str, ...]) -> Handover:
-        """What the formulation hands down: the calls by function name, native code, the aggregates."""
+        """Return the functions of the formulation: the calls by name, native code, the aggregates."""
         names = ["x_dot", "v_dot", "multipliers"]
         if self.is_large and self.active:
             names += ["constraints", "projection", "residual", "sides"]
         calls = {name: getattr(self, name) for name in names} | (self._tree_calls() if self.is_large else {})
-        return Handover(vary=vary, calls=calls, plant=self.plant, projection=self.project, aggregates=self.twin)
+        return Handover(vary=vary, calls=calls, plant=self.plant, projection=self.project, aggregates=self.sweeps)
 
     def _tree_calls(self) -> dict[str, Any]:
-        """Mass matrix, bias and input map of a large rigid tree by its own sweep; others, and springs for h, need expressions."""
+        """Return mass matrix, bias and input map of a large rigid tree by its own sweep; other systems need expressions."""
         names = {item.name for item in self.active}
         if any(effort.joint in names for actuator in self.system.actuators for effort in actuator.joint_efforts):
             return {}
         springs = self.system.point_elements
-        kept = tuple(item for item in self.system.elements if item not in springs)
-        tree = replace(self.system, constraints=(), elements=kept)
+        others = tuple(item for item in self.system.elements if item not in springs)
+        tree = replace(self.system, constraints=(), elements=others)
         if not serves_tree(tree):
             return {}
         parameters = tree.parameters()
-        large, n_p = LargeTree(tree, parameters), len(parameters)  # springs and constraints have the last numbers
+        large, n_p = LargeTree(tree, parameters), len(parameters)  # those of springs and constraints are last
         inputs = [a.input_name for a in tree.actuators]
         free = [inputs.index(name) for name in self._own.model.inputs]
         found: dict[str, Any] = {

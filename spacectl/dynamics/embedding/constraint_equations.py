@@ -1,4 +1,4 @@
-"""Constraint rows of an aggregate, ``J v_dot = gamma`` in its own speeds, seen from its base."""
+"""Constraint equations of an aggregate, ``J v_dot = gamma`` in its own speeds, seen from its base."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
 from spacectl.dynamics.tree.nodes import Numbers
 from spacectl.spatial.motion import Placement, pull_wrench
 
-__all__ = ["LocalRows"]
+__all__ = ["LocalConstraints"]
 
 
-class LocalRows(ConstraintTerms):
-    """Constraint rows of an aggregate: the base takes the place of the root.
+class LocalConstraints(ConstraintTerms):
+    """Constraint equations of an aggregate, relative to its base in place of the root.
 
     Parameters
     ----------
     own : AggregateTerms
-        Whose symbols.
+        Provides the symbols.
     """
 
     def __init__(self, own: AggregateTerms):
@@ -59,15 +59,15 @@ class LocalRows(ConstraintTerms):
             if actuator.input_name == name:
                 column -= ca.jacobian(own.inertia.h, own.u[k])
         nodes = {link.node.part.joint_name: link.node for link in own.links if link.kind == "joint"}
-        for k, actuator in enumerate(own.frames.keepers(own.aggregate)):
+        for k, actuator in enumerate(own.frames.maintaining(own.aggregate)):
             for effort in actuator.joint_efforts if actuator.input_name == name else ():
                 if effort.joint in nodes:
-                    column[effort_speed(effort, nodes)] += effort_gain(effort, own.group(f"#keeper{k}"))
+                    column[effort_speed(effort, nodes)] += effort_gain(effort, own.group(f"#maintaining{k}"))
         return column
 
 
 def _labels(whole: Labels, own: AggregateTerms, level: str) -> Labels:
-    """Names of the aggregate's coordinates or speeds, in its own order."""
+    """Return the names of the aggregate's coordinates or speeds, in its own order."""
     keys = ("eta" if level == "q" else "eta_dot", level)
     names: list[str] = []
     for i in own.aggregate.links:

@@ -1,23 +1,23 @@
 /* Order-N dynamics of a tree of aggregates, driven by data: each calls the generated stages of its kind, and a small dense
- * factorisation lets its speeds give way. numpy twin: dynamics/embedding/reference.py. A sc_embedded is filled by
- * native/embedded_kernel.py; generated stages and the table sc_kinds precede this text. */
+ * factorisation eliminates its speeds. Reference implementation: dynamics/embedding/reference.py. A sc_embedded is filled by
+ * dynamics/embedding/kernel.py; generated stages and the table sc_kinds precede this text. */
 #ifndef SC_EMBEDDED_H
 #define SC_EMBEDDED_H
 
 typedef struct {
-    long long n_members, n_q, n_v, n_u, n_joint_inputs, scratch, root_at; /* where the solver's work begins, where the root is */
+    long long n_members, n_q, n_v, n_u, n_joint_inputs, scratch, root_at; /* offsets of the solver's work space and of the root */
     const int *kind, *base, *port, *least;
     const int *states;            /* q, v, u of each member, in turn */
-    const long long *states_at, *record_at, *room, *levers_at;
+    const long long *states_at, *record_at, *room, *row_scales_at;
     const double *records, *root; /* root: twist, acceleration, placement (at t = 0, if it moves with time) */
-    const double *levers;         /* sizes that the rows of each member have in general */
+    const double *row_scales;         /* see dynamics/constraints/row_scales.py */
     const int *joint_input;       /* pairs (input, speed) */
     const double *joint_gain;     /* generalised force of each for unit input */
-    const double *environment;    /* numbers that move the root */
+    const double *environment;    /* parameters of the root's motion */
     double tolerance, small;
 } sc_embedded;
 
-/* Twist, acceleration and placement of the root at t, put into the work array. */
+/* Write twist, acceleration and placement of the root at t to the work array. */
 static double *sc_find_root(const sc_embedded *tree, double *work, const double *t) {
     double *root = work + tree->root_at;
     memcpy(root, tree->root, 24 * sizeof(double));
@@ -31,7 +31,7 @@ static double *sc_find_root(const sc_embedded *tree, double *work, const double 
     return root;
 }
 
-/* A member's share of the work array. */
+/* A member's part of the work array. */
 typedef struct {
     double *q, *v, *u, *q_dot, *twists, *placements, *J, *gamma, *E, *M, *Z, *Y, *h, *inertia, *wrench, *ports, *v_free, *G, *v_dot;
     double *A, *base, *cache;
@@ -84,8 +84,8 @@ static void sc_run_stage(const sc_embedded *tree, double *work, const double *t,
 static const int sc_at[21][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 4},
                                  {1, 5}, {2, 3}, {2, 4}, {2, 5}, {3, 3}, {3, 4}, {3, 5}, {4, 4}, {4, 5}, {5, 5}};
 
-/* What the base feels, I + Z G and w + Z v_dot, added to its port. */
-static void sc_hand_down(const sc_embedded *tree, double *work, long long i) {
+/* Add the articulated inertia I + Z G and wrench w + Z v_dot to the port of the base. */
+static void sc_add_to_port(const sc_embedded *tree, double *work, long long i) {
     const sc_kind *k = sc_kinds + tree->kind[i], *below = sc_kinds + tree->kind[tree->base[i]];
     const sc_member x = sc_member_of(tree, work, i), base = sc_member_of(tree, work, tree->base[i]);
     const int n = k->n_v;
@@ -116,7 +116,7 @@ static void sc_hand_down(const sc_embedded *tree, double *work, long long i) {
     }
 }
 
-/* x_dot for given t, x, u; returns 0, or 1 + the member that has no accelerations (all rates are not finite then). */
+/* x_dot for given t, x, u; returns 0, or 1 + the member without accelerations (x_dot is then NaN). */
 int sc_embedded_x_dot(const sc_embedded *tree, double *work, const double *t, const double *x, const double *u, double *x_dot) {
     double *tau = work, *v_dot = x_dot + tree->n_q;
     const double *root = sc_find_root(tree, work, t);
@@ -142,12 +142,12 @@ int sc_embedded_x_dot(const sc_embedded *tree, double *work, const double *t, co
         sc_run_stage(tree, work, t, i, 1);
         for (int j = 0; j < k->n_v; j++) own.h[j] -= tau[at[j]];
         int iwork[2 * (k->m + k->n_v) + 1];
-        if (sc_give_way(k->n_v, k->m, tree->least[i], k->is_symmetric, own.M, own.Y, own.h, own.J, own.gamma, k->is_natural ? 0 : own.E,
+        if (sc_eliminate_aggregate(k->n_v, k->m, tree->least[i], k->is_symmetric, own.M, own.Y, own.h, own.J, own.gamma, k->is_natural ? 0 : own.E,
                         own.v_free, own.G, work + tree->scratch, iwork, tree->tolerance)) {
             for (int j = 0; j < tree->n_q + tree->n_v; j++) x_dot[j] = NAN;
             return (int)i + 1;
         }
-        if (tree->base[i] >= 0) sc_hand_down(tree, work, i);
+        if (tree->base[i] >= 0) sc_add_to_port(tree, work, i);
     }
     for (long long i = 0; i < tree->n_members; i++) {
         const sc_kind *k = sc_kinds + tree->kind[i];
@@ -174,39 +174,33 @@ int sc_embedded_plant(const double **arg, double **res, long long *iw, double *w
     return 0;
 }
 
-/* One member's coordinates, then speeds, moved to the nearest that close its loops; how far from singular they are. */
+/* Move one member's coordinates, then speeds, to the nearest that close its loops; return the distance to singularity. */
 static double sc_project_member(const sc_embedded *tree, double *work, const double *t, long long i, const sc_kind *k) {
-    double near = 1.0;
+    double distance = 1.0;
     const sc_member own = sc_member_of(tree, work, i);
     const int n = k->n_v, m = k->m;
-    double *g = work + tree->scratch, *rate = g + m, *J = rate + m, *held = J + m * n, *W = held + m * n, *gamma = W + k->n_q * n;
+    double *g = work + tree->scratch, *rate = g + m, *J = rate + m, *J_position = J + m * n, *W = J_position + m * n, *gamma = W + k->n_q * n;
     double *step = gamma + m, *rest = step + n;
     int iwork[m];
     const double *a[] = {t, own.q, own.v, work + tree->root_at, tree->records + tree->record_at[i]};
-    double *r[] = {g, rate, J, held, W, gamma, rest}; /* the last, which tells sides, is overwritten */
+    double *r[] = {g, rate, J, J_position, W, gamma, rest}; /* the last, for sides, is overwritten */
     for (int s = 0; s < 4 && k->m_position; s++) {
-        double left = 0.0, size = 1.0;
         k->rows(a, r);
-        for (int j = 0; j < k->m_position; j++) left = fmax(left, fabs(g[j]));
-        for (int j = 0; j < k->n_q; j++) size = fmax(size, fabs(own.q[j]));
-        if (!(left > tree->small * size)) break;
-        sc_least(n, k->m_position, held, g, step, rest, iwork, tree->tolerance, 0, 0);
+        if (sc_is_small(k->m_position, g, k->n_q, own.q, tree->small)) break;
+        sc_least(n, k->m_position, J_position, g, step, rest, iwork, tree->tolerance, 0, 0);
         for (int j = 0; j < n; j++)
             for (int e = 0; e < k->n_q; e++) own.q[e] += W[j * k->n_q + e] * step[j];
     }
     for (int s = 0; s < 2; s++) {
-        double left = 0.0, size = 1.0;
         k->rows(a, r);
-        for (int j = 0; j < m; j++) left = fmax(left, fabs(rate[j]));
-        for (int j = 0; j < n; j++) size = fmax(size, fabs(own.v[j]));
-        if (s > 0 && !(left > tree->small * size)) break;
-        sc_least(n, m, J, rate, step, rest, iwork, tree->tolerance, tree->levers + tree->levers_at[i], &near);
+        if (s > 0 && sc_is_small(m, rate, n, own.v, tree->small)) break;
+        sc_least(n, m, J, rate, step, rest, iwork, tree->tolerance, tree->row_scales + tree->row_scales_at[i], &distance);
         for (int j = 0; j < n; j++) own.v[j] += step[j];
     }
-    return near;
+    return distance;
 }
 
-/* (t, x, p) -> the nearest x that meets the constraints, aggregate by aggregate; how far from a singular one (see sc_least). */
+/* (t, x, p) -> the nearest x that satisfies the constraints, aggregate by aggregate, and its distance to singularity. */
 int sc_embedded_project(const double **arg, double **res, long long *iw, double *w, int mem) {
     const sc_embedded *tree = (const sc_embedded *)(void *)iw;
     double *x = res[0];

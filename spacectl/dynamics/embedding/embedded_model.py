@@ -1,10 +1,11 @@
-"""A system as a tree of aggregates, with numbers put in: who hangs where, which kind serves it, which states are its own."""
+"""A system as a tree of aggregates with parameter values: the base, kind and states of each aggregate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -38,13 +39,13 @@ class Member:
     aggregate : Aggregate
         Its links and constraints.
     kind : AggregateKind
-        The functions that serve it.
+        Its functions.
     record : array
-        Its numbers.
+        Its parameters.
     base, port : int
-        The member that carries it (`ROOT` for none), and at which of its ports.
+        The member that carries it (`ROOT` for none), and the port there.
     q, v, u, rows : arrays of int
-        Places of its coordinates, speeds, body inputs (-1: none) and constraint rows in those of the system.
+        Indices of its coordinates, speeds, body inputs (-1: none) and constraint equations in those of the system.
     """
 
     aggregate: Aggregate
@@ -59,26 +60,26 @@ class Member:
 
     @property
     def sided(self) -> list[str]:
-        """Its constraints that can be closed the wrong way round."""
+        """Its constraints that can be closed with a frame turned by 180 degrees."""
         return [item.name for item in self.aggregate.constraints if item.has_side]
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedModel:
-    """Aggregates of a system for given numbers.
+    """Aggregates of a system for given parameters.
 
     Parameters
     ----------
     system : System
         The description.
     parameters : Parameters
-        Its run-time numbers.
+        Its run-time parameters.
     p : array, shape (n_p,)
         Their values.
     active : tuple of AnyConstraint
-        The constraints that act.
+        The active constraints.
     stabilization : Baumgarte, optional
-        Lets constraint errors decay.
+        Makes constraint errors decay.
     """
 
     system: System
@@ -89,7 +90,7 @@ class EmbeddedModel:
 
     @cached_property
     def frames(self) -> Frames:
-        """Links with numbers."""
+        """Links with parameter values."""
         return Frames(self.system, self.parameters, self.p)
 
     @cached_property
@@ -101,12 +102,12 @@ class EmbeddedModel:
         return np.concatenate([motion, np.eye(3).reshape(-1), np.zeros(3)])
 
     def root(self, t: float) -> np.ndarray:
-        """Twist, acceleration and placement of the root, (24,)."""
+        """Return twist, acceleration and placement of the root, (24,)."""
         return self._root if self.system.environment.is_steady else self._root_at(t)
 
     @cached_property
     def root_step(self) -> ca.Function | None:
-        """(t, the environment's numbers) -> twist and acceleration of the root; None where they are constant."""
+        """(t, the environment's parameters) -> twist and acceleration of the root; None where they are constant."""
         environment = self.system.environment
         if environment.is_steady:
             return None
@@ -119,9 +120,9 @@ class EmbeddedModel:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """Inputs that are left to the user: those that keep a constraint are found by the equations."""
-        kept = {name for item in self.active for name in item.maintained_by}
-        return tuple(a.input_name for a in self.system.actuators if a.input_name not in kept)
+        """Inputs of the user; those that maintain a constraint are determined by the equations."""
+        maintaining = {name for item in self.active for name in item.maintained_by}
+        return tuple(a.input_name for a in self.system.actuators if a.input_name not in maintaining)
 
     @cached_property
     def joint_inputs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +180,7 @@ class EmbeddedModel:
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
-        """How many rows of each member must be independent: as many as at rest, if its loops are closed there."""
+        """Required number of independent equations of each member: that at rest, if its loops are closed there."""
         rest, n_v = self.frames.tree.rest(), len(self.frames.tree.speeds)
         rng = np.random.default_rng(0)
         found: list[int] = []
@@ -187,22 +188,28 @@ class EmbeddedModel:
             if not member.kind.m:
                 found.append(0)
                 continue
-            rows = self.evaluator(member.kind, "rows")
-            g, _, J, *_ = rows(0.0, rest[member.q], np.zeros(member.v.size), self.root(0.0)[:6], member.record)
-            if not np.max(np.abs(g), initial=0.0) <= _CLOSED or not np.all(np.isfinite(J)):  # anywhere will do then
+            g, _, J, *_ = self.rows(member, 0.0, rest[member.q], np.zeros(member.v.size))
+            if not np.max(np.abs(g), initial=0.0) <= _CLOSED or not np.all(np.isfinite(J)):  # use any other position
                 for size in FARTHER:
-                    q, v = (
-                        rest[member.q] + size * rng.standard_normal(member.q.size),
-                        0.1 * rng.standard_normal(n_v)[: member.v.size],
-                    )
-                    J = rows(0.0, q, v, self.root(0.0)[:6], member.record)[2]
+                    q = rest[member.q] + size * rng.standard_normal(member.q.size)
+                    v = 0.1 * rng.standard_normal(n_v)[: member.v.size]
+                    J = self.jacobian(member, 0.0, q, v)[0]
                     if np.all(np.isfinite(J)):
                         break
             found.append(partition(J, np.zeros(len(J)), np.ones(J.shape[1])).rank)
         return tuple(found)
 
+    def rows(self, member: Member, t: float, q: Any, v: Any) -> list[np.ndarray]:
+        """Return position, speed, J, J_position, W, gamma, sides of one member's loops, for its own q and v."""
+        return self.evaluator(member.kind, "rows")(t, q, v, self.root(t)[:6], member.record)
+
+    def jacobian(self, member: Member, t: float, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return J and W of one member's loops, for its own q and v."""
+        _, _, J, _, W, *_ = self.rows(member, t, q, v)
+        return J, W
+
     def describe(self, member: Member) -> str:
-        """An aggregate in words: its loops and its joints."""
+        """Describe an aggregate by its loops and joints."""
         loops = ", ".join(f"'{item.name}'" for item in member.aggregate.constraints)
         names = {self.frames.links.items[i].node.part.joint_name: None for i in member.aggregate.links}
         joints = ", ".join(f"'{name}'" for name in names)
@@ -213,7 +220,7 @@ class EmbeddedModel:
         return {}
 
     def evaluator(self, kind: AggregateKind, name: str) -> Evaluator:
-        """Numeric calls of a kind's function."""
+        """Return the numeric evaluator of a kind's function."""
         key = (id(kind), name)
         if key not in self._evaluators:
             self._evaluators[key] = Evaluator(getattr(kind, name))
@@ -221,7 +228,7 @@ class EmbeddedModel:
 
 
 def _ports(aggregates: Iterable[Aggregate], owner: dict[int, int]) -> list[tuple[Port, ...]]:
-    """The ports of each aggregate, in the order in which something hangs on them."""
+    """Return the ports of each aggregate, in the order of the aggregates attached to them."""
     ports: list[dict[Port, None]] = [{} for _ in aggregates]
     for item in aggregates:
         if item.base[0] != ROOT:
@@ -230,7 +237,7 @@ def _ports(aggregates: Iterable[Aggregate], owner: dict[int, int]) -> list[tuple
 
 
 def _symmetric(aggregates: tuple[Aggregate, ...], owner: dict[int, int]) -> list[bool]:
-    """Whether what hangs on each aggregate is symmetric: no constraint further out is kept by actuators."""
+    """Return whether the outboard inertia of each aggregate is symmetric: no outboard constraint is maintained by actuators."""
     found = [True] * len(aggregates)
     for k in reversed(range(len(aggregates))):
         item = aggregates[k]

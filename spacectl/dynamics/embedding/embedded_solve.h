@@ -1,11 +1,11 @@
-/* Accelerations of one aggregate as a function of its base's: numpy twin in dynamics/embedding/solve.py. Row-major.
+/* Accelerations of one aggregate as a function of its base's. Reference implementation: dynamics/embedding/solve.py. Row-major.
  * M v_dot + Y A + h = E lam, J v_dot = gamma, with E = J' for natural constraints. */
 #ifndef SC_EMBEDDED_SOLVE_H
 #define SC_EMBEDDED_SOLVE_H
 
 /* Gauss-Jordan elimination with complete pivoting of the rows (J scale | b), (m, n) with the given strides, each row first
- * scaled to unit size. T is (m, n + 1); column k < rank of `column` is that of pivot k, the others are free; `row` tells
- * which row stands where. Returns the rank. */
+ * scaled to unit norm. T is (m, n + 1); column[k] for k < rank is the column of pivot k, the others are free; row[i] is the
+ * original index of row i. Returns the rank. */
 static int sc_partition(int m, int n, const double *J, int to_row, int to_column, const double *b, const double *scale, double *T,
                         int *row, int *column, double tolerance) {
     const int wide = n + 1;
@@ -38,11 +38,7 @@ static int sc_partition(int m, int n, const double *J, int to_row, int to_column
         if (!(largest > tolerance * first)) return k;
         if (k == 0) first = largest;
         if (best_i != k) {
-            for (int j = 0; j <= n; j++) {
-                const double t = T[k * wide + j];
-                T[k * wide + j] = T[best_i * wide + j];
-                T[best_i * wide + j] = t;
-            }
+            for (int j = 0; j <= n; j++) sc_swap(T + k * wide + j, T + best_i * wide + j);
             const int t = row[k];
             row[k] = row[best_i];
             row[best_i] = t;
@@ -65,7 +61,7 @@ static int sc_partition(int m, int n, const double *J, int to_row, int to_column
     return m < n ? m : n;
 }
 
-/* out (f, w) = N' in, with rows of `in` (n, w) in scaled speeds: what the free speeds see. */
+/* out (f, w) = N' in, with rows of `in` (n, w) in scaled speeds: projection onto the free speeds. */
 static void sc_project_free(int n, int rank, const double *T, const int *column, const double *in, int w, double *out) {
     for (int f = 0; f < n - rank; f++) {
         const int own = column[rank + f];
@@ -79,45 +75,6 @@ static void sc_project_free(int n, int rank, const double *T, const int *column,
     }
 }
 
-/* Solves A X = B (f x f, f x 7) by elimination with partial pivoting; B becomes X. Returns 0, or 1. */
-static int sc_solve_seven(int f, double *A, double *B) {
-    for (int i = 0; i < f; i++) {
-        double largest = 0.0;
-        for (int j = 0; j < f; j++) largest = fmax(largest, fabs(A[i * f + j]));
-        if (!(largest > 0.0)) return 1;
-        for (int j = 0; j < f; j++) A[i * f + j] /= largest;
-        for (int j = 0; j < 7; j++) B[i * 7 + j] /= largest;
-    }
-    for (int k = 0; k < f; k++) {
-        int best = k;
-        for (int i = k + 1; i < f; i++)
-            if (fabs(A[i * f + k]) > fabs(A[best * f + k])) best = i;
-        if (!(fabs(A[best * f + k]) > SC_SINGULAR)) return 1;
-        for (int j = 0; j < f && best != k; j++) {
-            const double t = A[k * f + j];
-            A[k * f + j] = A[best * f + j];
-            A[best * f + j] = t;
-        }
-        for (int j = 0; j < 7 && best != k; j++) {
-            const double t = B[k * 7 + j];
-            B[k * 7 + j] = B[best * 7 + j];
-            B[best * 7 + j] = t;
-        }
-        for (int i = k + 1; i < f; i++) {
-            const double factor = A[i * f + k] / A[k * f + k];
-            for (int j = k + 1; j < f; j++) A[i * f + j] -= factor * A[k * f + j];
-            for (int j = 0; j < 7; j++) B[i * 7 + j] -= factor * B[k * 7 + j];
-        }
-    }
-    for (int k = f - 1; k >= 0; k--)
-        for (int j = 0; j < 7; j++) {
-            double sum = B[k * 7 + j];
-            for (int i = k + 1; i < f; i++) sum -= A[k * f + i] * B[i * 7 + j];
-            B[k * 7 + j] = sum / A[k * f + k];
-        }
-    return 0;
-}
-
 /* D X = B for symmetric positive definite D (f x f); B (f x 7) becomes X. Returns 0, or 1. */
 static int sc_solve_definite(int f, double *D, double *B, double *diagonal) {
     for (int i = 0; i < f; i++) diagonal[i] = D[i * f + i];
@@ -128,17 +85,14 @@ static int sc_solve_definite(int f, double *D, double *B, double *diagonal) {
     return 0;
 }
 
-/* v_dot (n) and G (n, 6) with v_dot + G A; E null for natural constraints; at least `least` rows must be independent. M is not
- * symmetric if what hangs on the ports is not. work: 2 m (n + 1) + 3 n n + 18 n doubles; iwork: 2 (m + n) ints. Returns 0 if solved. */
-static int sc_give_way(int n, int m, int least, int is_symmetric, const double *M, const double *Y, const double *h, const double *J, const double *gamma,
+/* v_dot (n) and G (n, 6) with v_dot + G A; E null for natural constraints; at least `least` equations must be independent. M is not
+ * symmetric if outboard inertias are not. work: 2 m (n + 1) + 3 n n + 18 n doubles; iwork: 2 (m + n) ints. Returns 0 if solved. */
+static int sc_eliminate_aggregate(int n, int m, int least, int is_symmetric, const double *M, const double *Y, const double *h, const double *J, const double *gamma,
                        const double *E, double *v_dot, double *G, double *work, int *iwork, double tolerance) {
     double *T = work, *T_E = T + m * (n + 1), *S = T_E + m * (n + 1), *MN = S + n * n, *D = MN + n * n;
     double *R = D + n * n, *right = R + 7 * n, *scale = right + 7 * n, *d = scale + n, *diagonal = d + n;
     int *row = iwork, *column = row + m, *row_E = column + n, *column_E = row_E + m;
-    double typical = 0.0;
-    for (int i = 0; i < n; i++) typical = fmax(typical, M[i * n + i]);
-    if (!(typical > 0.0)) typical = 1.0;
-    for (int i = 0; i < n; i++) scale[i] = 1.0 / sqrt(M[i * n + i] > 1e-14 * typical ? M[i * n + i] : typical);
+    sc_speed_scales(n, M, scale);
     const int rank = sc_partition(m, n, J, n, 1, gamma, scale, T, row, column, tolerance);
     if (rank < least) return 1;
     const int f = n - rank;
@@ -163,7 +117,7 @@ static int sc_give_way(int n, int m, int least, int is_symmetric, const double *
         for (int a = 0; a < f; a++) S[i * f + a] = MN[a * n + i];
     sc_project_free(n, rank, left, left_column, S, f, D);
     sc_project_free(n, rank, left, left_column, R, 7, right);
-    if (E || !is_symmetric ? sc_solve_seven(f, D, right) : sc_solve_definite(f, D, right, diagonal)) return 1;
+    if (E || !is_symmetric ? sc_solve_square(f, 7, D, right) == 0.0 : sc_solve_definite(f, D, right, diagonal)) return 1;
     for (int a = 0; a < f; a++) {
         const int i = column[rank + a];
         v_dot[i] = scale[i] * right[a * 7];
@@ -179,20 +133,7 @@ static int sc_give_way(int n, int m, int least, int is_symmetric, const double *
         v_dot[i] = d[i] + scale[i] * sum[0];
         for (int j = 0; j < 6; j++) G[i * 6 + j] = scale[i] * sum[1 + j];
     }
-    if (rank == m) return 0;
-    double largest = 0.0; /* rows that hold nothing new must agree with the others */
-    for (int i = 0; i < m; i++) {
-        double gap = -gamma[i], made_of = fabs(gamma[i]);
-        for (int j = 0; j < n; j++) {
-            gap += J[i * n + j] * v_dot[j];
-            made_of += fabs(J[i * n + j]) * (fabs(v_dot[j]) + scale[j] * scale[j] * fabs(h[j]));
-        }
-        T[i] = fabs(gap) - SC_CONTRADICTION * made_of;
-        largest = fmax(largest, made_of);
-    }
-    for (int i = 0; i < m; i++)
-        if (T[i] > 1e-9 * largest) return 1;
-    return 0;
+    return rank < m && sc_contradicts(n, m, J, n, 1, gamma, h, v_dot, scale, T);
 }
 
 #endif

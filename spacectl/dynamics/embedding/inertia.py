@@ -1,8 +1,8 @@
-"""The mass matrix of an aggregate with what hangs on it, and its coupling to the motion of its base.
+"""The mass matrix of an aggregate with its outboard bodies, and its coupling to the motion of its base.
 
 ``M v_dot + Y A + h`` are the generalised forces and ``I A + Z v_dot + w`` the wrench at the base, for an acceleration A of the
-base and rates v_dot of the aggregate's own speeds. Composite inertias are collected from the tips to the base; what hangs on the
-ports enters with its articulated inertia, which is not symmetric behind constraints that actuators keep.
+base and derivatives v_dot of the aggregate's own speeds. Composite inertias are summed from the tips to the base. Outboard
+aggregates enter with their articulated inertia, which is not symmetric if actuators maintain one of their constraints.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot
 from spacectl.spatial.motion import Placement, move_twist, pull_wrench
 
-__all__ = ["AggregateInertia", "FullInertia", "Hanging", "compose"]
+__all__ = ["AggregateInertia", "FullInertia", "Outboard", "compose"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class FullInertia:
 
     @staticmethod
     def of(inertia: ArticulatedInertia) -> FullInertia:
-        """A symmetric inertia in this form."""
+        """Convert a symmetric inertia."""
         top, bottom = ca.horzcat(inertia.A, inertia.B), ca.horzcat(inertia.B.T, inertia.C)
         return FullInertia(ca.vertcat(top, bottom))
 
@@ -42,20 +42,20 @@ class FullInertia:
         return self.matrix @ twist
 
     def rows(self, s: Any) -> Any:
-        """``I' s``."""
+        """Return ``I' s``."""
         return self.matrix.T @ s
 
     def seen_from(self, X: Placement) -> FullInertia:
-        """The same about A's origin in A's axes."""
+        """Return the inertia about A's origin in A's axes."""
         T = ca.horzcat(*[move_twist(X, ca.SX(ca.DM.eye(6))[:, k]) for k in range(6)])
         return FullInertia(T.T @ self.matrix @ T)
 
 
 @dataclass(frozen=True)
-class Hanging:
-    """What hangs on a link: its inertia and bias wrench at the carrying frame, and how that frame lies on the link.
+class Outboard:
+    """Outboard bodies of a link: inertia and bias wrench at the carrying frame, and the attachment of that frame.
 
-    Momenta for unit rates of the speeds further out are in `columns` (``I s``) and `rows` (``I' s``), by speed.
+    Momenta for unit outboard speeds are in `columns` (``I s``) and `rows` (``I' s``), by speed.
     """
 
     inertia: Any
@@ -83,11 +83,11 @@ def compose(
     motions: list[LinkMotion],
     wrenches: list[Any],
     forces: Mapping[int, Any],
-    hanging: Mapping[int, list[Hanging]],
+    outboard: Mapping[int, list[Outboard]],
     *,
     is_symmetric: bool,
 ) -> AggregateInertia:
-    """Collect inertias and bias wrenches of an aggregate.
+    """Sum inertias and bias wrenches of an aggregate.
 
     Parameters
     ----------
@@ -97,21 +97,21 @@ def compose(
         Bias wrench of each link less its loads.
     forces : mapping of int to vector
         Bias forces of modes less their loads, by link.
-    hanging : mapping of int to list of Hanging
-        What hangs on each link from outside.
+    outboard : mapping of int to list of Outboard
+        Outboard aggregates of each link.
     is_symmetric : bool
         Whether all inertias are symmetric.
     """
     sums = _Sums(links, motions, wrenches, forces, is_symmetric)
     for i in reversed(range(len(links))):
-        for item in hanging.get(i, ()):
+        for item in outboard.get(i, ()):
             sums.add(i, item)
-        sums.give_way(i)
+        sums.fold_joint(i)
     return sums.result()
 
 
 class _Sums:
-    """Sums over the aggregate while links are taken from the tips to the base."""
+    """Sums over the aggregate, for links in order from the tips to the base."""
 
     def __init__(self, links: Any, motions: Any, wrenches: Any, forces: Any, is_symmetric: bool):
         self.links, self.motions, self.is_symmetric = links, motions, is_symmetric
@@ -136,11 +136,11 @@ class _Sums:
         self.rows[i] = dict(self.columns[i])
 
     def transposed(self, inertia: Any, s: Any, column: Any) -> Any:
-        """``I' s``, which is ``I s`` for a symmetric inertia."""
+        """Return ``I' s``, which is ``I s`` for a symmetric inertia."""
         return column if self.is_symmetric else inertia.rows(s)
 
-    def add(self, i: int, item: Hanging) -> None:
-        """Put what hangs on link i upon it; a frame on a flexible body moves with its modes."""
+    def add(self, i: int, item: Outboard) -> None:
+        """Add outboard bodies to link i; a frame on a flexible body moves with its modes."""
         inertia, wrench, columns, rows = item.inertia, item.wrench, dict(item.columns), dict(item.rows)
         if item.attachment is not None:
             X, S = item.attachment.X_BA, item.attachment.S
@@ -162,18 +162,18 @@ class _Sums:
         self.rows[i] |= rows
 
     def _couple(self, speed: int, s: Any, columns: Mapping[int, Any], rows: Mapping[int, Any]) -> None:
-        """Entries of M between a speed along s and the speeds further out."""
+        """Add the entries of M between a speed along s and the outboard speeds."""
         for j, column in columns.items():
             self.M[speed, j] += dot(s, column)
             self.M[j, speed] += dot(s, rows[j])
 
     def _bias(self, acceleration: Any, rows: Mapping[int, Any]) -> None:
-        """Forces on the speeds further out that an acceleration of what carries them asks for."""
+        """Add the forces on outboard speeds due to an acceleration of the carrying frame."""
         for j, row in rows.items():
             self.h[j] += dot(row, acceleration)
 
-    def give_way(self, i: int) -> None:
-        """Entries of M and h for the speeds of link i's joint; then all goes to its parent."""
+    def fold_joint(self, i: int) -> None:
+        """Compute the entries of M and h for the speeds of link i's joint, and add the link to its parent."""
         link, motion, inertia = self.links[i], self.motions[i], self.inertia[i]
         wrench = self.wrench[i] + inertia @ motion.bias
         self._bias(motion.bias, self.rows[i])
@@ -189,7 +189,7 @@ class _Sums:
                 self.M[k, j] = dot(s, columns[j])
         whole = _pulled(motion.X, inertia, wrench, columns, rows)
         if link.parent != ROOT:
-            self.add(link.parent, Hanging(*whole, motion.attachment, motion.carrier_bias))
+            self.add(link.parent, Outboard(*whole, motion.attachment, motion.carrier_bias))
         elif self.base is None:
             self.base = whole
         else:
@@ -201,7 +201,7 @@ class _Sums:
             )
 
     def result(self) -> AggregateInertia:
-        """All of it, referred to the base."""
+        """Return the sums, referred to the base."""
         inertia, wrench, columns, rows = self.base  # type: ignore[misc]
         n = self.h.shape[0]
         Z = ca.horzcat(*[columns[k] for k in range(n)]) if n else ca.SX(6, 0)
@@ -212,6 +212,6 @@ class _Sums:
 def _pulled(
     X: Placement, inertia: Any, wrench: Any, columns: Any, rows: Any
 ) -> tuple[Any, Any, dict[int, Any], dict[int, Any]]:
-    """The same, referred to the frame in which X is given."""
+    """Return the same quantities, referred to the frame in which X is given."""
     pulled = ({k: pull_wrench(X, item) for k, item in each.items()} for each in (columns, rows))
     return (inertia.seen_from(X), pull_wrench(X, wrench), *pulled)

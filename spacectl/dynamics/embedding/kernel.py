@@ -1,12 +1,12 @@
-"""`EmbeddedKernel`: order-N dynamics of aggregates as native code: generated stages for each kind, loops over data.
+"""`EmbeddedKernel`: order-N dynamics of aggregates as native code, with generated stages for each kind and loops over data.
 
-Code depends on the kinds only; a chain of two hundred equal loops compiles what one of them does.
+The code depends on the kinds only: a chain of two hundred equal loops compiles the code of one loop.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from spacectl.codegen.library import load_tuned
 from spacectl.codegen.native_function import NativeFunction
 from spacectl.codegen.sources import c_source
 from spacectl.codegen.staged import emit_stages
-from spacectl.dynamics.constraints.projection import SMALL, row_nearness
-from spacectl.dynamics.constraints.row_scales import Around, are_defined, find_levers, jacobians_around
+from spacectl.dynamics.constraints.projection import SMALL, singularity_distance
+from spacectl.dynamics.constraints.row_scales import Around, are_defined, find_row_scales, jacobians_around
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.embedding.embedded_model import EmbeddedModel, Member
 from spacectl.dynamics.embedding.kind import INPUTS, AggregateKind
@@ -28,8 +28,8 @@ __all__ = ["EmbeddedKernel", "EmbeddedStruct"]
 _STAGES = [{"ports": 1, "A": 2, "v_dot": 2}.get(name, 0) for name in INPUTS]  # when each argument becomes known
 _COUNTS = ("n_members", "n_q", "n_v", "n_u", "n_joint_inputs", "scratch", "root_at")
 _ARRAYS = (
-    *("kind", "base", "port", "least", "states", "states_at", "record_at", "room", "levers_at"),
-    *("records", "root", "levers", "joint_input", "joint_gain", "environment"),
+    *("kind", "base", "port", "least", "states", "states_at", "record_at", "room", "row_scales_at"),
+    *("records", "root", "row_scales", "joint_input", "joint_gain", "environment"),
 )
 _HEAD = """#include <math.h>
 #include <string.h>
@@ -60,9 +60,9 @@ class EmbeddedKernel:
     Parameters
     ----------
     model : EmbeddedModel
-        The system with numbers.
+        The system with parameter values.
     around : (t, x), optional
-        Where rows are measured that are not defined around the reference position.
+        Time and state for row scales of equations that are not defined around the reference position.
 
     Raises
     ------
@@ -90,7 +90,7 @@ class EmbeddedKernel:
     def _fill(self, place: dict[AggregateKind, int], rooms: np.ndarray) -> dict[str, np.ndarray]:
         members = self.model.members
         states = [np.concatenate([member.q, member.v, member.u]) for member in members]
-        levers = [_levers(self.model, member, self._around) for member in members]
+        row_scales = [_member_row_scales(self.model, member, self._around) for member in members]
         arrays = {
             "kind": np.array([place[member.kind] for member in members], dtype=np.intc),
             "base": np.array([member.base for member in members], dtype=np.intc),
@@ -101,8 +101,8 @@ class EmbeddedKernel:
             "records": np.concatenate([member.record for member in members]),
             "record_at": _starts([member.record for member in members]),
             "room": rooms.astype(np.int64),
-            "levers": np.concatenate(levers),
-            "levers_at": _starts(levers),
+            "row_scales": np.concatenate(row_scales),
+            "row_scales_at": _starts(row_scales),
             "root": self.model.root(0.0),
             "environment": environment_arrays(self.model.system, self.model.frames.numbers)["environment"],
             "joint_input": self.model.joint_inputs[0],
@@ -118,7 +118,7 @@ class EmbeddedKernel:
 
     @property
     def projection(self) -> NativeFunction:
-        """(t, x, p) -> (x, near), moved to the nearest state that closes all loops; how far from a singular one it is."""
+        """(t, x, p) -> (x, distance): the nearest state that closes all loops, and its distance to singularity."""
         n_x = self.n_q + self.n_v
         return self._function("sc_embedded_project", [1, n_x, self.model.p.size], [n_x, 1])
 
@@ -128,28 +128,23 @@ class EmbeddedKernel:
         return NativeFunction(entry, sizes_in, sizes_out, iw, np.zeros(self.n_work), keep=[self])
 
     def x_dot(self, t: float, x: Any, u: Any) -> tuple[np.ndarray, int]:
-        """Rate of the state, and the member that has no accelerations (-1: all have)."""
+        """Return the state derivative, and the member without accelerations (-1 if there is none)."""
         arrays = [np.ascontiguousarray(item, dtype=float).reshape(-1) for item in (t, x, u)]
         out, work = np.empty(self.n_q + self.n_v), np.empty(self.n_work)
         pointers = [array.ctypes.data for array in (work, *arrays, out)]
         return out, self.library.sc_embedded_x_dot(ctypes.addressof(self.struct), *pointers) - 1
 
 
-def _levers(model: EmbeddedModel, member: Member, around: Around | None) -> np.ndarray:
-    """Sizes that the rows of a member have in general, and their nearness there (see `levers`), shape (m + 1,)."""
+def _member_row_scales(model: EmbeddedModel, member: Member, around: Around | None) -> np.ndarray:
+    """Return the row scales of a member (see `constraints.row_scales`), shape (m + 1,)."""
     if not member.kind.m:
         return np.ones(1)
-    evaluator, tree = model.evaluator(member.kind, "rows"), model.frames.tree
-
-    def rows(t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        _, _, J, _, W, *_ = evaluator(t, q, v, model.root(t)[:6], member.record)
-        return J, W
-
+    rows, tree = partial(model.jacobian, member), model.frames.tree
     place = 0.0, tree.rest()[member.q], np.zeros(member.v.size)
     if around is not None and not are_defined(rows, place):
         q, v = np.split(np.asarray(around[1], dtype=float), [len(tree.coordinates)])
         place = float(around[0]), q[member.q], v[member.v]
-    return find_levers(jacobians_around(rows, place), row_nearness)
+    return find_row_scales(jacobians_around(rows, place), singularity_distance)
 
 
 def _starts(arrays: list[np.ndarray]) -> np.ndarray:
@@ -158,7 +153,7 @@ def _starts(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _room(kind: AggregateKind, n_cache: int) -> int:
-    """Length of a member's share of the work array (see sc_member_of)."""
+    """Return the length of a member's part of the work array (see sc_member_of)."""
     n, m, P = kind.n, kind.m, kind.n_ports
     states = 2 * kind.size("q") + kind.size("v") + kind.size("u")
     ports = 6 * P + (12 * P if kind.size("X") else 0) + P * (27 if kind.is_symmetric else 42) + 6 * P
@@ -167,7 +162,7 @@ def _room(kind: AggregateKind, n_cache: int) -> int:
 
 
 def _scratch(kind: AggregateKind) -> int:
-    """What solving and projecting need at most."""
+    """Return the work space for solving and projecting."""
     n, m, n_q = kind.n, kind.m, kind.size("q")
     solve = 2 * m * (n + 1) + 3 * n * n + 18 * n
     sides = kind.rows.numel_out("sides")
@@ -176,17 +171,17 @@ def _scratch(kind: AggregateKind) -> int:
 
 @lru_cache(maxsize=32)
 def _library(kinds: tuple[AggregateKind, ...], root: str) -> tuple[ctypes.CDLL, tuple[int, ...]]:
-    """The compiled kinds with the loops over them, and the length of each kind's cache; `root` moves the root with time."""
+    """Compile the kinds with the loops over them; return also the length of each kind's cache. `root` is C for a moving root."""
     texts, table, caches = [_HEAD], [], []
     for k, kind in enumerate(kinds):
         text, n_cache = emit_stages(kind.whole, f"sc_kind{k}", _STAGES)
         texts.append(text)
         caches.append(n_cache)
-        rows, held = "0", 0
+        rows, n_positions = "0", 0
         if kind.m:
-            rows, held = f"sc_rows{k}", kind.rows.numel_out("position")
+            rows, n_positions = f"sc_rows{k}", kind.rows.numel_out("position")
             texts.append(emit_step(kind.rows, rows))
-        sizes = (*(kind.size(name) for name in ("q", "v", "u", "X")), kind.n_ports, kind.m, held)
+        sizes = (*(kind.size(name) for name in ("q", "v", "u", "X")), kind.n_ports, kind.m, n_positions)
         flags = (int(kind.is_symmetric), int(kind.is_natural))
         stages = ", ".join(f"sc_kind{k}_{stage}" for stage in range(3))
         table.append(f"{{{', '.join(map(str, (*sizes, *flags)))}, {{{stages}}}, {rows}}}")

@@ -1,7 +1,7 @@
-"""`AggregateKind`: the functions of one kind of aggregate, which all aggregates of equal structure share.
+"""`AggregateKind`: the functions of one kind of aggregate, shared by all aggregates of equal structure.
 
-They are evaluated in three stages: from the state (outward), from what hangs on the ports (inward), and from the
-accelerations that were found (outward); a fourth function has the rows of the loops for closing and projecting.
+They are evaluated in three stages: from the state (outward), from the outboard inertias at the ports (inward), and from the
+accelerations (outward). A fourth function has the constraint equations, for closing and projecting.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.dynamics.embedding.constraint_equations import LocalRows
+from spacectl.dynamics.embedding.constraint_equations import LocalConstraints
 from spacectl.dynamics.embedding.record import Frames, Record
 from spacectl.dynamics.embedding.terms import AggregateTerms
 from spacectl.dynamics.recursion.steps import pack_inertia
@@ -22,7 +22,7 @@ __all__ = ["INPUTS", "OUTPUTS", "AggregateKind", "make_kind"]
 
 #: Arguments of all stages, in order; the first seven are known at the start
 INPUTS = ("t", "q", "v", "V", "X", "u", "record", "ports", "A", "v_dot")
-#: Results of all stages, in order: six from the state, six with what hangs on the ports, accelerations of the ports
+#: Results of all stages, in order: six from the state, six with the outboard inertias, accelerations of the ports
 OUTPUTS = (
     *("q_dot", "twists", "placements", "J", "gamma", "E"),
     *("M", "Z", "Y", "h", "inertia", "wrench"),
@@ -37,17 +37,17 @@ class AggregateKind:
     Parameters
     ----------
     whole : casadi.Function
-        From `INPUTS` to `OUTPUTS`; matrices as rows one after the other.
+        From `INPUTS` to `OUTPUTS`; matrices flattened row by row.
     outward, inward, onward : casadi.Function
-        Its stages, with matrices as such.
+        Its stages, with matrices not flattened.
     port_map : casadi.Function
         Derivative of the ports' accelerations by (A, v_dot), from (t, q, record).
     rows : casadi.Function
         (t, q, v, V, record) -> position, speed, J, J_position, W, gamma, sides of the loops.
-    holds : array of bool, shape (m,)
-        Which rows hold positions.
+    is_position : array of bool, shape (m,)
+        Whether each equation is at position level.
     is_symmetric, is_natural : bool
-        Of what hangs on the ports; and whether all constraints push along their own gradients.
+        Whether the outboard inertias are symmetric; whether all constraints are natural.
     """
 
     whole: ca.Function
@@ -56,27 +56,27 @@ class AggregateKind:
     onward: ca.Function
     port_map: ca.Function
     rows: ca.Function
-    holds: np.ndarray
+    is_position: np.ndarray
     is_symmetric: bool
     is_natural: bool
 
     def size(self, name: str) -> int:
-        """Length of a named argument or result."""
+        """Return the length of a named argument or result."""
         return self.whole.numel_in(name) if name in INPUTS else self.whole.numel_out(name)
 
     @property
     def n(self) -> int:
-        """Speeds."""
+        """Number of speeds."""
         return self.size("v")
 
     @property
     def m(self) -> int:
-        """Constraint rows."""
+        """Number of constraint equations."""
         return self.size("gamma")
 
     @property
     def n_ports(self) -> int:
-        """Frames that others hang on."""
+        """Number of ports."""
         return self.size("twists") // 6
 
 
@@ -84,7 +84,7 @@ _KINDS: dict[str, AggregateKind] = {}
 
 
 def make_kind(frames: Frames, record: Record, *, is_symmetric: bool, stabilization: Baumgarte | None) -> AggregateKind:
-    """The kind of an aggregate, from its record; made once for each key and process."""
+    """Return the kind of an aggregate, from its record; made once for each key and process."""
     if record.key not in _KINDS:
         _KINDS[record.key] = _make(frames, record, is_symmetric, stabilization)
     return _KINDS[record.key]
@@ -92,7 +92,7 @@ def make_kind(frames: Frames, record: Record, *, is_symmetric: bool, stabilizati
 
 def _make(frames: Frames, record: Record, is_symmetric: bool, stabilization: Baumgarte | None) -> AggregateKind:
     terms = AggregateTerms(frames, record, is_symmetric=is_symmetric)
-    rows = LocalRows(terms)
+    rows = LocalConstraints(terms)
     is_natural = all(item.is_natural for item in record.aggregate.constraints)
     gamma = rows.gamma if stabilization is None else rows.stabilised(stabilization.alpha, stabilization.beta)
     found, n = terms.inertia, terms.v.shape[0]
@@ -134,18 +134,18 @@ def _make(frames: Frames, record: Record, is_symmetric: bool, stabilization: Bau
         onward=function("onward", (*INPUTS[:7], *INPUTS[8:]), OUTPUTS[12:]),
         port_map=ca.Function("port_map", given, [ca.densify(unit)], ["t", "q", "record"], ["map"]),
         rows=_rows(terms, rows, gamma),
-        holds=np.array([item.position is not None for item in rows.rows for _ in item.names], dtype=bool),
+        is_position=np.array([item.position is not None for item in rows.rows for _ in item.names], dtype=bool),
         is_symmetric=is_symmetric,
         is_natural=is_natural,
     )
 
 
-def _rows(terms: AggregateTerms, rows: LocalRows, gamma: Any) -> ca.Function:
-    """The loops alone, for closing and projecting."""
+def _rows(terms: AggregateTerms, rows: LocalConstraints, gamma: Any) -> ca.Function:
+    """Return the function of the constraint equations, for closing and projecting."""
     rate = ca.jtimes(rows.position, terms.q, terms.q_dot) if rows.position.shape[0] else rows.position
-    held = ca.jacobian(rate, terms.v)
+    J_position = ca.jacobian(rate, terms.v)
     W = ca.jacobian(terms.q_dot, terms.v)
-    results = [rows.position, rows.speed, rows.J, held, W, gamma, rows.sides]
+    results = [rows.position, rows.speed, rows.J, J_position, W, gamma, rows.sides]
     given = [terms.t, terms.q, terms.v, terms.base_twist, terms.record]
     names = ["position", "speed", "J", "J_position", "W", "gamma", "sides"]
     return ca.Function("rows", given, [ca.densify(item) for item in results], ["t", "q", "v", "V", "record"], names)

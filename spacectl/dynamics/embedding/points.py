@@ -1,7 +1,7 @@
-"""Forces of springs between points within an aggregate: from the motion of the points to loads on its links and on its base.
+"""Forces of springs between points of an aggregate: from the motion of the points to loads on its links and on its base.
 
-Ends on the aggregate and on its base are seen from the base; an end on the root is reached through the base's own motion, so that
-a spring to the root ties nothing together. `points` and `link_points` are the ways of the other formulations to the same.
+The motion of ends on the aggregate and on its base is relative to the base; for an end on the root the base's own motion is
+added, so that a spring to the root couples no links. `points` and `link_points` serve the other formulations.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["add_point_loads", "key_of_points", "sees_root"]
 
 
 def sees_root(frames: Frames, element: PointElement) -> bool:
-    """Whether an element needs to know where its points are in the root."""
+    """Whether an element needs the positions of its points in the root."""
     return not element.is_objective or any(frames.place(on)[0] == ROOT for on, _ in element.points)
 
 
 def key_of_points(frames: Frames, aggregate: Aggregate) -> list[Any]:
-    """What of an aggregate's elements decides the code: their laws as expressions, and what carries their ends."""
+    """Return what determines the code of an aggregate's elements: their laws as expressions, and the carriers of their ends."""
     place = {i: k for k, i in enumerate(aggregate.links)} | {ROOT: "root"}
     found = []
     for element in aggregate.elements:
@@ -42,7 +42,7 @@ def key_of_points(frames: Frames, aggregate: Aggregate) -> list[Any]:
 
 
 def _law(frames: Frames, element: PointElement) -> str:
-    """The expression of an element's forces, so that equal laws share their code and changed ones do not."""
+    """Return a hash of the expression of an element's forces, so that equal laws share their code and others do not."""
     numbers = frames.numbers.group(element.name)
     n = {key: ca.SX.sym(key, *np.shape(np.atleast_1d(value))) for key, value in numbers.items()}
     t, rate, count = ca.SX.sym("t"), ca.SX.sym("rate", 3), len(element.points)
@@ -53,27 +53,27 @@ def _law(frames: Frames, element: PointElement) -> str:
 
 
 def _turns(frames: Frames, element: PointElement) -> bool:
-    """Whether the axes in which an element is written may turn: a base always, the root in an orbit."""
+    """Whether the axes in which an element is written may rotate: those of a base always, those of the root in an orbit."""
     return not sees_root(frames, element) or frames.root_rate(0.0, frames.numbers.group("environment")) is not None
 
 
 def add_point_loads(own: AggregateTerms, loads: list[Any], modal: dict[int, Any]) -> Any:
-    """Add the forces of all elements to the loads on links and modes; what the base itself feels, (6,)."""
+    """Add the forces of all elements to the loads on links and modes; return the wrench on the base, (6,)."""
     on_base = zeros(6, own.q)
     for k, element in enumerate(own.aggregate.elements):
         n = own.group(f"#point{k}")
-        sees = _InRoot(own) if sees_root(own.frames, element) else _InBase(own)
+        seen = _InRoot(own) if sees_root(own.frames, element) else _InBase(own)
         places = [n[key] if key else zeros(3, own.q) for _, key in element.points]
-        motions = [sees.motion(on, at) for (on, _), at in zip(element.points, places, strict=True)]
-        forces = element.forces([p for p, _ in motions], [v for _, v in motions], sees.rate, own.t, n)
+        motions = [seen.motion(on, at) for (on, _), at in zip(element.points, places, strict=True)]
+        forces = element.forces([p for p, _ in motions], [v for _, v in motions], seen.rate, own.t, n)
         for (on, _), at, force in zip(element.points, places, forces, strict=True):
             if own.frames.place(on)[0] != ROOT:
-                on_base = on_base + _put(own, on, at, sees.in_base(force), loads, modal)
+                on_base = on_base + _put(own, on, at, seen.in_base(force), loads, modal)
     return on_base
 
 
 def _put(own: AggregateTerms, on: str, at: Any, force: Any, loads: list[Any], modal: dict[int, Any]) -> Any:
-    """Put a force (base axes) on the link that carries its point, or give the wrench on the base."""
+    """Add a force (base axes) to the loads of the link that carries its point, or return the wrench on the base."""
     i, X, attachment = own.located(on)
     if i == ROOT:
         return stack(cross(X.point(at), force), force)
@@ -86,31 +86,31 @@ def _put(own: AggregateTerms, on: str, at: Any, force: Any, loads: list[Any], mo
 
 
 class _InBase:
-    """Points as the base sees them; `rate` is its inertial rate."""
+    """Points relative to the base; `rate` is its inertial rate."""
 
     def __init__(self, own: AggregateTerms):
         self.own = own
         self.rate: Any = own.base_twist[:3]
 
     def motion(self, on: str, at: Any) -> tuple[Any, Any]:
-        """Position and velocity against the base, in its axes."""
+        """Return position and velocity relative to the base, in its axes."""
         X, twist = self.own.frame(on)
         return X.point(at), twist[3:6] + cross(twist[0:3], X.R @ at)
 
     def in_base(self, force: Any) -> Any:
-        """A force in the base's axes."""
+        """Return a force in the base's axes."""
         return force
 
 
 class _InRoot(_InBase):
-    """Points as the root sees them; `rate` is its inertial rate, or None."""
+    """Points relative to the root; `rate` is its inertial rate, or None."""
 
     def __init__(self, own: AggregateTerms):
         super().__init__(own)
         self.rate = own.frames.root_rate(own.t, own.group("#environment"))
 
     def motion(self, on: str, at: Any) -> tuple[Any, Any]:
-        """Position and velocity against the root, in its axes."""
+        """Return position and velocity relative to the root, in its axes."""
         if self.own.frames.place(on)[0] == ROOT:
             return self.own.located(on)[1].point(at), zeros(3, self.own.q)
         p, moving = super().motion(on, at)

@@ -1,7 +1,7 @@
-"""The numbers of an aggregate as one flat record, and the key that tells which aggregates share their code.
+"""The parameters of an aggregate as one flat record, and the key by which aggregates share their code.
 
 Exact zeros (and ones in rotations) of a record are part of the code, as in unrolled equations; all other entries are data. A key
-holds joints, bodies, rules and the zeros, with names replaced by places, so that the members of a chain share one kind.
+contains joints, bodies, rules and the zeros, with names replaced by indices, so that the members of a chain share one kind.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Frames", "Record", "make_record"]
 
 @dataclass(frozen=True)
 class Frames:
-    """A system with numbers put in: links, bodies in them, and who acts where."""
+    """A system with parameter values: links, bodies in them, and the actuators and elements on each link."""
 
     system: System
     parameters: Parameters
@@ -45,7 +45,7 @@ class Frames:
 
     @cached_property
     def numbers(self) -> Any:
-        """Named numbers as arrays."""
+        """Named parameters as arrays."""
         return numeric_numbers(self.parameters, self.p)
 
     @cached_property
@@ -55,7 +55,7 @@ class Frames:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Place of each body in the tree."""
+        """Index of each body in the tree."""
         return {node.part.name: i for i, node in enumerate(self.tree.nodes)}
 
     @cached_property
@@ -67,7 +67,7 @@ class Frames:
 
     @cached_property
     def needs_placements(self) -> bool:
-        """Whether something asks where a body is in the root: gravity as a load, actuators in world axes, springs to it."""
+        """Whether placements in the root are needed: gravity as a load, actuators in world axes, springs to the root."""
         if self.has_gravity or any(
             item.axes == "world" for actuator in self.system.actuators for item in actuator.wrenches
         ):
@@ -75,7 +75,7 @@ class Frames:
         return any(sees_root(self, element) for element in self.system.point_elements)
 
     def root_rate(self, t: Any, n: Mapping[str, Any]) -> Any | None:
-        """Inertial rate of the root from the environment's numbers; None if it does not turn."""
+        """Return the inertial rate of the root from the environment's parameters; None if it does not rotate."""
         return self.system.environment.root_rate(t, n)
 
     @cached_property
@@ -87,7 +87,7 @@ class Frames:
         return found
 
     def place(self, on: str) -> tuple[int, str, Placement]:
-        """Link of a frame (or `ROOT`), the frame's name if the body is flexible, and else its placement in the link."""
+        """Return the link of a frame (or `ROOT`), the frame's name if the body is flexible, else its placement in the link."""
         nothing = Placement.identity(np.zeros(1))
         if on in self.tree.root_names:
             return ROOT, "", nothing
@@ -101,7 +101,7 @@ class Frames:
         return i, "", X @ Placement(n[f"{body}.{frame}.rotation"], n[f"{body}.{frame}.at"])
 
     def efforts(self, aggregate: Aggregate) -> list[tuple[Actuator, Effort]]:
-        """Efforts on bodies of an aggregate, and in joints that close its loops, with their actuators."""
+        """Return efforts on bodies of an aggregate and in joints that close its loops, with their actuators."""
         own = [pair for i in aggregate.links for pair in self._on_links.get(i, ())]
         return own + [pair for item in aggregate.constraints for pair in self._in_loops.get(item.name, ())]
 
@@ -122,20 +122,20 @@ class Frames:
                     found.setdefault(effort.joint, []).append((actuator, effort))
         return found
 
-    def keepers(self, aggregate: Aggregate) -> list[Actuator]:
-        """Actuators that maintain constraints of an aggregate."""
+    def maintaining(self, aggregate: Aggregate) -> list[Actuator]:
+        """Return the actuators that maintain constraints of an aggregate."""
         names = {name for item in aggregate.constraints for name in item.maintained_by}
         return [actuator for actuator in self.system.actuators if actuator.input_name in names]
 
     def elements(self, members: tuple[int, ...]) -> list[JointElement]:
-        """Springs and drives in the joints of some links."""
+        """Return springs and drives in the joints of some links."""
         joints = {self.links.items[i].node.part.joint_name for i in members}
         return [element for element in self.system.joint_elements if {joint for joint, _ in element.ends} & joints]
 
 
 @dataclass(frozen=True)
 class Record:
-    """Numbers of one aggregate by name, which of their entries are structure, and the key of its kind."""
+    """Parameters of one aggregate by name, which of their entries are structure, and the key of its kind."""
 
     aggregate: Aggregate
     values: Mapping[str, np.ndarray]
@@ -145,11 +145,11 @@ class Record:
 
     @property
     def data(self) -> np.ndarray:
-        """The entries that are data, one after the other."""
+        """The data entries, concatenated."""
         return np.concatenate([np.zeros(0), *(value[~self.fixed[name]] for name, value in self.values.items())])
 
     def symbols(self) -> tuple[Any, dict[str, Any]]:
-        """One symbol for the data, and the named pieces in their shapes."""
+        """Return one symbol for the data, and the named pieces in their shapes."""
         record = ca.SX.sym("record", self.data.size)
         entries, at, pieces = ca.vertsplit(record) if self.data.size else [], 0, {}
         for name, value in self.values.items():
@@ -163,18 +163,18 @@ class Record:
 
 
 def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], extra: Any) -> Record:
-    """The record of an aggregate.
+    """Make the record of an aggregate.
 
     Parameters
     ----------
     frames : Frames
-        The system with numbers.
+        The system with parameter values.
     aggregate : Aggregate
-        Whose.
+        The aggregate.
     ports : tuple of Port
-        What hangs on it where.
-    extra : anything that can be hashed
-        Further choices that decide the code.
+        Its ports.
+    extra : hashable
+        Further choices that affect the code.
     """
     values: dict[str, np.ndarray] = {}
     loose: set[str] = set()  # all entries are data
@@ -187,8 +187,10 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
     owners += [(f"#element{k}", item.name) for k, item in enumerate(frames.elements(aggregate.links))]
     owners += [(f"#point{k}", item.name) for k, item in enumerate(aggregate.elements)]
     owners += [(f"#input{k}", actuator.input_name) for k, (actuator, _) in enumerate(frames.efforts(aggregate))]
-    scaled = [any(effort.gain for effort in actuator.joint_efforts) for actuator in frames.keepers(aggregate)]
-    owners += [(f"#keeper{k}", frames.keepers(aggregate)[k].input_name) for k, is_so in enumerate(scaled) if is_so]
+    scaled = [any(effort.gain for effort in actuator.joint_efforts) for actuator in frames.maintaining(aggregate)]
+    owners += [
+        (f"#maintaining{k}", frames.maintaining(aggregate)[k].input_name) for k, is_so in enumerate(scaled) if is_so
+    ]
     for role, owner in owners:
         own = {f"{role}.{key}": np.asarray(value, dtype=float) for key, value in frames.numbers.group(owner).items()}
         values |= own
@@ -205,7 +207,7 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
 
 
 def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
-    """Whether a number says where something is: of constraints between frames, and where springs end."""
+    """Whether a parameter is a placement: in constraints between frames, and of the ends of springs."""
     if role.startswith("#point"):
         return value.ndim > 0
     is_constraint = role.startswith("#constraint")
@@ -213,14 +215,14 @@ def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
 
 
 def _structural(name: str, value: np.ndarray) -> np.ndarray:
-    """Exact zeros, and in matrices that turn (their rows are unit vectors) exact ones."""
+    """Return which entries are exact zeros or, in rotation matrices (whose rows are unit vectors), exact ones."""
     turns = value.shape == (3, 3) and np.allclose(np.sum(value**2, axis=1), 1.0)
     is_zero = value == 0.0
     return is_zero | (np.abs(value) == 1.0) if turns else is_zero
 
 
 def _link_values(frames: Frames, link: Link) -> dict[str, Any]:
-    """Placement, inertia and the numbers of joint or modes of a link; its bodies where gravity needs them."""
+    """Return placement, inertia and the parameters of joint or modes of a link; its bodies where gravity needs them."""
     values: dict[str, Any] = {"R": link.X_PJ.R, "p": link.X_PJ.p}
     if link.kind == "modal":
         own = {key: value for key, value in link.n.items() if key not in ("at", "rotation")}
@@ -236,7 +238,7 @@ def _link_values(frames: Frames, link: Link) -> dict[str, Any]:
 
 
 def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
-    """Frames that constraints, springs and body actuators of an aggregate name."""
+    """Return the frames named by constraints, springs and body actuators of an aggregate."""
     found: list[str] = []
     for item in aggregate.constraints:
         found += item.frames
@@ -246,7 +248,7 @@ def _frames_of(frames: Frames, aggregate: Aggregate) -> list[str]:
 
 
 def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: Any, fixed: Any, extra: Any) -> str:
-    """What decides the code, with names replaced by places."""
+    """Return a hash of everything that affects the code, with names replaced by indices."""
     items, place = frames.links.items, {i: k for k, i in enumerate(aggregate.links)}
     links = []
     for i in aggregate.links:
@@ -262,17 +264,17 @@ def _key(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], values: 
     elements = [(class_key(type(e)), e.ends, e.structure) for e in frames.elements(aggregate.links)]
     efforts = [effort for _, effort in frames.efforts(aggregate)]
     points = key_of_points(frames, aggregate)
-    told = repr([constraints, elements, points, efforts, [(place[i], frame) for i, frame in ports]])
+    behaviour = repr([constraints, elements, points, efforts, [(place[i], frame) for i, frame in ports]])
     pattern = [(name, fixed[name].tolist(), values[name][fixed[name]].tolist()) for name in values]
     environment = class_key(type(frames.system.environment)), *frames.system.environment.structure
     places = {on: frames.place(on)[:2] for on in _frames_of(frames, aggregate)}
     seen = [(place.get(i, ROOT), frame) for i, frame in places.values()]
     text = repr([links, environment, seen, [(a, str(b), c) for a, b, c in pattern], repr(extra)])
-    return content_hash([_without_names(frames, aggregate, told), _without_names(frames, aggregate, text)])
+    return content_hash([_without_names(frames, aggregate, behaviour), _without_names(frames, aggregate, text)])
 
 
 def _owners(frames: Frames, item: Any) -> list[Any]:
-    """Actuators that keep a constraint, by joint."""
+    """Return the efforts of the actuators that maintain a constraint."""
     return [
         [actuator.efforts() for actuator in frames.system.actuators if actuator.input_name == name]
         for name in item.maintained_by
@@ -280,7 +282,7 @@ def _owners(frames: Frames, item: Any) -> list[Any]:
 
 
 def _without_names(frames: Frames, aggregate: Aggregate, text: str) -> str:
-    """A text with the names of the aggregate's parts replaced by their places."""
+    """Return a text with the names of the aggregate's parts replaced by their indices."""
     names: dict[str, str] = {}
     for k, i in enumerate(aggregate.links):
         link = frames.links.items[i]

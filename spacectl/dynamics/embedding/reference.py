@@ -1,7 +1,7 @@
-"""`EmbeddedTwin`: the sweeps over aggregates in numpy, for checking native code and for machines without a compiler.
+"""`AggregateSweeps`: the sweeps over aggregates in numpy, to verify native code and for machines without a compiler.
 
-Outward for motion, inward for what each aggregate's base feels, outward for accelerations; multipliers follow from the
-equations of each aggregate alone.
+An outward sweep computes motion, an inward sweep the inertia and wrench at each aggregate's base, an outward sweep
+accelerations. Multipliers follow from the equations of each aggregate alone.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import numpy as np
 
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.constraints.sharing import rigid_compliances, share_load
-from spacectl.dynamics.constraints.solvers import RANK
+from spacectl.dynamics.constraints.solvers import RANK, speed_scales
 from spacectl.dynamics.embedding.embedded_model import EmbeddedModel, Member
-from spacectl.dynamics.embedding.solve import AggregateSolution, scale_of, solve_aggregate
+from spacectl.dynamics.embedding.solve import AggregateSolution, solve_aggregate
 from spacectl.dynamics.tree.nodes import ROOT
 
-__all__ = ["EmbeddedTwin", "MemberState", "full_inertia", "pack"]
+__all__ = ["AggregateSweeps", "MemberState", "full_inertia", "pack"]
 
 _UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
 
 
 @dataclass
 class MemberState:
-    """What the sweeps know of one aggregate."""
+    """Results of the sweeps for one aggregate."""
 
     given: list[Any]
     q_dot: np.ndarray
@@ -45,13 +45,13 @@ class MemberState:
     accelerations: np.ndarray | None = None
 
 
-class EmbeddedTwin:
+class AggregateSweeps:
     """Order-N dynamics of aggregates in numpy.
 
     Parameters
     ----------
     model : EmbeddedModel
-        The system with numbers.
+        The system with its parameters.
     """
 
     def __init__(self, model: EmbeddedModel):
@@ -62,7 +62,7 @@ class EmbeddedTwin:
         self.n_rows = sum(item.n_rows for item in model.active)
 
     def sweep(self, t: float, q: Any, v: Any, u: Any) -> list[MemberState]:
-        """All three sweeps.
+        """Run all three sweeps.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class EmbeddedTwin:
         return states
 
     def outward(self, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> list[MemberState]:
-        """Motion of all aggregates, with nothing on their ports yet."""
+        """Return the motion of all aggregates, with empty ports."""
         states: list[MemberState] = []
         padded, root = np.append(u, 0.0), self.model.root(t)
         for member in self.members:
@@ -109,35 +109,37 @@ class EmbeddedTwin:
         try:
             state.solution = solve_aggregate(M, Y, state.h, state.J, state.gamma, E, self.model.ranks[k])
         except SolverError as error:
-            raise SolverError(f"{self.model.describe(member)}: {error}{self._loose(member, state.J)}") from error
+            raise SolverError(
+                f"{self.model.describe(member)}: {error}{self._least_constrained(member, state.J)}"
+            ) from error
         if member.base == ROOT:
             return
-        felt = full_inertia(inertia, member.kind.is_symmetric) + Z @ state.solution.G
+        at_base = full_inertia(inertia, member.kind.is_symmetric) + Z @ state.solution.G
         base = self.members[member.base].kind
-        packed = pack(felt) if base.is_symmetric else felt.reshape(-1)
+        packed = pack(at_base) if base.is_symmetric else at_base.reshape(-1)
         size = packed.size + 6
         share = np.concatenate([packed, wrench.reshape(-1) + Z @ state.solution.v_dot])
         states[member.base].ports[member.port * size : (member.port + 1) * size] += share
 
-    def _loose(self, member: Member, J: np.ndarray) -> str:
-        """Which speed the rows leave free most, as a clause of a message."""
+    def _least_constrained(self, member: Member, J: np.ndarray) -> str:
+        """Name the speed that the equations constrain least, as a clause of a message."""
         if not len(J) or not np.all(np.isfinite(J)):
             return ""
         _, singular, V = np.linalg.svd(J)
         rank = int(np.sum(singular > RANK * max(float(singular[0]), 1e-300)))
         share = np.linalg.norm(V[rank:], axis=0)
         name = self.model.frames.tree.speeds.names[member.v[int(np.argmax(share))]]
-        return f"; '{name}' is held least. Move away from this position, or give the loop other proportions"
+        return f"; '{name}' is constrained least. Move away from this position, or give the loop other proportions"
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any) -> np.ndarray:
-        """Rates of the speeds, (n_v,)."""
+        """Return the accelerations, (n_v,)."""
         found = np.zeros(self.n_v)
         for member, state in zip(self.members, self.sweep(t, q, v, u), strict=True):
             found[member.v] = state.v_dot
         return found
 
     def x_dot(self, t: float, x: Any, u: Any) -> np.ndarray:
-        """Rate of the state, (n_x,)."""
+        """Return the state derivative, (n_x,)."""
         x = np.asarray(x, dtype=float).reshape(-1)
         found = np.zeros(self.n_q + self.n_v)
         states = self.sweep(t, x[: self.n_q], x[self.n_q :], u)
@@ -146,20 +148,16 @@ class EmbeddedTwin:
         return found
 
     def multipliers(self, t: float, q: Any, v: Any, u: Any) -> np.ndarray:
-        """Multipliers of all rows: ``E lam = M v_dot + Y A + h`` in each aggregate, of least work where they are not unique."""
+        """Return all multipliers: ``E lam = M v_dot + Y A + h`` in each aggregate, of least work where not unique."""
         lam, compliance = np.zeros(self.n_rows), np.array(rigid_compliances(self.model.active))
         for member, state in zip(self.members, self.sweep(t, q, v, u), strict=True):
             if member.rows.size:
                 force: Any = state.M @ state.v_dot + state.Y @ state.base_acceleration + state.h  # type: ignore[operator]
-                scale = scale_of(np.asarray(state.M))
+                scale = speed_scales(np.asarray(state.M))
                 E = state.J.T if member.kind.is_natural else state.E
                 found = np.linalg.lstsq(scale[:, None] * E, scale * force, rcond=RANK)[0]
                 lam[member.rows] = share_load(np.asarray(state.M), np.asarray(E), found, compliance[member.rows])
         return lam
-
-    def rows(self, member: Member, t: float, q: Any, v: Any) -> list[np.ndarray]:
-        """position, speed, J, J_position, W, gamma, sides of one member's loops, for its own q and v."""
-        return self.model.evaluator(member.kind, "rows")(t, q, v, self.model.root(t)[:6], member.record)
 
 
 def _at(whole: Any, place: int, size: int) -> Any:
@@ -167,7 +165,7 @@ def _at(whole: Any, place: int, size: int) -> Any:
 
 
 def full_inertia(packed: np.ndarray, is_symmetric: bool) -> np.ndarray:
-    """The 6 x 6 matrix of an inertia as the kinds give it."""
+    """Return the 6 x 6 matrix of an inertia in the format of the kinds."""
     if not is_symmetric:
         return np.asarray(packed)
     flat = np.asarray(packed).reshape(-1)
@@ -181,6 +179,6 @@ def full_inertia(packed: np.ndarray, is_symmetric: bool) -> np.ndarray:
 
 
 def pack(I: np.ndarray) -> np.ndarray:
-    """A symmetric 6 x 6 matrix as the kinds take it: 21 entries."""
+    """Return a symmetric 6 x 6 matrix in the format of the kinds: 21 entries."""
     upper, lower = ([block[i, j] for i, j in _UPPER] for block in (I[:3, :3], I[3:, 3:]))
     return np.array([*upper, *I[:3, 3:].reshape(-1), *lower])

@@ -1,8 +1,7 @@
-"""Accelerations of one aggregate as a function of its base's acceleration: the numpy twin of native/embedded_solve.h.
+"""Accelerations of one aggregate as a function of its base's acceleration: the reference implementation of embedded_solve.h.
 
-``M v_dot + Y A + h = E lam``, ``J v_dot = gamma`` with E = J' for natural constraints. The dependent speeds are those that
-complete pivoting of J finds, ``v_dot = N y_dot + d``; what remains is ``v_dot = v_dot_0 + G A`` and the inertia that the base
-feels.
+``M v_dot + Y A + h = E lam``, ``J v_dot = gamma`` with E = J' for natural constraints. Complete pivoting of J selects the
+dependent speeds, ``v_dot = N y_dot + d``. The result is ``v_dot = v_dot_0 + G A`` and the inertia at the base.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constraints.solvers import CONTRADICTION, RANK, SINGULAR, row_units
+from spacectl.dynamics.constraints.solvers import RANK, SINGULAR, require_agreement, row_norms, speed_scales
 
-__all__ = ["AggregateSolution", "Partition", "partition", "scale_of", "solve_aggregate"]
+__all__ = ["AggregateSolution", "Partition", "partition", "solve_aggregate"]
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Dependent speeds by independent ones: ``v = N v[independent] + d`` meets ``J v = b``.
+    """Dependent speeds in terms of independent ones: ``v = N v[independent] + d`` satisfies ``J v = b``.
 
     Parameters
     ----------
@@ -28,11 +27,11 @@ class Partition:
     d : array, shape (n,)
         Zero at the independent speeds.
     dependent, independent : tuple of int
-        Speeds.
+        Indices of the speeds.
     rank : int
-        Of J.
-    left : tuple of int
-        Rows that hold nothing besides what others hold.
+        Rank of J.
+    redundant : tuple of int
+        Rows of J that depend on the others.
     """
 
     N: np.ndarray
@@ -40,21 +39,14 @@ class Partition:
     dependent: tuple[int, ...]
     independent: tuple[int, ...]
     rank: int
-    left: tuple[int, ...]
-
-
-def scale_of(M: np.ndarray) -> np.ndarray:
-    """``1 / sqrt(diag M)``: speeds in units of their own inertia, so that pivoting does not depend on units."""
-    diagonal = np.diag(M)
-    typical = np.max(diagonal, initial=0.0) or 1.0
-    return 1.0 / np.sqrt(np.where(diagonal > 1e-14 * typical, diagonal, typical))
+    redundant: tuple[int, ...]
 
 
 def partition(J: np.ndarray, b: np.ndarray, scale: np.ndarray) -> Partition:
-    """Split the speeds by Gauss-Jordan elimination with complete pivoting, in units given by `scale`."""
+    """Split the speeds by Gauss-Jordan elimination with complete pivoting, with speeds scaled by `scale`."""
     m, n = J.shape
     T = np.column_stack([J * scale, b])
-    T = T / row_units(T[:, :n])[:, None]
+    T = T / row_norms(T[:, :n])[:, None]
     rows, columns, first = list(range(m)), list(range(n)), 0.0
     pivots: list[tuple[int, int]] = []
     while rows and columns:
@@ -90,34 +82,34 @@ class AggregateSolution:
 def solve_aggregate(
     M: np.ndarray, Y: np.ndarray, h: np.ndarray, J: np.ndarray, gamma: np.ndarray, E: np.ndarray | None, rank: int
 ) -> AggregateSolution:
-    """Let the speeds of an aggregate give way to its base.
+    """Solve for the accelerations of an aggregate with free speeds, as a function of its base's acceleration.
 
     Parameters
     ----------
     M, Y, h : arrays, shapes (n, n), (n, 6), (n,)
-        Its inertia, coupling to the base and bias less the applied forces.
+        Its inertia, coupling to the base, and bias less the applied forces.
     J, gamma : arrays, shapes (m, n), (m,)
         Its constraints.
     E : array, shape (n, m), or None
-        What keeps them, None for their own gradients.
+        Map from multipliers to forces, None for natural constraints.
     rank : int
-        How many rows must be independent: fewer mean a singular closure.
+        Required number of independent equations: fewer mean a singular closure.
 
     Raises
     ------
     SolverError
-        If the closure is singular, rows contradict each other, or nothing has inertia.
+        If the closure is singular, equations contradict each other, or some motion has no inertia.
     """
-    scale = scale_of(M)
+    scale = speed_scales(M)
     split = partition(J, gamma, scale)
     if split.rank < rank:
-        raise SolverError(f"its closure is singular here: {split.rank} of {rank} rows are independent")
+        raise SolverError(f"its closure is singular here: {split.rank} of {rank} constraint equations are independent")
     left = split.N
     if E is not None:
-        kept = partition(E.T, np.zeros(len(gamma)), scale)
-        if kept.rank != split.rank:
-            raise SolverError(f"its actuators reach {kept.rank} of {split.rank} directions that they must hold")
-        left = kept.N
+        forces = partition(E.T, np.zeros(len(gamma)), scale)
+        if forces.rank != split.rank:
+            raise SolverError(f"its actuators span {forces.rank} of {split.rank} constraint directions")
+        left = forces.N
     D = left.T @ M @ split.N
     right = -left.T @ np.column_stack([h + M @ split.d, Y])
     own = scale[list(split.independent)]
@@ -125,7 +117,8 @@ def solve_aggregate(
         (own[:, None] * D) * own if E is None else D * own, own[:, None] * right if E is None else right
     )
     v_dot = split.d + split.N @ y[:, 0]
-    _require_agreement(J, gamma, v_dot, scale, h, split.left)
+    if split.redundant:
+        require_agreement(h, J, gamma, v_dot, scale)
     return AggregateSolution(v_dot, split.N @ y[:, 1:], split, D)
 
 
@@ -133,17 +126,5 @@ def _solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     if not A.size:
         return np.zeros((0, B.shape[1]))
     if not np.linalg.cond(A) < 1.0 / SINGULAR:
-        raise SolverError("nothing has inertia against some motion that it allows")
+        raise SolverError("some motion that the constraints allow has no inertia")
     return np.linalg.solve(A, B)
-
-
-def _require_agreement(
-    J: np.ndarray, gamma: np.ndarray, v_dot: np.ndarray, scale: np.ndarray, h: np.ndarray, left: tuple[int, ...]
-) -> None:
-    """Raise if rows that hold nothing new are left open by much of what they are made of."""
-    if not left:
-        return
-    gap = np.abs(J @ v_dot - gamma)
-    size = np.abs(J) @ (np.abs(v_dot) + scale**2 * np.abs(h)) + np.abs(gamma)
-    if np.any(gap > CONTRADICTION * size + 1e-9 * np.max(size, initial=0.0)):
-        raise SolverError("its rows contradict each other")

@@ -1,7 +1,7 @@
-"""Symbolic terms of one kind of aggregate: motion of its ports, its mass matrix, loads, and the rows of its loops.
+"""Symbolic terms of one kind of aggregate: motion of its ports, its mass matrix and loads.
 
-All is seen from the aggregate's base: closures need nothing of what lies further in, so their cost does not grow with the
-chain that carries them. `aggregate_kind` makes functions of the terms.
+All quantities are relative to the aggregate's base. Closures are independent of inboard bodies, so their cost does not grow with
+the chain that carries them. `kind` makes functions of the terms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.embedding.inertia import AggregateInertia, FullInertia, Hanging, compose
+from spacectl.dynamics.embedding.inertia import AggregateInertia, FullInertia, Outboard, compose
 from spacectl.dynamics.embedding.points import add_point_loads
 from spacectl.dynamics.embedding.record import Frames, Record
 from spacectl.dynamics.recursion.links import Link
@@ -31,16 +31,16 @@ __all__ = ["AggregateTerms"]
 
 
 class AggregateTerms:
-    """Terms of an aggregate on symbols of its own.
+    """Terms of an aggregate in its own symbols.
 
     Parameters
     ----------
     frames : Frames
-        The system with numbers.
+        The system with parameter values.
     record : Record
-        The aggregate's numbers; entries that are data become symbols.
+        The aggregate's parameters; data entries become symbols.
     is_symmetric : bool
-        Whether what hangs on its ports has symmetric inertias.
+        Whether the outboard inertias at its ports are symmetric.
     """
 
     def __init__(self, frames: Frames, record: Record, *, is_symmetric: bool):
@@ -57,7 +57,7 @@ class AggregateTerms:
         self.u, self.outer = sym("u", len(self.efforts)), sym("ports", size * len(self.ports))
 
     def _local_links(self) -> tuple[list[Link], int, int]:
-        """Links with symbols for numbers, indices within the aggregate, and the numbers of coordinates and speeds."""
+        """Return links with symbolic parameters and indices within the aggregate, and the numbers of coordinates and speeds."""
         found, n_q, n_v = [], 0, 0
         for k, i in enumerate(self.aggregate.links):
             link = self.frames.links.items[i]
@@ -89,7 +89,7 @@ class AggregateTerms:
         return [(Placement(R, p), (mass, com, inertia)) for R, p, mass, com, inertia in parts]
 
     def group(self, owner: str) -> dict[str, Any]:
-        """Pieces of one owner, without its prefix."""
+        """Return the parameters of one owner, without its prefix."""
         return {key[len(owner) + 1 :]: value for key, value in self.pieces.items() if key.startswith(f"{owner}.")}
 
     @cached_property
@@ -99,7 +99,7 @@ class AggregateTerms:
 
     @cached_property
     def resting(self) -> list[LinkMotion]:
-        """Motion of the links against the base."""
+        """Motion of the links relative to the base."""
         return move_all(self.links, self.t, self.q, self.v, ca.SX.zeros(6))
 
     @cached_property
@@ -113,13 +113,13 @@ class AggregateTerms:
 
     @cached_property
     def base(self) -> Placement:
-        """Placement of the base in the root, where it is needed."""
+        """Placement of the base in the root, if needed."""
         flat = self.base_placement
         return Placement(ca.reshape(flat[:9], 3, 3).T, flat[9:12]) if flat.shape[0] else Placement.identity(self.q)
 
     @cached_property
     def q_dot(self) -> Any:
-        """Rates of the coordinates."""
+        """Time derivatives of the coordinates."""
         rates = [
             self.v[link.node.eta_dot]
             if link.kind == "modal"
@@ -130,7 +130,7 @@ class AggregateTerms:
         return ca.vertcat(*rates) if rates else ca.SX(0, 1)
 
     def _port(self, port: Any, twist_of: list[LinkMotion]) -> tuple[int, Attachment | None, Any]:
-        """Link of a port, how its frame moves with modes, and its twist."""
+        """Return the link of a port, the motion of its frame with modes, and its twist."""
         i, frame = self.place[port[0]], port[1]
         if not frame:
             return i, None, twist_of[i].twist
@@ -141,12 +141,12 @@ class AggregateTerms:
 
     @cached_property
     def port_twists(self) -> Any:
-        """Twists of the ports, one below the other."""
+        """Twists of the ports, stacked."""
         return ca.vertcat(*[self._port(port, self.motions)[2] for port in self.ports], ca.SX(0, 1))
 
     @cached_property
     def port_placements(self) -> Any:
-        """Placements of the ports in the root (rows of R, then p), where they are needed."""
+        """Placements of the ports in the root (rows of R, then p), if needed."""
         if not self.base_placement.shape[0]:
             return ca.SX(0, 1)
         found = []
@@ -159,7 +159,7 @@ class AggregateTerms:
 
     @cached_property
     def port_accelerations(self) -> Any:
-        """Accelerations of the ports for those of the base and of the speeds."""
+        """Accelerations of the ports from those of the base and of the speeds."""
         found: list[Any] = []
         rates = self.v_dot
         for link, motion in zip(self.links, self.motions, strict=True):
@@ -183,11 +183,11 @@ class AggregateTerms:
 
     @cached_property
     def inertia(self) -> AggregateInertia:
-        """Mass matrix, bias and coupling to the base, with what hangs on the ports; passive efforts are in the bias."""
+        """Mass matrix, bias and coupling to the base, with outboard inertias; passive efforts are part of the bias."""
         loads, modal = self._loads()
         on_base = add_point_loads(self, loads, modal)
         wrenches, forces = bias_loads(self.links, self.motions, loads, modal)
-        hanging: dict[int, list[Hanging]] = {}
+        outboard: dict[int, list[Outboard]] = {}
         size = 27 if self.is_symmetric else 42
         for k, port in enumerate(self.ports):
             flat = self.outer[size * k : size * (k + 1)]
@@ -196,13 +196,13 @@ class AggregateTerms:
             bias = None
             if attachment is not None:
                 bias = attachment.bias + cross_motion(twist, attachment.S @ self.v[self.links[i].node.eta_dot])
-            hanging.setdefault(i, []).append(Hanging(inertia, flat[-6:], {}, {}, attachment, bias))
-        found = compose(self.links, self.motions, wrenches, forces, hanging, is_symmetric=self.is_symmetric)
+            outboard.setdefault(i, []).append(Outboard(inertia, flat[-6:], {}, {}, attachment, bias))
+        found = compose(self.links, self.motions, wrenches, forces, outboard, is_symmetric=self.is_symmetric)
         efforts = self._passive() + self._closing_efforts()
         return replace(found, h=found.h - efforts, wrench=found.wrench - on_base)
 
     def _loads(self) -> tuple[list[Any], dict[int, Any]]:
-        """Wrenches on the links and forces on modes: gravity as a load, elasticity, body actuators."""
+        """Return wrenches on the links and forces on modes: gravity as a load, elasticity, body actuators."""
         environment, n = self.frames.system.environment, self.group("#environment")
         loads, modal = [], {}
         for i, (link, motion) in enumerate(zip(self.links, self.motions, strict=True)):
@@ -228,13 +228,13 @@ class AggregateTerms:
         return loads, modal
 
     def _unit_wrench(self, k: int, effort: Wrench) -> tuple[int, Any, Any]:
-        """Link, wrench about its frame and modal forces of an effort on a body at unit input."""
+        """Return the link, wrench about its frame and modal forces of an effort on a body at unit input."""
         i, X, attachment = self.located(effort.on)
         eta = self.q[self.links[i].node.eta] if effort.is_spread else None
         return i, *unit_wrench(effort, self.group(f"#input{k}"), X, self.base @ self.placements[i], eta, attachment)
 
     def located(self, on: str) -> tuple[int, Placement, Attachment | None]:
-        """Link (within the aggregate; `ROOT` for what is fixed in the base) of a frame, its placement there, its modes."""
+        """Return the link of a frame (`ROOT` if fixed in the base), its placement there, and its motion with modes."""
         found, frame, _ = self.frames.place(on)
         i = self.place.get(found, ROOT)
         if frame and i != ROOT:
@@ -244,7 +244,7 @@ class AggregateTerms:
         return i, Placement(self.pieces[f"{on}.frame_R"], self.pieces[f"{on}.frame_p"]), None
 
     def _passive(self) -> Any:
-        """Efforts of springs and drives in the joints."""
+        """Return the efforts of springs and drives in the joints."""
         total = ca.SX.zeros(self.v.shape[0])
         joints = {link.node.part.joint_name: link.node for link in self.links if link.kind == "joint"}
         for k, element in enumerate(self.frames.elements(self.aggregate.links)):
@@ -259,7 +259,7 @@ class AggregateTerms:
         return total
 
     def _closing_efforts(self) -> Any:
-        """Generalised forces of motors in joints that close loops: power ``effort . relative twist``."""
+        """Return the generalised forces of motors in joints that close loops, from the power ``effort . relative twist``."""
         total = ca.SX.zeros(self.v.shape[0])
         names = [item.name for item in self.aggregate.constraints]
         for k, (_, effort) in enumerate(self.efforts):
@@ -280,7 +280,7 @@ class AggregateTerms:
         return ca.jacobian(dot(wrench, relative), self.v).T
 
     def frame(self, on: str) -> tuple[Placement, Any]:
-        """Placement of a named frame in the base, and its twist against the base in the base's axes."""
+        """Return the placement of a named frame in the base, and its twist relative to the base in the base's axes."""
         i, X, attachment = self.located(on)
         if i == ROOT:
             return X, ca.SX.zeros(6)

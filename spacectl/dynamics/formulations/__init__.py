@@ -1,1 +1,1 @@
-"""The formulations: siblings that turn a `System` into `EquationsOfMotion`, in one table."""
+"""The formulations: functions that turn a `System` into `EquationsOfMotion`, listed in `form.FORMULATIONS`."""

@@ -1,7 +1,7 @@
 """Order-N equations of a tree by the articulated-body recursion, unrolled into one expression.
 
-Shares with `kane` the description, the joints' formulas (`model`) and `spatial`; links, sweeps, loads and gravity are
-its own. Mass matrix, energy and outputs come from the shared terms.
+The description, the joints' formulas (`model`) and `spatial` are common with `kane`; links, sweeps, loads and gravity are
+independent. Mass matrix, energy and outputs come from the common terms.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ __all__ = ["Sweeps", "form_articulated"]
 
 
 def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
-    """Equations with order-N forward dynamics (and ``inverse_dynamics``: (t, q, v, v_dot, p) -> tau).
+    """Form equations with order-N forward dynamics (and ``inverse_dynamics``: (t, q, v, v_dot, p) -> tau).
 
     Parameters
     ----------
     system : System
         A tree.
     options : Options
-        Choices.
+        Options of the formulation.
     rebuild : tuple
         How another process forms the same equations.
     """
@@ -60,7 +60,7 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
         )
     if active_constraints(system, options.active):
         raise ModelError(
-            f"system '{system.name}': the order-N recursion serves trees without constraints; use formulation='auto'"
+            f"system '{system.name}': the order-N recursion supports trees without constraints; use formulation='auto'"
         )
     shared = form_kane(system, options=options, rebuild=rebuild)
     sweeps = Sweeps(system, options.vary)
@@ -79,7 +79,7 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
 
 
 class Sweeps:
-    """The recursion on symbols, for one system."""
+    """The recursion of one system, in symbols."""
 
     def __init__(self, system: System, vary: tuple[str, ...] = ()):
         self.system = system
@@ -90,7 +90,7 @@ class Sweeps:
         self.u, self.rates = ca.SX.sym("u", len(system.actuators)), ca.SX.sym("v_dot", len(self.tree.speeds))
 
     def x_dot(self) -> ca.Function:
-        """(t, x, u, p) -> x_dot."""
+        """Return (t, x, u, p) -> x_dot."""
         x = ca.SX.sym("x", self.q.shape[0] + self.v.shape[0])
         q_dot = []
         for node in self.tree.nodes:
@@ -104,12 +104,12 @@ class Sweeps:
         return ca.Function("x_dot", [self.t, x, self.u, self.p], [whole], ["t", "x", "u", "p"], ["x_dot"])
 
     def v_dot(self) -> ca.Function:
-        """(t, q, v, u, p) -> v_dot."""
+        """Return (t, q, v, u, p) -> v_dot."""
         arguments = [self.t, self.q, self.v, self.u, self.p]
         return ca.Function("v_dot", arguments, [ca.densify(self._v_dot)], ["t", "q", "v", "u", "p"], ["v_dot"])
 
     def inverse_dynamics(self) -> ca.Function:
-        """(t, q, v, v_dot, p) -> tau, the generalised forces of the motion."""
+        """Return (t, q, v, v_dot, p) -> tau, the generalised forces of the motion."""
         loads, modal = self._gravity()
         tau = inverse_dynamics(self.links.items, self.motions, self.rates, loads, self._root[1], modal)
         passive = joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
@@ -161,11 +161,11 @@ class Sweeps:
         modal = {i: force + pulls[i] for i, force in modal.items()}
         tau = tau + joint_efforts(self.system, self.tree, self.q, self.v, self.numbers)
         rates = ca.vertcat(*forward_dynamics(self.links.items, self.motions, tau, loads, self._root[1], modal))
-        # what all bodies ask for (the place on an orbit) is found once
+        # common expressions (the position on an orbit) are computed once
         return rates if self.system.environment.is_steady else ca.cse(rates)
 
     def _gravity(self) -> tuple[list[Any], dict[int, Any]]:
-        """Wrenches on the links, about F, and forces on the modes: gravity beyond a uniform field, elasticity, springs."""
+        """Return wrenches on the links, about F, and modal forces: gravity beyond a uniform field, elasticity, springs."""
         loads, modal = [], {}
         for i, (link, motion) in enumerate(zip(self.links.items, self.motions, strict=True)):
             if motion.modal is None:
@@ -187,7 +187,7 @@ class Sweeps:
         return total
 
     def _actuation(self) -> tuple[Any, list[Any], dict[int, Any]]:
-        """Generalised forces at the joints, external wrenches on the links and forces on the modes, linear in u."""
+        """Return generalised forces at the joints, external wrenches on the links and modal forces, linear in u."""
         tau, loads = ca.SX.zeros(self.v.shape[0]), [zeros(6, self.q) for _ in self.links.items]
         modal = {i: zeros(at.rates.shape[0], self.q) for i, at in enumerate(self.motions) if at.modal is not None}
         nodes = {node.part.joint_name: node for node in self.tree.nodes}
@@ -204,7 +204,7 @@ class Sweeps:
         return tau, loads, modal
 
     def _unit_wrench(self, effort: Wrench, n: Mapping[str, Any]) -> tuple[int, Any, Any]:
-        """Link index, wrench about F and modal forces (None if there are none) of an effort on a body, for unit input."""
+        """Return link index, wrench about F and modal forces (or None) of an effort on a body, for unit input."""
         body, _, frame = effort.on.partition(".")
         i, X = self.links.body[self.tree.index(body)]
         if i == ROOT:

@@ -1,4 +1,4 @@
-"""The named functions that all formulations share, built from the terms of a tree."""
+"""Named functions common to all formulations, built from the terms of a tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spacectl.dynamics.waist.handover import Handover
 from spacectl.dynamics.waist.options import Options
 from spacectl.model.system import System
 
-__all__ = ["CONSTRAINED_FUNCTIONS", "TREE_FUNCTIONS", "Builder", "form_shared", "form_terms"]
+__all__ = ["CONSTRAINED_FUNCTIONS", "TREE_FUNCTIONS", "Builder", "form_shared", "form_terms", "solved_function"]
 
 #: Names of the functions of a tree, and of a constrained system
 TREE_FUNCTIONS = (
@@ -40,17 +40,17 @@ CONSTRAINED_FUNCTIONS = (
 
 
 def form_terms(system: System, options: Options) -> Terms:
-    """The terms of a system, truncated if a body asks for it."""
+    """Return the terms of a system, truncated if a body has a truncated order."""
     return (TruncatedTerms if is_truncated(system) else Terms)(system, options.vary)
 
 
 class Builder:
-    """Functions of the symbols of some terms: (t, q, v, u, p), or x in place of q and v.
+    """Builds functions of the symbols of some terms: (t, q, v, u, p), or x in place of q and v.
 
     Parameters
     ----------
     terms : Terms
-        Whose symbols.
+        Provide the symbols.
     u : symbols, optional
         Inputs, if not those of the terms.
     speeds : ChosenSpeeds, optional
@@ -67,7 +67,7 @@ class Builder:
             self.symbols |= {"v": speeds.w, "v_dot": speeds.w_dot}
 
     def of(self, name: str, arguments: str, *results: tuple[str, Any]) -> ca.Function:
-        """A function of the arguments (names separated by blanks) with named, dense results."""
+        """Return a function of the arguments (names separated by blanks) with named, dense results."""
         keys = arguments.split()
         expressions = [ca.densify(value) for _, value in results]
         if self.speeds is not None:
@@ -75,12 +75,12 @@ class Builder:
         if "x" in keys:
             q, v = self.terms.q, self.symbols["v"]
             expressions = ca.substitute(expressions, [q, v], [self.x[: q.shape[0]], self.x[q.shape[0] :]])
-        if not self.terms.system.environment.is_steady:  # what all bodies ask for (the place on an orbit) is found once
+        if not self.terms.system.environment.is_steady:  # compute common expressions (the position on an orbit) once
             expressions = ca.cse(expressions)
         return ca.Function(name, [self.symbols[key] for key in keys], expressions, keys, [key for key, _ in results])
 
     def shared(self) -> dict[str, Callable[[], ca.Function]]:
-        """Functions that do not depend on how accelerations are found."""
+        """Return the functions that do not depend on the solver for accelerations."""
         terms, of = self.terms, self.of
         dynamics = terms if self.speeds is None else self.speeds
         return {
@@ -101,18 +101,41 @@ class Builder:
         }
 
     def outputs_inner(self) -> ca.Function:
-        """y(t, x, u, v_dot, p) with the accelerations given."""
+        """Return y(t, x, u, v_dot, p) for given accelerations."""
         y = sensor_values(self.terms, self.terms.system.sensors, v_dot=self.terms.v_dot)
         return self.of("outputs_inner", "t x u v_dot p", ("y", y))
 
     def outputs(self, x_dot: ca.Function) -> ca.Function:
-        """y(t, x, u, p); accelerations come from the solved equations."""
+        """Return y(t, x, u, p), with accelerations from `x_dot`."""
         terms, inner = self.terms, self.outputs_inner()
         needs = inner.jac_sparsity(0, 3).nnz() > 0
-        kind: Any = ca.MX if needs else ca.SX  # scalar expressions are quicker where nothing is solved
+        kind: Any = ca.MX if needs else ca.SX  # scalar expressions are faster if no accelerations are needed
         t, x, u, p = (kind.sym(key, self.symbols[key].shape[0]) for key in ("t", "x", "u", "p"))
         v_dot = x_dot(t, x, u, p)[terms.q.shape[0] :] if needs else kind.zeros(terms.v.shape[0])
         return ca.Function("outputs", [t, x, u, p], [inner(t, x, u, v_dot, p)], ["t", "x", "u", "p"], ["y"])
+
+
+def solved_function(terms: ca.Function, wanted: str, solve: Callable[..., Any]) -> ca.Function:
+    """Return x_dot(t, x, u, p), or the function `wanted` of (t, q, v, u, p), around "terms".
+
+    Parameters
+    ----------
+    terms : casadi.Function
+        (t, q, v, u, p) -> (q_dot, M, f, ...).
+    wanted : str
+        ``"x_dot"`` or the name of another result.
+    solve : function
+        (M, f, ...) -> v_dot, or the other result.
+    """
+    n_q, n_v, n_u, n_p = (terms.numel_in(i) for i in (1, 2, 3, 4))
+    t, u, p, x = ca.MX.sym("t"), ca.MX.sym("u", n_u), ca.MX.sym("p", n_p), ca.MX.sym("x", n_q + n_v)
+    is_of_state = wanted == "x_dot"
+    q, v = (x[:n_q], x[n_q:]) if is_of_state else (ca.MX.sym("q", n_q), ca.MX.sym("v", n_v))
+    q_dot, *matrices = terms(t, q, v, u, p)
+    result = solve(*matrices)
+    if is_of_state:
+        return ca.Function("x_dot", [t, x, u, p], [ca.vertcat(q_dot, result)], ["t", "x", "u", "p"], ["x_dot"])
+    return ca.Function(wanted, [t, q, v, u, p], [result], ["t", "q", "v", "u", "p"], [wanted])
 
 
 def form_shared(
@@ -127,7 +150,7 @@ def form_shared(
     handover: Handover | None = None,
     **more: Any,
 ) -> EquationsOfMotion:
-    """Equations of motion around given functions, with the labels and numbers of the system."""
+    """Return equations of motion with given functions and the labels and parameters of the system."""
     system, tree = terms.system, terms.tree
     actuators = [a for a in system.actuators if inputs is None or a.input_name in inputs]
     labels = Labels(tuple(a.input_name for a in actuators), tuple(a.unit for a in actuators), "input")

@@ -1,7 +1,7 @@
-"""What the constrained formulations share: functions around ``M v_dot = f + E lam``, ``J v_dot = gamma``.
+"""Constrained formulations: functions around ``M v_dot = f + E lam``, ``J v_dot = gamma``.
 
-A formulation is the choice of a road to the accelerations (`dynamics.constraints.solvers`); names, residuals, multipliers and
-reactions are the same for all.
+A formulation is the choice of a solver for the accelerations (`dynamics.constraints.solvers`); names, residuals, multipliers
+and reactions are common to all. The formulations without further code of their own are in this file.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import casadi as ca
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.constraints.loads import all_efforts, constraint_loads, named_wrenches
 from spacectl.dynamics.constraints.sharing import rigid_compliances
-from spacectl.dynamics.constraints.solver_function import Road, constrained_solve, shared_reactions
+from spacectl.dynamics.constraints.solver_function import AccelerationSolver, constrained_solve, shared_reactions
 from spacectl.dynamics.constraints.terms import ConstraintTerms, active_constraints
-from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms
+from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms, solved_function
 from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
@@ -27,11 +27,11 @@ from spacectl.dynamics.waist.reduction import Reduction
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 
-__all__ = ["RoadMaker", "form_constrained"]
+__all__ = ["SolverFactory", "form_artificial", "form_constrained", "form_multipliers", "form_udwadia_phohomsiri"]
 
-#: Makes a road, and more functions, from terms, constraints and the functions that need no road
-RoadMaker = Callable[
-    [Terms, ConstraintTerms, Mapping[str, ca.Function]], tuple[Road, dict[str, Callable[[], ca.Function]]]
+#: Makes a solver, and further functions, from terms, constraints and the functions that need no accelerations
+SolverFactory = Callable[
+    [Terms, ConstraintTerms, Mapping[str, ca.Function]], tuple[AccelerationSolver, dict[str, Callable[[], ca.Function]]]
 ]
 
 
@@ -41,26 +41,26 @@ def form_constrained(
     options: Options,
     rebuild: tuple[Any, ...],
     formulation: str,
-    road: str | RoadMaker,
+    solver: str | SolverFactory,
 ) -> EquationsOfMotion:
-    """Equations of a constrained system by one of the roads of `dynamics.constraints.solvers`.
+    """Form the equations of a constrained system with a solver of `dynamics.constraints.solvers` or another one.
 
     Parameters
     ----------
     system : System
-        With constraints.
+        A system with constraints.
     options : Options
-        Choices.
+        Options of the formulation.
     rebuild : tuple
         How another process forms the same equations.
     formulation : str
         Its name.
-    road : str or function
-        The road to the accelerations: a name, or what makes one.
+    solver : str or function
+        The solver for the accelerations: a key of `SOLVERS`, or a `SolverFactory`.
     """
     active = active_constraints(system, options.active)
-    kept = [name for item in active for name in item.maintained_by]
-    if kept and road != "directions":
+    maintaining = [name for item in active for name in item.maintained_by]
+    if maintaining and solver != "directions":
         artificial = next(item.name for item in active if not item.is_natural)
         raise ModelError(
             f"system '{system.name}': constraint '{artificial}' is artificial, but {formulation} is for ideal constraints; "
@@ -69,42 +69,44 @@ def form_constrained(
     _require_distinct(system, active)
     terms = form_terms(system, options)
     constraints = ConstraintTerms(terms, active)
-    free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
+    free = tuple(a.input_name for a in system.actuators if a.input_name not in maintaining)
     functions = LazyFunctions(_functions(terms, constraints, options, free))
-    taken, more = (road, {}) if isinstance(road, str) else road(terms, constraints, functions)
+    chosen, more = (solver, {}) if isinstance(solver, str) else solver(terms, constraints, functions)
     compliance = rigid_compliances(active)
     eom = form_shared(
         terms,
-        {**functions.builders, **_solved_functions(terms, functions, taken, compliance), **more},
+        {**functions.builders, **_solved_functions(terms, functions, chosen, compliance), **more},
         formulation=formulation,
         options=options,
         rebuild=rebuild,
         inputs=free,
         constraint_rows=constraints.names,
         position_rows=constraints.position_names,
-        constraint_inputs=tuple(kept),
+        constraint_inputs=tuple(maintaining),
         handover=Handover(
             vary=options.vary,
-            reduction=None if isinstance(taken, str) else cast(Reduction, taken),
-            needs_independent_equations=road == "kkt",
+            reduction=None if isinstance(chosen, str) else cast(Reduction, chosen),
+            needs_independent_equations=solver == "kkt",
         ),
     )
     if options.switchable:
-        if road not in ("partition", "directions", "pseudoinverse"):
-            raise ModelError(f"form_equations: {formulation} needs independent rows and cannot switch them; use 'kane'")
-        return switch_equations(eom, constraints, lambda found, wanted: _solved(found, road, wanted, compliance))
+        if solver not in ("partition", "directions", "pseudoinverse"):
+            raise ModelError(
+                f"form_equations: {formulation} needs independent constraints and cannot switch them; use 'kane'"
+            )
+        return switch_equations(eom, constraints, lambda found, wanted: _solved(found, solver, wanted, compliance))
     return eom
 
 
 def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None:
-    """No actuator keeps two things, and no name means both a joint and a loop."""
+    """Raise if an actuator maintains two constraint equations, or if a joint and a loop have the same name."""
     owners: dict[str, str] = {}
     for item in active:
         for name in item.maintained_by:
             if name in owners:
                 raise ModelError(
-                    f"system '{system.name}': input '{name}' cannot keep both '{owners[name]}' and '{item.name}' "
-                    "(or two rows of one); name one actuator for each condition"
+                    f"system '{system.name}': input '{name}' cannot maintain both '{owners[name]}' and '{item.name}' "
+                    "(or two equations of one); name one actuator for each equation"
                 )
             owners[name] = item.name
     joints = {part.joint_name for part in system.tree}
@@ -116,7 +118,7 @@ def _require_distinct(system: System, active: tuple[AnyConstraint, ...]) -> None
 def _functions(
     terms: Terms, constraints: ConstraintTerms, options: Options, free: tuple[str, ...]
 ) -> dict[str, Callable[[], ca.Function]]:
-    """Everything that does not need the accelerations."""
+    """Return the functions that do not need the accelerations."""
     inputs = [actuator.input_name for actuator in terms.system.actuators]
     u = ca.SX.sym("u", len(free))
     build = Builder(terms, u)
@@ -131,16 +133,10 @@ def _functions(
         results = (("q_dot", terms.q_dot), ("M", terms.M), ("f", B_tau @ u - terms.h), ("J", constraints.J))
         return build.of("terms", "t q v u p", *results, ("gamma", gamma), ("E", constraints.E))
 
-    def rows() -> ca.Function:
+    def equations(name: str, last: str, value: Callable[[], Any]) -> ca.Function:
         results = (("position", constraints.position), ("speed", constraints.speed), ("J", constraints.J))
-        held = ca.jacobian(ca.jtimes(constraints.position, terms.q, terms.q_dot), terms.v)
-        return build.of("constraints", "t q v p", *results, ("J_position", held), ("gamma", constraints.gamma))
-
-    def projection() -> ca.Function:
-        held = ca.jacobian(ca.jtimes(constraints.position, terms.q, terms.q_dot), terms.v)
-        results = (("position", constraints.position), ("speed", constraints.speed), ("J", constraints.J))
-        W = ca.jacobian(terms.q_dot, terms.v)
-        return build.of("projection", "t q v p", *results, ("J_position", held), ("W", W))
+        J_position = ca.jacobian(ca.jtimes(constraints.position, terms.q, terms.q_dot), terms.v)
+        return build.of(name, "t q v p", *results, ("J_position", J_position), (last, value()))
 
     def reactions() -> ca.Function:
         lam = ca.SX.sym("lam", len(constraints.names))
@@ -167,8 +163,8 @@ def _functions(
     return {
         **everything,
         "terms": solve_terms,
-        "constraints": rows,
-        "projection": projection,
+        "constraints": lambda: equations("constraints", "gamma", lambda: constraints.gamma),
+        "projection": lambda: equations("projection", "W", lambda: ca.jacobian(terms.q_dot, terms.v)),
         "residual": lambda: build.of("residual", "t q v p", ("g", ca.vertcat(constraints.position, constraints.speed))),
         "reactions": reactions,
         "constraint_wrenches": wrenches,
@@ -178,12 +174,12 @@ def _functions(
 
 
 def _solved_functions(
-    terms: Terms, functions: Mapping[str, ca.Function], road: str | Road, compliance: tuple[float, ...]
+    terms: Terms, functions: Mapping[str, ca.Function], solver: str | AccelerationSolver, compliance: tuple[float, ...]
 ) -> dict[str, Callable[[], ca.Function]]:
-    """What needs the accelerations."""
+    """Return the functions that need the accelerations."""
 
     def solved(wanted: str) -> ca.Function:
-        return _solved(functions["terms"], road, wanted, compliance)
+        return _solved(functions["terms"], solver, wanted, compliance)
 
     u = ca.SX.sym("u", functions["terms"].numel_in(3))
     return {
@@ -194,16 +190,42 @@ def _solved_functions(
     }
 
 
-def _solved(terms: ca.Function, road: str | Road, wanted: str, compliance: tuple[float, ...]) -> ca.Function:
-    """x_dot(t, x, u, p), v_dot(t, q, v, u, p) or the multipliers around the terms."""
-    n_q, n_v, n_u, n_p = (terms.numel_in(i) for i in (1, 2, 3, 4))
-    m = terms.numel_out(4)
-    t, u, p = ca.MX.sym("t"), ca.MX.sym("u", n_u), ca.MX.sym("p", n_p)
-    x = ca.MX.sym("x", n_q + n_v)
-    q, v = (x[:n_q], x[n_q:]) if wanted == "x_dot" else (ca.MX.sym("q", n_q), ca.MX.sym("v", n_v))
-    q_dot, M, f, J, gamma, E = terms(t, q, v, u, p)
-    v_dot, lam = constrained_solve(n_v, m, road)(M, f, J, gamma, E)
-    if wanted == "x_dot":
-        return ca.Function("x_dot", [t, x, u, p], [ca.vertcat(q_dot, v_dot)], ["t", "x", "u", "p"], ["x_dot"])
-    result = v_dot if wanted == "v_dot" else shared_reactions(M, E, lam, compliance)
-    return ca.Function(wanted, [t, q, v, u, p], [result], ["t", "q", "v", "u", "p"], [wanted])
+def _solved(
+    terms: ca.Function, solver: str | AccelerationSolver, wanted: str, compliance: tuple[float, ...]
+) -> ca.Function:
+    """Return x_dot(t, x, u, p), v_dot(t, q, v, u, p) or lam(t, q, v, u, p) around the terms."""
+
+    def solve(M: Any, f: Any, J: Any, gamma: Any, E: Any) -> Any:
+        v_dot, lam = constrained_solve(terms.numel_in(2), terms.numel_out(4), solver)(M, f, J, gamma, E)
+        return shared_reactions(M, E, lam, compliance) if wanted == "lam" else v_dot
+
+    return solved_function(terms, wanted, solve)
+
+
+def form_multipliers(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
+    """Form Newton-Euler equations with multipliers (000 Eq 41): ``[M, -J'; J, 0] [v_dot; lam] = [f; gamma]``.
+
+    The natural constraints must be independent; ``options.stabilization`` adds Baumgarte's terms. In absolute coordinates every
+    body moves freely and every joint is a constraint; in joint coordinates only loops and rules are.
+    """
+    return form_constrained(system, options=options, rebuild=rebuild, formulation="multipliers", solver="kkt")
+
+
+def form_udwadia_phohomsiri(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
+    """Form equations by Udwadia and Phohomsiri, ``v_dot = [(1 - A+ A) M; A]+ [f; b]`` (001 Eqs 21, 22).
+
+    The coordinates may be redundant, the mass matrix singular, and the natural constraints dependent.
+    """
+    name = "udwadia_phohomsiri"
+    return form_constrained(system, options=options, rebuild=rebuild, formulation=name, solver="pseudoinverse")
+
+
+def form_artificial(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
+    """Form equations with constraints maintained by actuators (003 chapter 3), and natural ones.
+
+    The equations of motion are projected onto the directions without constraint force: with N' B_c = 0 the equations
+    ``N' (M v_dot + h - B_tau u) = 0`` are Kane's equations with modified partial velocities (003 Eqs 3.9-3.35). Together with
+    ``J v_dot = gamma`` they determine v_dot, and then the constraint inputs, which are the `multipliers` of artificial
+    constraints.
+    """
+    return form_constrained(system, options=options, rebuild=rebuild, formulation="artificial", solver="directions")

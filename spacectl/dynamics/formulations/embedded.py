@@ -1,8 +1,8 @@
 """Constraint embedding (004): local loops become aggregate joints within the order-N recursion.
 
-Within an aggregate the dependent speeds follow from the independent ones through the closure's Jacobian, and all of them give
-way to the aggregate's base by one small factorisation; between aggregates the system is a tree [1]_. Natural constraints,
-those kept by actuators, and flexible bodies go together (003 section 9.2).
+Within an aggregate the dependent speeds follow from the independent ones through the closure's Jacobian, and one small
+factorisation eliminates all of them; between aggregates the system is a tree [1]_. Natural constraints, constraints maintained
+by actuators, and flexible bodies may be combined (003 section 9.2).
 
 References
 ----------
@@ -42,17 +42,17 @@ __all__ = ["form_embedded", "has_local_loops", "why_not_embedded"]
 
 
 def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
-    """Equations with loops embedded in the order-N recursion.
+    """Form equations with loops embedded in the order-N recursion.
 
-    Accelerations, multipliers and projections come from sweeps over aggregates, in native code for large systems; what other
-    calls need (mass matrix, energy, outputs, derivatives) is shared with `kane` and `artificial`.
+    Accelerations, multipliers and projections come from sweeps over aggregates, in native code for large systems; the other
+    functions (mass matrix, energy, outputs, derivatives) are those of `kane` and `artificial`.
 
     Parameters
     ----------
     system : System
-        With local loops, or a tree.
+        A system with local loops, or a tree.
     options : Options
-        Choices.
+        Options of the formulation.
     rebuild : tuple
         How another process forms the same equations.
 
@@ -64,38 +64,36 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
     active = active_constraints(system, options.active)
     reason = why_not_embedded(system, active)
     if reason:
-        raise ModelError(f"system '{system.name}': embedded cannot serve {reason}; use formulation='auto'")
+        raise ModelError(f"system '{system.name}': embedded does not support {reason}; use formulation='auto'")
     if options.switchable:
-        raise ModelError(
-            "form_equations: embedded decides its aggregates once and cannot switch constraints; use 'kane'"
-        )
+        raise ModelError("form_equations: embedded fixes its aggregates and cannot switch constraints; use 'kane'")
     terms = Terms(system, options.vary)
-    kept = tuple(name for item in active for name in item.maintained_by)
+    maintaining = tuple(name for item in active for name in item.maintained_by)
     calls = EmbeddedCalls(system, system.parameters(vary=options.vary), active, options.stabilization)
-    free = tuple(a.input_name for a in system.actuators if a.input_name not in kept)
+    free = tuple(a.input_name for a in system.actuators if a.input_name not in maintaining)
     rows = tuple(name for item in active for name in item.equation_names)
     eom = form_shared(
         terms,
-        _functions(system, options, rebuild, bool(active), bool(kept)),
+        _functions(system, options, rebuild, bool(active), bool(maintaining)),
         formulation="embedded",
         options=options,
         rebuild=rebuild,
         inputs=free,
         constraint_rows=rows,
-        position_rows=tuple(name for name, holds in zip(rows, calls.position_rows, strict=True) if holds),
-        constraint_inputs=kept,
+        position_rows=tuple(name for name, is_so in zip(rows, calls.position_rows, strict=True) if is_so),
+        constraint_inputs=maintaining,
         handover=calls.handover(options.vary),
     )
     return replace(eom, stats={**eom.stats, **calls.stats()})
 
 
 def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
-    """What of a system the recursion over aggregates does not serve; empty if it serves all."""
+    """Return what the recursion over aggregates does not support in a system; empty if it supports all."""
     if is_truncated(system):
         return "a body with a truncated order (its mass matrix is not symmetric)"
     for element in system.point_elements:
         if not element.only_pushes:
-            return f"{type(element).__name__} '{element.name}', which brings bodies or line that runs"
+            return f"{type(element).__name__} '{element.name}', which has bodies or line of variable length"
     names = {item.name for item in active}
     for actuator in system.actuators:
         for loop in (loop_motor(system, effort) for effort in actuator.efforts()):
@@ -105,7 +103,7 @@ def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
 
 
 def has_local_loops(system: System, active: tuple[AnyConstraint, ...]) -> bool:
-    """Whether a system is large and all its loops are local, so that embedding pays: below, one dense solution is as quick."""
+    """Whether a system is large and all its loops are local: for others one dense solution is as fast as embedding."""
     tree = Tree.of(system)
     if len(tree.speeds) <= UNROLL_LIMIT or why_not_embedded(system, active):
         return False
@@ -117,16 +115,18 @@ def has_local_loops(system: System, active: tuple[AnyConstraint, ...]) -> bool:
 
 
 def _functions(
-    system: System, options: Options, rebuild: tuple[Any, ...], is_constrained: bool, is_kept: bool
+    system: System, options: Options, rebuild: tuple[Any, ...], is_constrained: bool, is_artificial: bool
 ) -> dict[str, Callable[[], ca.Function]]:
-    """The shared functions, formed when the first of them is asked for: large systems may never need them."""
+    """Return the functions of `kane` or `artificial`, formed on first use: large systems may never need them."""
 
     @cache
     def shared() -> Mapping[str, ca.Function]:
         if not is_constrained:
             return form_kane(system, options=options, rebuild=rebuild).functions
-        road = "directions" if is_kept else "partition"
-        return form_constrained(system, options=options, rebuild=rebuild, formulation="embedded", road=road).functions
+        solver = "directions" if is_artificial else "partition"
+        return form_constrained(
+            system, options=options, rebuild=rebuild, formulation="embedded", solver=solver
+        ).functions
 
     names = CONSTRAINED_FUNCTIONS if is_constrained else TREE_FUNCTIONS
     return {name: partial(lambda key: shared()[key], name) for name in names}

@@ -1,7 +1,7 @@
 """Kane's method in joint and modal speeds (003 chapters 2 to 4).
 
-Forms ``M v_dot + h = B_tau u`` from the shared terms and solves it with a factorisation of the symmetric positive
-definite M outside the expression graph; natural constraints are met by independent speeds.
+The equations ``M v_dot + h = B_tau u`` of the shared terms are solved by a factorisation of the symmetric positive definite M
+outside the expression graph. Natural constraints are satisfied by a choice of independent speeds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.constraints.terms import active_constraints
-from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms
+from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms, solved_function
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.tree.chosen_speeds import ChosenSpeeds
 from spacectl.dynamics.tree.terms import Terms
@@ -24,7 +24,7 @@ __all__ = ["form_kane"]
 
 
 def form_kane(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
-    """Equations in joint and modal speeds.
+    """Form equations in joint and modal speeds.
 
     ``M v_dot + h = B_tau u`` with M and h from 003 Eqs 2.12, kinematics from 003 Eqs 4.5-4.20; with natural constraints
     ``A_c' (M v_dot + h - B_tau u) = 0`` and ``J v_dot = gamma`` (003 section 3.3).
@@ -34,12 +34,12 @@ def form_kane(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> 
     system : System
         A tree, with natural constraints or none.
     options : Options
-        Choices.
+        Options of the formulation.
     rebuild : tuple
         How another process forms the same equations (for pickling).
     """
     if active_constraints(system, options.active):
-        return form_constrained(system, options=options, rebuild=rebuild, formulation="kane", road="partition")
+        return form_constrained(system, options=options, rebuild=rebuild, formulation="kane", solver="partition")
     terms = form_terms(system, options)
     speeds = ChosenSpeeds(terms, dict(options.speeds)) if options.speeds else None
     functions = _functions(terms, speeds)
@@ -54,7 +54,7 @@ def _functions(terms: Terms, speeds: ChosenSpeeds | None) -> dict[str, Any]:
         if speeds is None
         else {"joint_speeds": lambda: build.of("joint_speeds", "t q v p", ("joint_speeds", terms.v))}
     )
-    # a truncated mass matrix is not symmetric: no native factorisation serves it
+    # a truncated mass matrix is not symmetric, for which there is no native factorisation
     solver = "qr" if isinstance(terms, TruncatedTerms) else "ldl"
 
     def solve_terms() -> ca.Function:
@@ -62,14 +62,14 @@ def _functions(terms: Terms, speeds: ChosenSpeeds | None) -> dict[str, Any]:
         return build.of("terms", "t q v u p", ("q_dot", terms.q_dot), ("M", dynamics.M), ("f", force))
 
     def x_dot() -> ca.Function:
-        return _solved(solve_terms(), split_state=True, solver=solver)
+        return _solved(solve_terms(), "x_dot", solver)
 
     return {
         **build.shared(),
         **chosen,
         **({} if solver == "qr" else {"terms": solve_terms}),
         "x_dot": x_dot,
-        "v_dot": lambda: _solved(solve_terms(), split_state=False, solver=solver),
+        "v_dot": lambda: _solved(solve_terms(), "v_dot", solver),
         "residual": lambda: build.of("residual", "t q v p", ("g", ca.SX(0, 1))),
         "reactions": lambda: build.of(
             "reactions", "t q v u v_dot p", ("reactions", ca.horzcat(*terms.joint_wrenches()).T)
@@ -78,14 +78,6 @@ def _functions(terms: Terms, speeds: ChosenSpeeds | None) -> dict[str, Any]:
     }
 
 
-def _solved(terms: ca.Function, *, split_state: bool, solver: str) -> ca.Function:
-    """``v_dot = M^-1 f`` (and x_dot) around the terms: the factorisation is a kernel, differentiated implicitly."""
-    n_q, n_v, n_u, n_p = terms.numel_in(1), terms.numel_in(2), terms.numel_in(3), terms.numel_in(4)
-    t, u, p = ca.MX.sym("t"), ca.MX.sym("u", n_u), ca.MX.sym("p", n_p)
-    x = ca.MX.sym("x", n_q + n_v)
-    q, v = (x[:n_q], x[n_q:]) if split_state else (ca.MX.sym("q", n_q), ca.MX.sym("v", n_v))
-    q_dot, M, f = terms(t, q, v, u, p)
-    v_dot = ca.densify(ca.solve(M, f, solver) if n_v else f)
-    if split_state:
-        return ca.Function("x_dot", [t, x, u, p], [ca.vertcat(q_dot, v_dot)], ["t", "x", "u", "p"], ["x_dot"])
-    return ca.Function("v_dot", [t, q, v, u, p], [v_dot], ["t", "q", "v", "u", "p"], ["v_dot"])
+def _solved(terms: ca.Function, wanted: str, solver: str) -> ca.Function:
+    """Return ``v_dot = M^-1 f`` (or x_dot) around the terms; CasADi differentiates the factorisation implicitly."""
+    return solved_function(terms, wanted, lambda M, f: ca.densify(ca.solve(M, f, solver) if f.shape[0] else f))

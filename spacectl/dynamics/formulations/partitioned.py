@@ -24,23 +24,23 @@ __all__ = ["form_partitioned"]
 
 
 def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> EquationsOfMotion:
-    """Equations of a mechanism with loops by sequential partitioning (002).
+    """Form the equations of a mechanism with loops by sequential partitioning (002).
 
     Parameters
     ----------
     system : System
-        With natural constraints.
+        A system with natural constraints.
     options : Options
-        Choices; `independent` names coordinates or speeds that shall not depend on others.
+        Options of the formulation; `independent` names coordinates or speeds to be independent.
     rebuild : tuple
         How another process forms the same equations.
     """
     if not active_constraints(system, options.active):
         raise ModelError(
-            f"system '{system.name}': partitioned needs a constraint that closes a loop; a tree is served by 'articulated'"
+            f"system '{system.name}': partitioned needs a constraint that closes a loop; use 'articulated' for a tree"
         )
 
-    def road(terms: Terms, constraints: ConstraintTerms, functions: Any) -> Any:
+    def make_solver(terms: Terms, constraints: ConstraintTerms, functions: Any) -> Any:
         rows = functions["constraints"]
         plan, states = plan_partition(terms, constraints, options.independent, rows, functions["mass_matrix"])
         legs = find_legs(terms, constraints, plan, rows, states)
@@ -54,4 +54,4 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
             more["closed_form"] = lambda: closed_form(terms, legs)
         return name_legs(terms, constraints, plan, legs), more
 
-    return form_constrained(system, options=options, rebuild=rebuild, formulation="partitioned", road=road)
+    return form_constrained(system, options=options, rebuild=rebuild, formulation="partitioned", solver=make_solver)

@@ -1,7 +1,7 @@
-"""Constraints that are switched on and off by run-time numbers: one set of equations, one native code for all stages.
+"""Switch constraints on and off by run-time parameters: one set of equations and one native code for all stages.
 
-Each constraint gets a number ``name.active``. Where it is zero, rows of J, gamma and E are zero too: a constraint that is
-off is a row of zeros, which the pivoted solvers leave out (its multipliers are zero). The coordinates never change (000).
+Each constraint gets a parameter ``name.active``. Where it is zero, its rows of J and gamma and its columns of E are zero too; the
+pivoted solvers leave zero rows out, with zero multipliers. The coordinates never change (000).
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ Solved = Callable[[ca.Function, str], ca.Function]  #: (terms, what is wanted) -
 
 
 def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solved: Solved) -> EquationsOfMotion:
-    """The same equations with one more number for each constraint, ``name.active``: 1 where it acts, 0 where not.
+    """Return equations with one more parameter for each constraint, ``name.active``: 1 if active, else 0.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        With all constraints that shall ever act.
+        Equations with all constraints that may become active.
     constraints : ConstraintTerms
-        Their rows.
+        Their equations.
     solved : function
-        How accelerations and multipliers follow from the terms; it must bear rows of zeros.
+        Returns accelerations or multipliers from the terms; it must accept zero rows of J.
     """
     old, items = eom.parameters, constraints.constraints
     names = tuple(f"{item.name}.active" for item in items)
     taken = next((name for name in names if name in old.names), None)
     if taken is not None:
-        raise ModelError(f"form_equations: number '{taken}' exists already; rename what has it")
+        raise ModelError(f"form_equations: parameter '{taken}' exists already; rename its owner")
     parameters = Parameters(
         names=old.names + names,
         shapes=old.shapes + ((),) * len(names),
@@ -59,14 +59,14 @@ def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solve
         fixed=tuple(old.fixed) + (False,) * len(names),
     )
     rows = [k for k, item in enumerate(items) for _ in range(item.n_rows)]
-    held = [k for k, item in enumerate(constraints.rows) if item.position is not None for _ in item.names]
+    positions = [k for k, item in enumerate(constraints.rows) if item.position is not None for _ in item.names]
     frames = [k for k, item in enumerate(items) if item.has_side]
-    build = _Switched(eom.functions, len(old), len(names), rows, held, frames)
+    build = _Switched(eom.functions, len(old), len(names), rows, positions, frames)
     return replace(eom, parameters=parameters, functions=LazyFunctions(build.all(solved)))
 
 
 class _Switched:
-    """Functions of the longer vector p, with rows of constraints that do not act replaced by zeros."""
+    """Functions of the longer vector p, with rows of inactive constraints replaced by zeros."""
 
     def __init__(
         self,
@@ -74,19 +74,19 @@ class _Switched:
         n_p: int,
         n_more: int,
         rows: list[int],
-        held: list[int],
+        positions: list[int],
         frames: list[int],
     ):
         self.functions, self.n_p, self.n_more = functions, n_p, n_more
-        self.rows, self.held, self.frames = rows, held, frames
+        self.rows, self.positions, self.frames = rows, positions, frames
 
     def all(self, solved: Solved) -> dict[str, Callable[[], ca.Function]]:
-        """Builders of all functions."""
+        """Return builders of all functions."""
         built: dict[str, Callable[[], ca.Function]] = {name: self._plain(name) for name in self.functions}
         masks = {
             "terms": {"J": "rows", "gamma": "column", "E": "columns"},
-            "constraints": {"position": "held", "speed": "column", "J": "rows", "J_position": "held rows", "gamma": "column"},
-            "projection": {"position": "held", "speed": "column", "J": "rows", "J_position": "held rows"},
+            "constraints": {"position": "position", "speed": "column", "J": "rows", "J_position": "position", "gamma": "column"},
+            "projection": {"position": "position", "speed": "column", "J": "rows", "J_position": "position"},
         }  # fmt: skip
         for name, kinds in masks.items():
             built[name] = lambda name=name, kinds=kinds: self._masked(name, kinds)  # type: ignore[misc]
@@ -103,7 +103,7 @@ class _Switched:
         return lambda: self._widened(name, lambda key, value, _: value)
 
     def _widened(self, name: str, change: Callable[..., Any], wanted: tuple[str, ...] | None = None) -> ca.Function:
-        """A function of the longer p; `change` may alter each result."""
+        """Return a function of the longer p; `change` may alter each result."""
         f = self.functions[name]
         kind = ca.SX if f.is_a("SXFunction") else ca.MX
         keys = f.name_in()
@@ -112,16 +112,16 @@ class _Switched:
         inner = [symbols[key][: self.n_p] if key == "p" else symbols[key] for key in keys]
         results = dict(zip(f.name_out(), f.call(inner), strict=True))
         active = symbols["p"][self.n_p :]
-        kept = [key for key in f.name_out() if wanted is None or key in wanted]
-        changed = [ca.densify(change(key, results[key], active)) for key in kept]
-        return ca.Function(f.name(), [symbols[key] for key in keys], changed, keys, kept)
+        names = [key for key in f.name_out() if wanted is None or key in wanted]
+        changed = [ca.densify(change(key, results[key], active)) for key in names]
+        return ca.Function(f.name(), [symbols[key] for key in keys], changed, keys, names)
 
     def _masked(self, name: str, kinds: Mapping[str, str]) -> ca.Function:
         def change(key: str, value: Any, active: Any) -> Any:
             kind = kinds.get(key)
             if kind is None:
                 return value
-            places = self.held if kind.startswith("held") else self.rows
+            places = self.positions if kind == "position" else self.rows
             factors = ca.vertcat(*[active[k] for k in places]) if places else value[:, :0].T
             if kind == "columns":
                 return _where(ca.repmat(factors.T, value.shape[0], 1), value)
@@ -130,7 +130,7 @@ class _Switched:
         return self._widened(name, change)
 
     def _sides(self, key: str, value: Any, active: Any) -> Any:
-        """Sides of constraints that do not act are as meant."""
+        """Replace the sides of inactive constraints by 1, the intended side."""
         factors = ca.vertcat(*[active[k] for k in self.frames]) if self.frames else value
         return 1.0 + _where(factors, value - 1.0)
 
@@ -149,12 +149,12 @@ class _Switched:
 
 
 def _where(is_active: Any, value: Any) -> Any:
-    """Entries of constraints that act, else zero; a product would keep what is not defined where they do not act."""
+    """Return entries of active constraints, else zero; a product would be NaN where an inactive constraint is not defined."""
     return ca.if_else(is_active, value, 0.0) if value.numel() else value
 
 
 def constraints_of(eom: EquationsOfMotion) -> tuple[AnyConstraint, ...]:
-    """The constraints that have rows in the equations, in the order of the rows."""
+    """Return the constraints of the equations, in order."""
     known = {item.name: item for item in getattr(eom.system, "constraints", ())}
     found: dict[str, AnyConstraint] = {}
     for row in eom.constraint_rows:
@@ -164,17 +164,17 @@ def constraints_of(eom: EquationsOfMotion) -> tuple[AnyConstraint, ...]:
 
 
 def compliances_of(eom: EquationsOfMotion) -> tuple[float, ...]:
-    """Compliance of each constraint equation (`dynamics.constraints.sharing`)."""
+    """Return the compliance of each constraint equation (`dynamics.constraints.sharing`)."""
     return rigid_compliances(constraints_of(eom))
 
 
 def is_switchable(eom: EquationsOfMotion) -> bool:
-    """Whether the constraints of the equations can be switched by numbers."""
+    """Whether the constraints of the equations can be switched by parameters."""
     return all(f"{item.name}.active" in eom.parameters.names for item in constraints_of(eom))
 
 
 def rows_of(eom: EquationsOfMotion, names: Iterable[str]) -> list[int]:
-    """Places of the rows of the named constraints among all rows."""
+    """Return the indices of the equations of the named constraints."""
     wanted, at = set(names), 0
     places: list[int] = []
     for item in constraints_of(eom):
@@ -185,7 +185,7 @@ def rows_of(eom: EquationsOfMotion, names: Iterable[str]) -> list[int]:
 
 
 def active_rows(eom: EquationsOfMotion, p: Any = None) -> np.ndarray:
-    """Which constraint equations act for the numbers p, shape (m,)."""
+    """Return whether each constraint equation is active for the parameters p, shape (m,)."""
     if not is_switchable(eom):
         return np.ones(len(eom.constraint_rows), dtype=bool)
     items = constraints_of(eom)
@@ -194,7 +194,7 @@ def active_rows(eom: EquationsOfMotion, p: Any = None) -> np.ndarray:
 
 
 def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None) -> np.ndarray:
-    """The numbers p with just the named constraints active.
+    """Return the parameters p with only the named constraints active.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None)
             raise ModelError(f"active names an {unknown_name('constraint', name, names)}")
     if not is_switchable(eom):
         raise ModelError(
-            f"system '{eom.system.name}': its equations hold their constraints always; "
+            f"system '{eom.system.name}': its equations have all their constraints always active; "
             "use form_equations(system, switchable=True)"
         )
     vector = np.array(eom.parameters.of(p))
@@ -218,7 +218,7 @@ def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None)
 
 
 def stage_numbers(eom: EquationsOfMotion, stage: Any, p: Any = None) -> np.ndarray:
-    """The numbers p of a stage: an object with the fields `active` and `p` (changes), or the names of what acts."""
+    """Return the parameters p of a stage: an object with `active` and `p` (changes), or the names of active constraints."""
     names, changes = getattr(stage, "active", stage), getattr(stage, "p", {})
     vector = eom.parameters.vector(changes, p)
     if changes:

@@ -1,7 +1,7 @@
-"""Which loops are closed together at position level, with which rows and coordinates.
+"""Group loops that are closed together at position level, with their equations and coordinates.
 
-A loop whose rows hold no dependent speed of a later loop is closed by itself, with the coordinates of those before it.
-Others are closed together with those whose speeds they hold, by Newton's method.
+A loop whose equations involve no dependent speed of a later loop is closed by itself, after the loops before it. Other loops
+are closed together with those whose speeds they involve, by Newton's method.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class ClosingBlock:
     Parameters
     ----------
     loops : tuple of int
-        Which ones, in the order of closing.
+        Indices of the loops, in the order of closing.
     rows : tuple of int
-        All their rows among those that hold positions.
+        Indices of their equations among the position-level ones.
     speeds : tuple of int
-        Speeds along which their coordinates move; none if all rows hold what is held anyway.
+        Speeds along which their coordinates move; none if all equations are redundant.
     solved : tuple of int
-        As many independent rows as there are speeds: what closes them. The other rows must agree.
+        As many independent equations as there are speeds, for closing. The other equations must agree.
     """
 
     loops: tuple[int, ...]
@@ -40,35 +40,35 @@ class ClosingBlock:
 
     @property
     def unsolved(self) -> tuple[int, ...]:
-        """Rows that must be met when the others are."""
+        """Equations that must be satisfied when the solved ones are."""
         return tuple(i for i in self.rows if i not in self.solved)
 
 
 def closing_blocks(
     loops: list[tuple[tuple[int, ...], tuple[int, ...]]], samples: list[np.ndarray], J: np.ndarray, scale: np.ndarray
 ) -> tuple[ClosingBlock, ...]:
-    """The blocks of a mechanism.
+    """Find the blocks of a mechanism.
 
     Parameters
     ----------
     loops : list of (rows, speeds)
-        Position rows and dependent speeds of each loop, in the order of closing.
+        Position-level equations and dependent speeds of each loop, in the order of closing.
     samples : list of array, shape (m, n)
-        Jacobians of the position rows at several positions.
+        Jacobians of the position-level equations at several positions.
     J : array, shape (m, n)
-        The same where the plan was made.
+        The Jacobian at the position of the plan.
     scale : array, shape (n,)
-        Units of the speeds.
+        Scales of the speeds.
     """
-    holds = np.any([np.abs(unit_rows(item * scale)) > RANK for item in samples], axis=0)
+    involved = np.any([np.abs(unit_rows(item * scale)) > RANK for item in samples], axis=0)
     found: list[ClosingBlock] = []
     first = 0
     while first < len(loops):
         last = k = first
         while k <= last:
             rows, speeds = loops[k]
-            if speeds:  # without speeds of its own there is nothing to be done but to look at it, in the end
-                own = np.any(holds[list(rows)], axis=0) if rows else np.zeros(len(scale), dtype=bool)
+            if speeds:  # a loop without dependent speeds of its own is only checked, in the end
+                own = np.any(involved[list(rows)], axis=0) if rows else np.zeros(len(scale), dtype=bool)
                 needed = [i for i in range(k + 1, len(loops)) if any(own[j] for j in loops[i][1])]
                 last = max([last, *needed])
             k += 1
@@ -84,12 +84,12 @@ def _block(
     speeds = tuple(sorted(j for k in members for j in loops[k][1]))
     C = unit_rows(J)[np.ix_(np.array(rows, dtype=int), np.array(speeds, dtype=int))]
     rank = int(np.linalg.matrix_rank(C, tol=RANK)) if C.size else 0
-    if rank < len(speeds):  # some of its rows hold rates only
+    if rank < len(speeds):  # some of its equations are at speed level
         speeds = tuple(sorted(speeds[j] for j in _independent(C, rank)))
         C = unit_rows(J)[np.ix_(np.array(rows, dtype=int), np.array(speeds, dtype=int))]
     return ClosingBlock(members, rows, speeds, tuple(sorted(rows[i] for i in _independent(C.T, rank))))
 
 
 def _independent(A: np.ndarray, rank: int) -> list[int]:
-    """So many independent columns."""
+    """Return `rank` independent columns."""
     return [int(k) for k in qr(A, mode="economic", pivoting=True)[2][:rank]] if rank else []

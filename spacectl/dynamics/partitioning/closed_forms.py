@@ -1,8 +1,8 @@
 """Dependent coordinates of all legs with closed forms, as one function (t, q, p) -> (q, margin).
 
-Loops follow each other in the order of closing, each with the coordinates found before it. What a leg must reach is seen
-from the body that carries the leg, along the shortest way through the tree. Every form is tried at a few positions when the
-equations are formed; one that does not close its loop there is not used.
+Loops are solved in the order of closing, each with the coordinates of the loops before it. The target of a leg is seen from the
+body that carries the leg, along the shortest path through the tree. When the equations are formed, every closed form is
+verified at a few positions; one that does not close its loop there is not used.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from spacectl.spatial.motion import Placement
 
 __all__ = ["advance", "closed_form", "find_legs", "name_legs"]
 
-MARGIN = 1e-6  #: below which two solutions of a leg are too close to tell them apart: Newton's method decides there
-_FOLDED = 0.01  # margin from which a leg is led to one unknown; nearer to a fold Newton's method is the better one
-_CLOSED = 1e-11  # [m, 1], what a form may leave open where it is tried: rounding through a margin of 1e-6
+MARGIN = 1e-6  #: margin below which two solutions of a leg cannot be distinguished: Newton's method is used there
+_FOLDED = 0.01  # margin from which a leg is reduced to one unknown; closer to a fold Newton's method is better
+_CLOSED = 1e-11  # [m, 1] residual allowed where a form is verified: rounding errors amplified by a margin of 1e-6
 
 
 def find_legs(
     terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, rows: Any, states: list[np.ndarray]
 ) -> list[Leg | None]:
-    """The leg of each loop that closes in closed form, else the one with the best margin; tried around the given positions."""
+    """Find for each loop a leg with a closed form, else the one with the best margin, verified around given positions."""
     found: list[Leg | None] = []
     p = np.asarray(terms.system.parameters(vary=terms.vary).values)
     alone = {block.loops[0] for block in plan.blocks if len(block.loops) == 1}
     for k, loop in enumerate(plan.loops):
         members = _members(constraints, loop.constraints) if k in alone else []
-        legs = find_leg(terms, members, loop.wished) if members else []
+        legs = find_leg(terms, members, loop.preferred) if members else []
         best, chosen = 0.0, None
         for leg in legs:
-            margin = _tried(terms, leg, rows, states, p, loop.positions)
+            margin = _verified_margin(terms, leg, rows, states, p, loop.positions)
             if margin > (best if leg.method == "closed form" else max(best, _FOLDED)):
                 best, chosen = margin, leg
             if chosen is not None and chosen.method == "closed form":
@@ -52,11 +52,11 @@ def find_legs(
 
 
 def name_legs(terms: Terms, constraints: ConstraintTerms, plan: PartitionPlan, legs: list[Leg | None]) -> PartitionPlan:
-    """The plan with the kinds of its dependent branches."""
+    """Return the plan with the kinds of its dependent branches."""
     loops = []
     for loop, leg in zip(plan.loops, legs, strict=True):
         members = _members(constraints, loop.constraints)
-        kind = leg_kind(terms, loop.wished, members) if members else ""
+        kind = leg_kind(terms, loop.preferred, members) if members else ""
         loops.append(replace(loop, leg=kind, method="newton" if leg is None else leg.method))
     return replace(plan, loops=tuple(loops))
 
@@ -65,10 +65,10 @@ def _members(constraints: ConstraintTerms, names: tuple[str, ...]) -> list[AnyCo
     return [item.constraint for item in constraints.rows if item.constraint.ends and item.constraint.name in names]
 
 
-def _tried(
+def _verified_margin(
     terms: Terms, leg: Leg, rows: Any, states: list[np.ndarray], p: np.ndarray, positions: tuple[int, ...]
 ) -> float:
-    """Largest margin of a leg around the given positions; 0 if it leaves its loop open where it says that it does not."""
+    """Return the largest margin of a leg around given positions; 0 if its loop is open where the margin is positive."""
     form, margins = closed_form(terms, [leg]), []
     rng, n = np.random.default_rng(1), terms.v.shape[0]
     for state in states:
@@ -81,12 +81,12 @@ def _tried(
 
 
 def closed_form(terms: Terms, legs: list[Leg | None]) -> ca.Function:
-    """(t, q, p) -> (q, margin): coordinates with those of the legs replaced; valid where the margin is positive."""
+    """Return (t, q, p) -> (q, margin): coordinates with those of the legs replaced; valid where the margin is positive."""
     q, margin = terms.q, ca.SX(1.0)
     for leg in legs:
         if leg is None:
             continue
-        values, left = leg.solve(terms, q, _reached(terms, leg, q))
+        values, left = leg.solve(terms, q, _target(terms, leg, q))
         entries = ca.vertsplit(q)
         places = [i for node in leg.nodes for i in range(terms.tree.nodes[node].q.start, terms.tree.nodes[node].q.stop)]
         for place, value in zip(places, values, strict=True):
@@ -98,13 +98,13 @@ def closed_form(terms: Terms, legs: list[Leg | None]) -> ca.Function:
 
 
 def advance(terms: Terms) -> ca.Function:
-    """(q, v) -> q + W v."""
+    """Return (q, v) -> q + W v."""
     moved = terms.q + ca.jacobian(terms.q_dot, terms.v) @ terms.v
     return ca.Function("advance", [terms.q, terms.v, terms.p], [ca.densify(moved)], ["q", "v", "p"], ["moved"])
 
 
-def _reached(terms: Terms, leg: Leg, q: Any) -> Placement:
-    """What the leg must reach, seen from the body that carries it: the constraint's other end, or the joint there."""
+def _target(terms: Terms, leg: Leg, q: Any) -> Placement:
+    """Return the target of a leg, seen from the body that carries it: the constraint's other end, or the joint there."""
     end = end_frame(terms, leg.constraint, "b" if leg.end == "a" else "a")
     if leg.is_pair:
         node = terms.tree.nodes[leg.nodes[1]]

@@ -1,4 +1,4 @@
-"""Position rows of loops as functions of the coordinates, each by the shortest way through the tree: what closing needs."""
+"""Position-level equations of loops as functions of the coordinates, each along the shortest path through the tree."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Quantities
 from spacectl.spatial.motion import Placement
 
-__all__ = ["block_rows", "checked_rows", "end_frame", "seen_from", "way_to"]
+__all__ = ["block_rows", "checked_rows", "end_frame", "path_to", "seen_from"]
 
 
 def block_rows(terms: Terms, constraints: ConstraintTerms, block: ClosingBlock) -> ca.Function:
-    """(t, q, p) -> (g, C_d) of the rows that close a block: what Newton's method needs (002 Eq 9)."""
+    """Return (t, q, p) -> (g, C_d) of the equations that close a block, for Newton's method (002 Eq 9)."""
     g = ca.vertcat(*_rows(terms, constraints, block.solved))
     C = ca.jacobian(ca.jtimes(g, terms.q, terms.q_dot), terms.v)[:, list(block.speeds)]
     return ca.Function("rows", [terms.t, terms.q, terms.p], [ca.densify(g), ca.densify(C)], ["t", "q", "p"], ["g", "C"])
 
 
 def checked_rows(terms: Terms, constraints: ConstraintTerms, rows: tuple[int, ...] | None) -> ca.Function:
-    """(t, q, p) -> (g, sides): rows (None: all) that must be met, and numbers that must be positive where there is a choice."""
+    """Return (t, q, p) -> (g, sides): residuals of equations (None: all) that must vanish, and sides that must be positive."""
     wanted = tuple(range(constraints.position.numel())) if rows is None else rows
     g = ca.densify(ca.vertcat(*_rows(terms, constraints, wanted))) if wanted else ca.SX(0, 1)
     sides = []
@@ -38,7 +38,7 @@ def checked_rows(terms: Terms, constraints: ConstraintTerms, rows: tuple[int, ..
 
 
 def _rows(terms: Terms, constraints: ConstraintTerms, wanted: tuple[int, ...]) -> list[Any]:
-    """The wanted ones of all rows that hold positions."""
+    """Return the wanted ones of all position-level equations."""
     found: list[Any] = []
     at = 0
     for item in constraints.rows:
@@ -54,7 +54,7 @@ def _rows(terms: Terms, constraints: ConstraintTerms, wanted: tuple[int, ...]) -
 
 
 def _quantities(terms: Terms, constraints: ConstraintTerms, constraint: AnyConstraint) -> Quantities:
-    """What its equations are written in, with the frame on b seen from that on a by the shortest way."""
+    """Return the quantities of a constraint, with the frame on b seen from that on a along the shortest path."""
 
     def relative() -> Placement:
         return seen_from(terms, *end_frame(terms, constraint, "a"), *end_frame(terms, constraint, "b"))
@@ -63,15 +63,15 @@ def _quantities(terms: Terms, constraints: ConstraintTerms, constraint: AnyConst
 
 
 def end_frame(terms: Terms, constraint: AnyConstraint, end: str) -> tuple[int, Placement]:
-    """Body and place there of a constraint's frame."""
+    """Return the body of a constraint's frame and its placement there."""
     n = terms.numbers.group(constraint.name)
     body, X_BE, _ = frame_in_body(terms.tree, constraint.ends["ab".index(end)], terms.q, terms.v, terms.numbers)  # type: ignore[index]
     return body, X_BE @ Placement(n[f"rotation_{end}"], n[f"at_{end}"])
 
 
 def seen_from(terms: Terms, one: int, X_one: Placement, two: int, X_two: Placement) -> Placement:
-    """A frame on body `two` seen from a frame on body `one`, by the shortest way through the tree."""
-    ups, downs = way_to(terms, one), way_to(terms, two)
+    """Return a frame on body `two` seen from a frame on body `one`, along the shortest path through the tree."""
+    ups, downs = path_to(terms, one), path_to(terms, two)
     while ups and downs and ups[0] == downs[0]:
         ups, downs = ups[1:], downs[1:]
     X_up = X_down = Placement.identity(terms.q)
@@ -82,8 +82,8 @@ def seen_from(terms: Terms, one: int, X_one: Placement, two: int, X_two: Placeme
     return (X_up @ X_one).inverse() @ X_down @ X_two
 
 
-def way_to(terms: Terms, body: int) -> list[int]:
-    """Bodies from the root to this one."""
+def path_to(terms: Terms, body: int) -> list[int]:
+    """Return the bodies from the root to this one."""
     path: list[int] = []
     while body != ROOT:
         path.insert(0, body)

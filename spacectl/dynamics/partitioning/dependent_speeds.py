@@ -1,7 +1,7 @@
-"""Which speeds of a mechanism shall depend on the others: chosen loop after loop, last to first, as they are eliminated.
+"""Select the preferred dependent speeds of a mechanism, loop after loop, last to first, as they are eliminated.
 
-Each loop chooses among what the loops after it have left, so that no speed depends twice and the choices of all loops
-together have the rank of all rows.
+Each loop selects among the speeds that the loops after it have left, so that no speed is selected twice and all selected speeds
+together have the rank of all constraint equations.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.constraints.solvers import RANK, row_units
+from spacectl.dynamics.constraints.solvers import RANK, row_norms
 from spacectl.dynamics.tree.actuation import effort_speed
 from spacectl.dynamics.tree.terms import Terms
 
-__all__ = ["KEPT", "choose_dependent", "unit_rows", "wish_weights"]
+__all__ = ["INDEPENDENT", "choose_dependent", "dependence_weights", "unit_rows"]
 
-_NEAR_BEST = 0.1  # of the best pivot: of speeds this good, the one farthest out in the tree depends
-# how little speeds are wished that only other loops have, that are driven, that are of modes, that shall be independent
-_BORROWED, _DRIVEN, _MODAL, KEPT = 0.1, 0.1, 0.05, 1e-6
+_NEAR_BEST = 0.1  # relative pivot from which a speed is a candidate; the outermost candidate in the tree is selected
+# preference weights of speeds of other loops only, of actuated, modal, and user-selected independent speeds
+_BORROWED, _ACTUATED, _MODAL, INDEPENDENT = 0.1, 0.1, 0.05, 1e-6
 
 
-def wish_weights(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:
-    """How gladly each speed becomes dependent: driven ones and modes less, those to be kept hardly at all."""
+def dependence_weights(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:
+    """Return a weight per speed for its suitability as a dependent speed: low if actuated or modal, lowest for `keep`."""
     tree = terms.tree
     weight = np.ones(len(tree.speeds.names))
     for node in tree.nodes:
@@ -30,7 +30,7 @@ def wish_weights(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:
     for actuator in terms.system.actuators:
         for effort in actuator.joint_efforts:
             if effort.joint in nodes:
-                weight[effort_speed(effort, nodes)] = _DRIVEN
+                weight[effort_speed(effort, nodes)] = _ACTUATED
     known = [*tree.coordinates.names, *tree.speeds.names]
     for name in keep:
         if name not in known:
@@ -38,29 +38,29 @@ def wish_weights(terms: Terms, keep: tuple[str, ...]) -> np.ndarray:
         speed = name if name in tree.speeds.names else f"{name}_dot"
         if speed not in tree.speeds.names:
             raise ModelError(
-                f"form_equations: independent names '{name}', which is no speed's own coordinate; name a speed"
+                f"form_equations: independent names '{name}', a coordinate without a speed of its own; name a speed"
             )
-        weight[tree.speeds.index(speed)] = KEPT
+        weight[tree.speeds.index(speed)] = INDEPENDENT
     return weight
 
 
 def choose_dependent(
     J: np.ndarray, loops: list[tuple[int, ...]], weights: list[np.ndarray], scale: np.ndarray
 ) -> tuple[list[tuple[int, ...]], float]:
-    """Speeds that shall depend, for each loop, and the smallest pivot.
+    """Select the preferred dependent speeds of each loop; return them and the smallest pivot.
 
-    Good pivots; farthest out in the tree among those nearly as good as the best.
+    Among speeds with a pivot nearly as large as the best, the outermost one in the tree is selected.
 
     Parameters
     ----------
     J : array, shape (m, n)
-        All rows, at a closed position.
+        Constraint Jacobian at a closed position.
     loops : list of tuple of int
         Rows of each loop, in the order of closing.
     weights : list of array
-        How gladly each speed becomes dependent, for each loop.
+        Weights of the speeds (`dependence_weights`), for each loop.
     scale : array, shape (n,)
-        Units of the speeds.
+        Scales of the speeds.
     """
     R = unit_rows(J * scale)
     free = np.ones(J.shape[1], dtype=bool)
@@ -68,8 +68,8 @@ def choose_dependent(
     least = np.inf
     for k in range(len(loops) - 1, -1, -1):
         own, earlier = list(loops[k]), [i for rows in loops[:k] for i in rows]
-        holds = np.any(np.abs(J[own] * scale) > RANK, axis=0) if own else free
-        weight = weights[k] * np.where(holds, 1.0, _BORROWED)
+        involved = np.any(np.abs(J[own] * scale) > RANK, axis=0) if own else free
+        weight = weights[k] * np.where(involved, 1.0, _BORROWED)
         open_rows, found = list(own), []
         while open_rows:
             value = np.max(np.abs(R[open_rows]), axis=0) * free
@@ -87,6 +87,6 @@ def choose_dependent(
 
 
 def unit_rows(R: np.ndarray) -> np.ndarray:
-    """Rows of unit size, small ones of less: rounding of rows that hold nothing counts for nothing."""
-    unit: np.ndarray = R / row_units(R)[:, None]
+    """Scale rows to unit norm, small ones to less, so that rounding errors of zero rows remain small."""
+    unit: np.ndarray = R / row_norms(R)[:, None]
     return unit

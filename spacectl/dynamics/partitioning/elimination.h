@@ -1,4 +1,5 @@
-/* Loops eliminated one by one (002 Eqs 3 to 11); numpy twin: dynamics/partitioning/elimination.py. R and A are row-major here. */
+/* Elimination of loops one by one (002 Eqs 3 to 11). Reference implementation: dynamics/partitioning/elimination.py. R and A are
+ * row-major here. */
 #ifndef SC_ELIMINATION_H
 #define SC_ELIMINATION_H
 
@@ -7,16 +8,16 @@
 typedef struct { /* the loops, in the order in which they close */
     int n, m, n_loops;
     const int *row_start, *rows;   /* rows of loop k: rows[row_start[k] .. row_start[k + 1]) */
-    const int *wish_start, *wished; /* speeds that shall depend */
+    const int *preferred_start, *preferred; /* preferred dependent speeds */
     const int *rank;
 } sc_loops;
 
-/* Eliminates the loops of R p = c, last to first, in place. On return, for the i-th used row of loop k (i < found[k]) at
+/* Eliminate the loops of R p = c, last to first, in place. On return, for the i-th used row of loop k (i < found[k]) at
  * row_start[k] + i: used = the row, depends = its dependent speed, so that p[depends] = c[used] - R[used] p (without its own
- * entry). is_free tells which speeds are left; scale are the units of the speeds, size the sizes of the rows. Returns
- * how far from a singular position: as sc_near, with the largest entries of the rows used for R (1 without levers). */
+ * entry). is_free marks the remaining speeds; scale are the scales of the speeds, size the norms of the rows. Returns the
+ * distance to singularity, as sc_singularity_distance with the largest entries of the used rows for R (1 without row_scales). */
 static double sc_eliminate(const sc_loops *L, double *R, double *c, const double *scale, double tolerance, double *size,
-                           const double *levers, int *used, int *depends, int *found, char *is_free) {
+                           const double *row_scales, int *used, int *depends, int *found, char *is_free) {
     double sum_near = 0.0, largest_row = 0.0;
     const int n = L->n;
     for (int i = 0; i < L->m; i++) {
@@ -42,20 +43,20 @@ static double sc_eliminate(const sc_loops *L, double *R, double *c, const double
                 for (int j = 0; j < n; j++) {
                     if (!is_free[j] || R[i * n + j] == 0.0) continue;
                     const double value = fabs(R[i * n + j]) * scale[j] / size[i];
-                    double wish = SC_CHANGE;
-                    for (int b = L->wish_start[k]; b < L->wish_start[k + 1]; b++)
-                        if (L->wished[b] == j) wish = 1.0;
+                    double weight = SC_CHANGE;
+                    for (int b = L->preferred_start[k]; b < L->preferred_start[k + 1]; b++)
+                        if (L->preferred[b] == j) weight = 1.0;
                     largest = fmax(largest, value);
-                    if (value * wish > best) best = value * wish, row = i, column = j;
+                    if (value * weight > best) best = value * weight, row = i, column = j;
                 }
             }
             if (!(largest > tolerance)) break;
             const double pivot = R[row * n + column];
-            if (levers) {
+            if (row_scales) {
                 double reach = 0.0;
                 for (int j = 0; j < n; j++)
                     if (is_free[j]) reach = fmax(reach, fabs(R[row * n + j]));
-                sum_near += levers[row] * levers[row] / (reach * reach);
+                sum_near += row_scales[row] * row_scales[row] / (reach * reach);
             }
             for (int j = 0; j < n; j++) R[row * n + j] /= pivot;
             c[row] /= pivot;
@@ -73,10 +74,10 @@ static double sc_eliminate(const sc_loops *L, double *R, double *c, const double
             found[k]++;
         }
     }
-    return sum_near > 0.0 ? fmin(1.0 / (sqrt(sum_near) * levers[L->m]), 1.0) : 1.0;
+    return sum_near > 0.0 ? fmin(1.0 / (sqrt(sum_near) * row_scales[L->m]), 1.0) : 1.0;
 }
 
-/* Fills in the dependent entries of p, first loop to last. */
+/* Fill in the dependent entries of p, first loop to last. */
 static void sc_expand(const sc_loops *L, const double *R, const double *c, const int *used, const int *depends,
                       const int *found, double *p) {
     const int n = L->n;
@@ -90,8 +91,8 @@ static void sc_expand(const sc_loops *L, const double *R, const double *c, const
         }
 }
 
-/* A (n x n, symmetric) and b reduced by p_d = h - G p of one dependent speed after the other: the same as Eq 10, which
- * treats the dependent speeds of a loop together, since G has no entry at any of them. */
+/* Reduce A (n x n, symmetric) and b by p_d = h - G p of one dependent speed. One speed after the other gives the same result as
+ * Eq 10, which treats the dependent speeds of a loop together, since G has no entry at any of them. */
 static void sc_reduce(int n, double *A, double *b, const double *G, double h, int d) {
     const double own = A[d * n + d], force = b[d] - own * h;
     for (int i = 0; i < n; i++) {
@@ -149,25 +150,11 @@ static int sc_sequential(const sc_loops *L, const double *M, double *f, const do
         x[i] = b[left[i]];
         for (int j = 0; j < n_left; j++) T[i * n_left + j] = A[left[i] * n + left[j]] * scale[left[j]];
     }
-    if (n_left && sc_solve_rows(n_left, T, x)) return 1;
+    if (n_left && sc_solve_square(n_left, 1, T, x) == 0.0) return 1;
     memset(b, 0, (size_t)n * sizeof(double));
     for (int i = 0; i < n_left; i++) b[left[i]] = scale[left[i]] * x[i];
     sc_expand(L, R, c, used, depends, found, b);
-    if (n_used < m) { /* rows that were left out must agree with the others */
-        double largest = 0.0;
-        for (int i = 0; i < m; i++) {
-            double sum = -gamma[i], made_of = fabs(gamma[i]);
-            for (int j = 0; j < n; j++) {
-                const double a = J[(long long)j * m + i];
-                sum += a * b[j];
-                made_of += fabs(a) * (fabs(b[j]) + scale[j] * scale[j] * fabs(f[j]));
-            }
-            open[i] = fabs(sum) - SC_CONTRADICTION * made_of;
-            largest = fmax(largest, made_of);
-        }
-        for (int i = 0; i < m; i++)
-            if (open[i] > 1e-9 * largest) return 1;
-    }
+    if (n_used < m && sc_contradicts(n, m, J, 1, m, gamma, f, b, scale, open)) return 1;
     memcpy(f, b, (size_t)n * sizeof(double));
     return 0;
 }

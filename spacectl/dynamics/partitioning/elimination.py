@@ -1,8 +1,8 @@
-"""Loops eliminated one by one (002 Eqs 3 to 11): dependent speeds by the others, and the reduced equations of motion.
+"""Eliminate loops one by one (002 Eqs 3 to 11): dependent speeds, then the reduced equations of motion.
 
-``C_d p_d = C_i p_i + c`` of each loop, from the last to the first, gives ``p_d = H p_i + h``; each is put into the rows
-of the loops before it and into ``A p_ddot = b`` (Eq 10). Which speeds depend is a wish that gives way where it would
-divide by little: near a singular position others take their place. native/elimination.h is the same in C.
+``C_d p_d = C_i p_i + c`` of each loop, from the last to the first, gives ``p_d = H p_i + h``, which is substituted in the
+equations of the loops before it and in ``A p_ddot = b`` (Eq 10). The preferred dependent speeds are used unless their pivot is
+small: near a singular position others replace them. elimination.h is the native implementation.
 """
 
 from __future__ import annotations
@@ -12,49 +12,56 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constraints.solvers import RANK, Solution, require_agreement, row_units, solve_rows, speed_scales
+from spacectl.dynamics.constraints.solvers import (
+    RANK,
+    Solution,
+    require_agreement,
+    row_norms,
+    solve_square,
+    speed_scales,
+)
 
-__all__ = ["CHANGE", "EliminatedLoop", "LoopRows", "eliminate", "expand", "solve_sequential"]
+__all__ = ["CHANGE", "EliminatedLoop", "LoopEquations", "eliminate", "expand", "solve_sequential"]
 
-CHANGE = 0.1  #: of the largest pivot that a wished one must have; below, the independent coordinates change
+CHANGE = 0.1  #: pivot of a preferred speed, relative to the largest, below which the independent coordinates change
 
 
 @dataclass(frozen=True)
-class LoopRows:
-    """What the elimination knows of a loop.
+class LoopEquations:
+    """Constraint equations of a loop, for the elimination.
 
     Parameters
     ----------
     rows : tuple of int
-        Its rows among all.
-    wished : tuple of int
-        Speeds that shall depend on the others.
+        Indices of its equations.
+    preferred : tuple of int
+        Preferred dependent speeds.
     rank : int
-        How many of its rows are independent: more are never used, so that a mechanism which moves because of its
-        proportions is not locked by an error of its coordinates.
+        Number of independent equations. No more are used, so that a mechanism whose mobility depends on its proportions is
+        not locked by an error of its coordinates.
     """
 
     rows: tuple[int, ...]
-    wished: tuple[int, ...]
+    preferred: tuple[int, ...]
     rank: int
 
 
 @dataclass(frozen=True)
 class EliminatedLoop:
-    """``p[dependent] = h - G p`` of one loop, over the speeds that are still there.
+    """``p[dependent] = h - G p`` of one loop, in terms of the remaining speeds.
 
     Parameters
     ----------
     dependent, rows : array of int
-        Speeds that were eliminated, and the rows that did it.
+        Speeds that were eliminated, and the equations that determine them.
     G, h : array, shapes (r, n) and (r,)
         G has no entry at dependent speeds, of this loop and of those eliminated before.
     before : array, shape (m, r)
-        Columns of the dependent speeds in all rows, before the elimination: ``C_d`` and what earlier loops have there.
+        Columns of the dependent speeds before the elimination: ``C_d`` and the entries of earlier loops.
     pivot : float
-        Smallest pivot relative to its row: how far from singular.
+        Smallest pivot relative to its row.
     reach : array, shape (r,)
-        Largest entry that each row had when it was used: it vanishes only if the row holds nothing more.
+        Largest entry of each row when it was used; it is zero only if the row has become dependent.
     """
 
     dependent: np.ndarray
@@ -66,20 +73,22 @@ class EliminatedLoop:
     reach: np.ndarray
 
 
-def eliminate(J: np.ndarray, c: np.ndarray, loops: tuple[LoopRows, ...], scale: np.ndarray) -> list[EliminatedLoop]:
+def eliminate(
+    J: np.ndarray, c: np.ndarray, loops: tuple[LoopEquations, ...], scale: np.ndarray
+) -> list[EliminatedLoop]:
     """Eliminate the loops of ``J p = c``, last to first; the result is in the order of the loops.
 
     Parameters
     ----------
     J, c : array, shapes (m, n) and (m,)
-        All rows.
-    loops : tuple of LoopRows
+        All constraint equations.
+    loops : tuple of LoopEquations
         In the order in which they can be closed.
     scale : array, shape (n,)
-        Units of the speeds: pivots are compared in them.
+        Scales of the speeds, for comparing pivots.
     """
     R, c = J.copy(), c.copy()
-    size = row_units(J * scale)
+    size = row_norms(J * scale)
     free = np.ones(J.shape[1], dtype=bool)
     done: list[EliminatedLoop] = []
     for k in range(len(loops) - 1, -1, -1):
@@ -94,11 +103,11 @@ def eliminate(J: np.ndarray, c: np.ndarray, loops: tuple[LoopRows, ...], scale: 
 
 
 def _eliminate_loop(
-    R: np.ndarray, c: np.ndarray, loop: LoopRows, scale: np.ndarray, size: np.ndarray, free: np.ndarray
+    R: np.ndarray, c: np.ndarray, loop: LoopEquations, scale: np.ndarray, size: np.ndarray, free: np.ndarray
 ) -> EliminatedLoop:
-    """Gauss-Jordan elimination of a loop's rows, in place; `free` loses the speeds that become dependent."""
+    """Eliminate a loop's rows by the Gauss-Jordan method, in place; dependent speeds are removed from `free`."""
     weight = np.where(free, CHANGE, 0.0)
-    weight[list(loop.wished)] *= 1.0 / CHANGE
+    weight[list(loop.preferred)] *= 1.0 / CHANGE
     rows, open_rows = list(loop.rows), list(loop.rows)
     before, used, dependent, reach, least = R.copy(), [], [], [], np.inf
     for _ in range(loop.rank):
@@ -140,18 +149,18 @@ def solve_sequential(
     f: np.ndarray,
     J: np.ndarray,
     gamma: np.ndarray,
-    loops: tuple[LoopRows, ...],
+    loops: tuple[LoopEquations, ...],
     *,
     check: bool = True,
 ) -> Solution:
-    """Accelerations and multipliers by reduction, loop after loop (002 Eqs 10, 11), with ``p_d = H p_i + h``, H = -G:
+    """Solve for accelerations and multipliers by reduction, loop after loop (002 Eqs 10, 11); ``p_d = H p_i + h``, H = -G:
 
     ``A_ii += A_id H + (A_id H)' + H' A_dd H``, ``b_i += H' (b_d - A_dd h) - A_id h``.
 
     Raises
     ------
     SolverError
-        If nothing has inertia against some motion, or (with `check`) if a row that was left out contradicts the others.
+        If some motion has no inertia, or (with `check`) if an equation that was left out contradicts the others.
     """
     scale = speed_scales(M)
     done = eliminate(J, gamma, loops, scale)
@@ -165,35 +174,35 @@ def solve_sequential(
         cross = A_d @ H
         A = A + cross + cross.T + H.T @ A_dd @ H
         A[d], A[:, d], b[d] = 0.0, 0.0, 0.0
-    held = [int(j) for loop in done for j in loop.dependent]
-    free = np.setdiff1d(np.arange(len(f)), held)
+    dependent = [int(j) for loop in done for j in loop.dependent]
+    free = np.setdiff1d(np.arange(len(f)), dependent)
     unit = scale[free]
     p = np.zeros(len(f))
-    p[free] = unit * solve_rows(A[np.ix_(free, free)] * unit, b[free])
+    p[free] = unit * solve_square(A[np.ix_(free, free)] * unit, b[free])
     v_dot = expand(done, p)
     if check:
         require_agreement(f, J, gamma, v_dot, scale)
-    return Solution(v_dot, _multipliers(done, stages[::-1], v_dot, len(gamma)), len(held))
+    return Solution(v_dot, _multipliers(done, stages[::-1], v_dot, len(gamma)), len(dependent))
 
 
 def _multipliers(
     done: list[EliminatedLoop], stages: list[tuple[np.ndarray, np.ndarray]], v_dot: np.ndarray, m: int
 ) -> np.ndarray:
-    """Loop after loop: ``C_d' lam_k`` is what the reduced equations of its dependent speeds leave open (002 after Eq 11).
+    """Find the multipliers loop after loop: ``C_d' lam_k`` is the residual of the reduced equations of its dependent speeds.
 
-    At the stage of loop k the speeds eliminated before are gone, so their accelerations do not count.
+    (002 after Eq 11.) The equations of loop k do not contain speeds eliminated before, so their accelerations do not count.
     """
-    lam, gone = np.zeros(m), np.zeros(len(v_dot), dtype=bool)
+    lam, eliminated = np.zeros(m), np.zeros(len(v_dot), dtype=bool)
     later = [np.concatenate([loop.dependent for loop in done[k + 1 :]] or [np.zeros(0, int)]) for k in range(len(done))]
-    for loop, (A_d, b_d), eliminated in zip(done, stages, later, strict=True):
+    for loop, (A_d, b_d), speeds in zip(done, stages, later, strict=True):
         if not loop.dependent.size:
             continue
-        gone[:] = False
-        gone[eliminated.astype(int)] = True
-        pushed = A_d @ np.where(gone, 0.0, v_dot) - b_d
-        pushed -= loop.before.T @ lam  # earlier loops that hold these speeds too; the rows of this one are still zero
+        eliminated[:] = False
+        eliminated[speeds.astype(int)] = True
+        force = A_d @ np.where(eliminated, 0.0, v_dot) - b_d
+        force -= loop.before.T @ lam  # forces of earlier loops on these speeds; those of this loop are still zero
         try:
-            lam[loop.rows] = np.linalg.solve(loop.before[loop.rows].T, pushed)
+            lam[loop.rows] = np.linalg.solve(loop.before[loop.rows].T, force)
         except np.linalg.LinAlgError as error:
             raise SolverError(f"the closure of a loop is singular ({error})") from error
     return lam

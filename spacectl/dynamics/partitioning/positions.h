@@ -1,56 +1,6 @@
-/* Newton's method for the coordinates of one block of loops, with the side of the closure told by the determinant. */
-#include <math.h>
-#include <string.h>
-
-#define SC_SMALLEST 1e-13 /* of a pivot to its row: singular */
-#if defined(__GNUC__)
-#define SC_INLINE static inline __attribute__((always_inline)) /* sizes known at each call are worth a tenth of the time */
-#else
-#define SC_INLINE static inline
-#endif
-
-/* Solves the row-major system T x = b (m x m), rows scaled, partial pivoting; b becomes x. Returns det of the scaled T, or 0. */
-SC_INLINE double sc_solve_signed(int m, double *T, double *b) {
-    double det = 1.0;
-    for (int i = 0; i < m; i++) {
-        double largest = 0.0;
-        for (int j = 0; j < m; j++) largest = fmax(largest, fabs(T[i * m + j]));
-        if (!(largest > 0.0)) return 0.0;
-        for (int j = 0; j < m; j++) T[i * m + j] /= largest;
-        b[i] /= largest;
-    }
-    for (int k = 0; k < m; k++) {
-        int best = k;
-        for (int i = k + 1; i < m; i++)
-            if (fabs(T[i * m + k]) > fabs(T[best * m + k])) best = i;
-        if (!(fabs(T[best * m + k]) > SC_SMALLEST)) return 0.0;
-        if (best != k) {
-            det = -det;
-            for (int j = k; j < m; j++) {
-                const double t = T[k * m + j];
-                T[k * m + j] = T[best * m + j];
-                T[best * m + j] = t;
-            }
-            const double t = b[k];
-            b[k] = b[best];
-            b[best] = t;
-        }
-        det *= T[k * m + k];
-        for (int i = k + 1; i < m; i++) {
-            const double factor = T[i * m + k] / T[k * m + k];
-            if (factor == 0.0) continue;
-            for (int j = k + 1; j < m; j++) T[i * m + j] -= factor * T[k * m + j];
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int k = m - 1; k >= 0; k--) {
-        for (int j = k + 1; j < m; j++) b[k] -= T[k * m + j] * b[j];
-        b[k] /= T[k * m + k];
-    }
-    return det;
-}
-
-/* What a block needs: its rows (g, C column-major) and q + W v. */
+/* Newton's method for the coordinates of one block of loops; the sign of the determinant identifies the side of the closure. */
+/* constrained.h precedes this text. */
+/* Functions and data of a block: its equations (g, C column-major) and q + W v. */
 typedef struct {
     int m, n_q;
     const int *speeds;
@@ -61,7 +11,7 @@ typedef struct {
     double *v; /* zero, n_v */
 } sc_block;
 
-/* Rows and their derivative at q: returns the gap. */
+/* Evaluate the equations and their Jacobian at q; return the norm of the residual. */
 static double sc_gap(const sc_block *B, const double *q, double *g, double *C, long long *iw) {
     const double *given[] = {B->t, q, B->p};
     double *out[] = {g, C}, sum = 0.0;
@@ -70,13 +20,13 @@ static double sc_gap(const sc_block *B, const double *q, double *g, double *C, l
     return sqrt(sum);
 }
 
-/* det C; step becomes C^-1 g, or (C'C + damping)^-1 C' g: Levenberg's step, which is to be subtracted. */
+/* Return det C; step becomes C^-1 g, or Levenberg's step (C'C + damping)^-1 C' g, which is to be subtracted. */
 static double sc_step(int m, const double *C, const double *g, double damping, double *T, double *step) {
     for (int i = 0; i < m; i++) {
         step[i] = g[i];
         for (int j = 0; j < m; j++) T[i * m + j] = C[j * m + i];
     }
-    const double det = sc_solve_signed(m, T, step);
+    const double det = sc_solve_square(m, 1, T, step);
     if (det != 0.0 && !(damping > 0.0)) return det;
     for (int i = 0; i < m; i++) {
         step[i] = 0.0;
@@ -87,12 +37,12 @@ static double sc_step(int m, const double *C, const double *g, double damping, d
             T[i * m + j] = sum;
         }
     }
-    if (sc_solve_signed(m, T, step) == 0.0) memset(step, 0, (size_t)m * sizeof(double));
+    if (sc_solve_square(m, 1, T, step) == 0.0) memset(step, 0, (size_t)m * sizeof(double));
     return det;
 }
 
-/* As BlockNewton.close (dynamics/closing/block_newton.py): steps of at most half a radian or metre, damped so that the gap never
- * grows; with keep no step is made to the other side. work: 4 m + 3 m m doubles. Returns 1 if closed on the given side. */
+/* As BlockNewton.close (dynamics/closing/block_newton.py): steps of at most half a radian or metre, damped so that the residual
+ * never grows; with keep no step crosses to the other side. work: 4 m + 3 m m doubles. Returns 1 if closed on the given side. */
 static int sc_close_damped(const sc_block *B, double side, int keep, double *q, double *next, double *work, long long *iw,
                            int steps) {
     const int m = B->m;

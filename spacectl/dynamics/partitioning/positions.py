@@ -1,7 +1,7 @@
-"""Many positions of a mechanism closed at once, natively: by closed forms, or loop after loop by Newton's method (002 Eq 9).
+"""Close a mechanism at many positions in native code: by closed forms, or loop after loop by Newton's method (002 Eq 9).
 
-Newton's method begins with plain steps; where they are large, do not arrive, or arrive on another side of a singular
-position, damped ones are made from the start (positions.h). Rows that are not solved for are looked at in the end.
+Newton's method starts with plain steps. Where they are large, do not converge, or cross a singular position, damped steps are
+made from the start (positions.h). Equations that are not solved for are checked in the end.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["compile_positions"]
 
 STEPS = 20  #: plain Newton steps of one block
-DAMPED = 60  #: and damped ones
+DAMPED = 60  #: damped Newton steps of one block
 CLOSED = 1e-14  #: last step [rad or m] at which a block counts as closed
-OPEN = 1e-11  #: what a row may leave open, relative to the size of the coordinates (at least 1): as forms where they are tried
+OPEN = 1e-11  #: residual of an equation, relative to the largest coordinate (at least 1): the tolerance of closed forms
 
 
 def compile_positions(eom: EquationsOfMotion, method: str, p: Any, *, is_own: bool = True) -> NativeFunction:
-    """(t, q, u, p) -> q with closed loops (the third argument is not used); not a number where a loop stays open.
+    """Compile (t, q, u, p) -> q with closed loops (the third argument is not used); NaN where a loop stays open.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        By ``formulation="partitioned"``.
+        Equations by ``formulation="partitioned"``.
     method : {"closed form", "newton"}
-        How.
+        Method for closing.
     p : array
-        Run-time numbers.
+        Run-time parameters.
     is_own : bool
-        Whether they are the system's own, for which the closed forms were tried; else all rows are looked at.
+        Whether these are the system's own, for which the closed forms were verified; else all equations are checked.
     """
     plan = eom.reduction
     if method == "closed form":
@@ -102,7 +102,7 @@ def _newton_library(
         calls += _BLOCK.format(**words, steps=STEPS, damped=DAMPED, closed=repr(CLOSED))
         at += emitted.n_prepared
     check_text, check, check_prepare, at = _check(checked, n_q, at)
-    kernel = c_source(__package__, "positions.h")
+    kernel = c_source("spacectl.dynamics.constraints", "constrained.h") + c_source(__package__, "positions.h")
     source = f"""
 int evaluate(const double **arg, double **res, long long *iw, double *w, int mem) {{
     double *q = res[0], v[{n_v}], next[{n_q}], start[{n_q}];
@@ -125,7 +125,7 @@ void evaluate_prepare(const double *p, double *w) {{
 
 
 def _check(checked: ca.Function, n_q: int, at: int) -> tuple[str, str, str, int]:
-    """Code that looks at rows and sides: the function, its call, its preparation, and where the next one prepares."""
+    """Return code that checks equations and sides: the function, its call, its preparation, and the next free place in w."""
     n_rows, n_sides = checked.numel_out(0), checked.numel_out(1)
     if not n_rows + n_sides:
         return "", "", "", at
@@ -146,8 +146,8 @@ _CHECK = """
     if (is_closed) {{
         double g[{n_rows} + 1], sides[{n_sides} + 1], size = 1.0;
         const double *seen[] = {{arg[0], q, arg[3]}};
-        double *told[] = {{g, sides}};
-        sc_checked(seen, told, iw, w + {at}, mem);
+        double *found[] = {{g, sides}};
+        sc_checked(seen, found, iw, w + {at}, mem);
         for (int i = 0; i < {n_q}; i++) size = fmax(size, fabs(q[i]));
         for (int i = 0; i < {n_rows}; i++) is_closed &= fabs(g[i]) <= {limit} * size;
         for (int i = 0; i < {n_sides}; i++) is_closed &= sides[i] > 0.0;
@@ -165,7 +165,7 @@ _BLOCK = """
             {name}(given, out, iw, w + {at}, mem);
             for (int i = 0; i < {m}; i++)
                 for (int j = 0; j < {m}; j++) T[i * {m} + j] = C[j * {m} + i];
-            det = sc_solve_signed({m}, T, g);
+            det = sc_solve_square({m}, 1, T, g);
             if (!k) first = det;
             left = 0.0;
             for (int i = 0; i < {m}; i++) left = fmax(left, fabs(g[i])), v[speeds[i]] = -g[i];

@@ -1,13 +1,13 @@
 """`find_base_wrench`: force and moment of a mechanism on the body that carries it (002, tenth step).
 
-002 refers to its first part for the algorithm, which is not at hand; derived here. With all accelerations known, the
-bodies of the opened tree tell what their root joints must pass: inertia forces less forces from outside. Forces in
-closed loops are inner ones, so that multipliers, unique or not, play no part.
+002 refers to its first part, which is not available, for the algorithm; it is derived here. With all accelerations known, the
+wrenches in the root joints of the opened tree follow from inertia forces and external forces. Forces in closed loops are
+internal, so that multipliers, unique or not, have no influence.
 
-For the root everything is inner: natural constraints push on bodies of the system and on the root, and nothing else is
-there, so that the wrench is the forces from outside less the rate of momentum, whatever keeps the constraints. For a body
-it matters who takes the other side of a constraint: inner if that is the base or a body that it carries. A rule names
-frames and loads each along its slope; if these loads do not balance, the root takes the rest.
+For the root all constraint forces are internal: natural constraints act on bodies of the system and on the root only. The
+wrench is then the external forces less the rate of momentum. For a body, a constraint is internal if its other side is the base
+or a body that the base carries. A rule names frames and loads each along its gradient; if these loads do not balance, the
+remainder acts on the root.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = ["find_base_wrench"]
 def find_base_wrench(
     eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, base: str = "world", p: Any = None
 ) -> np.ndarray:
-    """Wrench that everything carried by a body exerts on it, through joints and loops together.
+    """Find the wrench that all carried bodies exert on a body, through joints and loops together.
 
-    Springs and tethers between points count as forces from outside, as do actuators on bodies (also where they keep a
-    constraint) and constraints that tie the mechanism to bodies which the base does not carry. The root carries
+    External forces are those of springs and tethers between points, of actuators on bodies (also where they maintain a
+    constraint), and of constraints that connect the mechanism to bodies which the base does not carry. The root carries
     everything: all constraint forces on it are counted, those of rules too. A rule of coordinates acts within their joints.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of any formulation in joint coordinates.
+        Equations by any formulation in joint coordinates.
     t : float
         Time [s].
     x : array, shape (n_x,)
@@ -58,13 +58,13 @@ def find_base_wrench(
     Raises
     ------
     ModelError
-        If there is no such body, or it carries nothing; and if a rule loads the base, what it carries and others together, so
-        that it does not tell which part of the force on the base comes from the mechanism.
+        If there is no such body, or it carries nothing; and if a rule loads the base, carried bodies and others together, so
+        that the part of the force on the base that comes from the mechanism is not defined.
 
     Warns
     -----
     UserWarning
-        If constraints to bodies that the base does not carry are redundant and their compliance is not known: then the wrench
+        If constraints to bodies that the base does not carry are redundant and their compliance is not known: the wrench then
         depends on how they share a load.
     """
     require_equations(eom, "find_base_wrench")
@@ -74,16 +74,16 @@ def find_base_wrench(
     if base not in roots and base not in names:
         raise ModelError(f"find_base_wrench: {unknown_name('body', base, [*roots, *names])}")
     carriers = {part.name: part.on.split(".")[0] for part in parts}
-    hung = [part for part in parts if _same(carriers[part.name], base, roots)]
-    if not hung:
-        raise ModelError(f"find_base_wrench: nothing is carried by '{base}'; name the body that holds the mechanism")
+    carried = [part for part in parts if _same(carriers[part.name], base, roots)]
+    if not carried:
+        raise ModelError(f"find_base_wrench: nothing is carried by '{base}'; name the body that carries the mechanism")
     state = np.asarray(x, dtype=float)
     q, v = state[: eom.n_q], state[eom.n_q :]
     command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
     wrenches = _tree_wrenches(eom, t, q, v, command, _outward(carriers, base, roots), base, p)
     placements = eom.placements(t, q, p)
     X_NP = Placement(np.eye(3), np.zeros(3)) if base in roots else _placement(placements[names.index(base)])
-    return _passed(parts, placements, [names.index(part.name) for part in hung], wrenches, X_NP)
+    return _transmitted(parts, placements, [names.index(part.name) for part in carried], wrenches, X_NP)
 
 
 def _same(carrier: str, base: str, roots: tuple[str, ...]) -> bool:
@@ -91,7 +91,7 @@ def _same(carrier: str, base: str, roots: tuple[str, ...]) -> bool:
 
 
 def _outward(carriers: dict[str, str], base: str, roots: tuple[str, ...]) -> set[str]:
-    """Names of all bodies that the base carries, directly or not."""
+    """Return the names of all bodies that the base carries, directly or indirectly."""
     found: set[str] = set()
     for name in carriers:
         at = name
@@ -109,7 +109,7 @@ def _placement(row: np.ndarray) -> Placement:
 def _tree_wrenches(
     eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray, bodies: set[str], base: str, p: Any
 ) -> np.ndarray:
-    """Wrenches of the joints of the opened tree: loops within the mechanism, or between it and the base, pass nothing."""
+    """Return the joint wrenches of the opened tree, without the forces of loops within the mechanism or to the base."""
     v_dot = eom.v_dot(t, q, v, u, p)
     if not eom.constraint_rows:
         return eom.reactions(t, q, v, u, p)
@@ -118,7 +118,7 @@ def _tree_wrenches(
     inner = {item.name for item in eom.system.constraints if _is_inner(item, bodies, base, eom)}
 
     def change(rows: np.ndarray) -> np.ndarray:
-        """What the multipliers of some rows do to the joints, (n, 6)."""
+        """Return the joint wrenches due to the multipliers of some equations, (n, 6)."""
         given = (t, q, v, u, v_dot, values)
         return np.asarray(function(*given, np.where(rows, lam, 0.0)).full() - function(*given, 0.0 * lam).full())
 
@@ -127,9 +127,9 @@ def _tree_wrenches(
         if item.is_natural and item.ends is None and base in _loaded(item) and _loaded(item) & bodies:
             if _loaded(item) - bodies - {base} or not _is_balanced(eom, t, q, p, change(owners == item.name)):
                 raise ModelError(
-                    f"find_base_wrench: rule '{item.name}' loads '{base}', what it carries, and others (or the root) together, "
-                    f"and does not tell whose force acts on '{base}'; write it as constraints between frames, or ask for "
-                    "base='world'"
+                    f"find_base_wrench: rule '{item.name}' loads '{base}', bodies that it carries, and others (or the root) "
+                    f"together, so that the origin of the force on '{base}' is not defined; write it as constraints between "
+                    "frames, or use base='world'"
                 )
             inner.add(item.name)
     is_inner = {
@@ -157,7 +157,7 @@ def _warn_if_shared(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any, out
 
 
 def _inner_rows(eom: EquationsOfMotion, inner: set[str], is_inner: dict[str, bool]) -> list[bool]:
-    """Which multipliers are forces within: of natural constraints, and efforts of motors in the joints of inner loops."""
+    """Return which multipliers are internal: of natural constraints, and efforts of motors in the joints of inner loops."""
     known = {item.name: item for item in eom.system.constraints}
     seen: dict[str, int] = {}
     found = []
@@ -178,22 +178,22 @@ def _is_inner(item: AnyConstraint, bodies: set[str], base: str, eom: EquationsOf
 
 
 def _loaded(item: AnyConstraint) -> set[str]:
-    """Bodies on which a rule pushes: those whose frames it names, for a rule of velocities those whose velocities."""
+    """Return the bodies that a rule loads: those whose frames it names, or for a rule of velocities whose velocities."""
     kinds = {kind for kind, _ in item.needs} & {"velocity", "angular_velocity"} or {"position", "rotation"}
     return {name.split(".")[0] for kind, name in item.needs if kind in kinds}
 
 
 def _is_balanced(eom: EquationsOfMotion, t: float, q: np.ndarray, p: Any, change: np.ndarray) -> bool:
-    """Whether loads have no resultant: the joints on the root pass nothing of them."""
+    """Whether loads have no resultant in the joints on the root."""
     roots, parts = eom.system.environment.root_names, eom.system.tree
     on_root = [k for k, part in enumerate(parts) if part.on.split(".")[0] in roots]
     placements = eom.placements(t, q, p)
-    total = _passed(parts, placements, on_root, change, Placement(np.eye(3), np.zeros(3)))
+    total = _transmitted(parts, placements, on_root, change, Placement(np.eye(3), np.zeros(3)))
     return bool(np.max(np.abs(total)) <= 1e-9 * max(float(np.max(np.abs(change))), 1e-300))
 
 
-def _passed(parts: Any, placements: Any, joints: list[int], wrenches: np.ndarray, X_NP: Placement) -> np.ndarray:
-    """What joints pass to the body that carries them, about its origin in its axes."""
+def _transmitted(parts: Any, placements: Any, joints: list[int], wrenches: np.ndarray, X_NP: Placement) -> np.ndarray:
+    """Return the wrench of joints on the body that carries them, about its origin in its axes."""
     total = np.zeros(6)
     for k in joints:
         child = Placement(np.asarray(parts[k].child_rotation), np.asarray(parts[k].child_at))

@@ -1,4 +1,4 @@
-"""`find_constraint_wrenches`: what each natural constraint between frames passes to its body."""
+"""`find_constraint_wrenches`: the wrench of each natural constraint between frames on its body."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["find_constraint_wrenches"]
 def find_constraint_wrenches(
     eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: Any = None
 ) -> dict[str, np.ndarray]:
-    """What each natural constraint between frames passes to its body `b`: wrenches by the constraint's name.
+    """Find the wrench of each natural constraint between frames on its body `b`, by the constraint's name.
 
-    A motor in the joint that closes a loop is part of it, as in ``eom.reactions``. Redundant constraints share their load by
-    their compliance; `find_uniqueness` says which wrenches depend on that.
+    A motor in the joint that closes a loop is included, as in ``eom.reactions``. Redundant constraints share their load by
+    their compliance; `find_uniqueness` reports which wrenches depend on that.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of a constrained system; in absolute coordinates every joint is such a constraint.
+        Equations of a constrained system; in absolute coordinates every joint is such a constraint.
     t : float
         Time [s].
     x : array, shape (n_x,)
@@ -43,7 +43,7 @@ def find_constraint_wrenches(
     """
     state = np.asarray(x, dtype=float)
     q, v, command = state[: eom.n_q], state[eom.n_q :], np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)
-    eom.v_dot(t, q, v, command, p)  # raises, with the reason, where there is no solution
+    eom.v_dot(t, q, v, command, p)  # raises an error with the cause if there is no solution
     _warn_if_shared(eom, t, np.concatenate([q, v]), p)
     lam = eom.multipliers(t, q, v, command, p)
     function = eom.functions["constraint_wrenches"]

@@ -1,4 +1,4 @@
-"""Tension of tethers and springs along a motion, and their stretch as something a guard can watch."""
+"""Tension of tethers and springs along a motion, and their strain as an expression for guards."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["find_tension", "watch_stretch"]
 
 
 def find_tension(eom: EquationsOfMotion, name: str, t: Any, x: Any, *, u: Any = None, p: Any = None) -> np.ndarray:
-    """Tension of a tether or spring along a motion, shape (n_t, n_segments) [N].
+    """Find the tension of a tether or spring along a motion, shape (n_t, n_segments) [N].
 
     For a straight tether it is T(0), just outside the drum, and negative where the line would have to push: the straight
-    model is not valid there. For an elastic one, that of each string from the drum on; it is never negative.
+    model is not valid there. For an elastic tether it is that of each string from the drum on, and never negative.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of the system with the tether.
+        Equations of the system with the tether.
     name : str
-        Of the tether or spring.
+        Name of the tether or spring.
     t, x, u : arrays, shapes (n_t,), (n_t, n_x), (n_t, n_u)
         A motion; no inputs by default.
     p : array, shape (n_p,), optional
-        Run-time numbers.
+        Run-time parameters.
     """
     element = _element(eom, name, "find_tension")
     times, states = np.atleast_1d(np.asarray(t, dtype=float)), np.atleast_2d(np.asarray(x, dtype=float))
@@ -51,16 +51,16 @@ def find_tension(eom: EquationsOfMotion, name: str, t: Any, x: Any, *, u: Any = 
 
 
 def watch_stretch(eom: EquationsOfMotion, name: str) -> Callable[[Any], Any]:
-    """Expression for a `Guard`: the smallest strain among the strings of an elastic tether (or of a spring).
+    """Return an expression for a `Guard`: the smallest strain among the strings of an elastic tether (or of a spring).
 
     It falls through zero where the first string goes slack, and rises where the last one becomes taut.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of the system with the tether.
+        Equations of the system with the tether.
     name : str
-        Of the tether or spring.
+        Name of the tether or spring.
     """
     element = _element(eom, name, "watch_stretch")
     if element.tension_axis is not None:
@@ -82,7 +82,7 @@ def _element(eom: EquationsOfMotion, name: str, caller: str) -> PointElement:
 
 
 def _function(eom: EquationsOfMotion, element: PointElement, law: Callable[..., list[Any]]) -> ca.Function:
-    """(t, x, p) -> what a law makes of the element's points."""
+    """Return (t, x, p) -> the values of a law of the element's points."""
     terms = Terms(eom.system, eom.handover.vary)
     values = law(terms.points.states(element), terms, terms.numbers.group(element.name))
     return ca.Function("tether", [terms.t, ca.vertcat(terms.q, terms.v), terms.p], [ca.vertcat(*values)])

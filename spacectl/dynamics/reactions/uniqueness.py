@@ -1,4 +1,4 @@
-"""Which reactions the equations of motion determine, and which depend on how redundant constraints share a load."""
+"""Find which reactions are determined by the equations of motion, and which by load sharing of redundant constraints."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = ["Uniqueness", "constraints_behind", "find_uniqueness", "shared_direct
 
 @dataclass(frozen=True, kw_only=True)
 class Uniqueness:
-    """Which reactions at a state are unique; the others follow from the compliance of the constraint equations.
+    """Uniqueness of reactions at a state; the others depend on the compliance of the constraint equations.
 
     Parameters
     ----------
     equations : mapping of str to bool
-        Of each constraint equation: its multiplier, as in ``eom.multipliers``.
+        For each constraint equation, whether its multiplier (``eom.multipliers``) is unique.
     joints : mapping of str to bool
-        Of each joint of the tree: its wrench, as in ``eom.reactions``.
+        For each joint of the tree, whether its wrench (``eom.reactions``) is unique.
     wrenches : mapping of str to bool
-        Of each natural constraint between frames: its wrench, as in `find_constraint_wrenches`.
+        For each natural constraint between frames, whether its wrench (`find_constraint_wrenches`) is unique.
     groups : tuple of tuple of str
-        Constraint equations that share a load; an equation alone shares it with joints of the tree.
+        Constraint equations that share a load; a single equation shares it with joints of the tree.
     """
 
     equations: Mapping[str, bool]
@@ -42,16 +42,16 @@ class Uniqueness:
 def find_uniqueness(eom: EquationsOfMotion, t: float, x: Any, *, p: Any = None) -> Uniqueness:
     """Find which reactions at a state are unique.
 
-    A reaction is unique if and only if no change of the multipliers that leaves all accelerations as they are changes it.
+    A reaction is unique if and only if no change of the multipliers without effect on the accelerations changes it.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of any formulation.
+        Equations by any formulation.
     t : float
         Time [s].
     x : array, shape (n_x,)
-        State that meets the constraints.
+        State that satisfies the constraints.
     p : array, optional
         Run-time parameters; constraints that they switch off count as unique (their reactions are zero).
 
@@ -76,7 +76,7 @@ def find_uniqueness(eom: EquationsOfMotion, t: float, x: Any, *, p: Any = None) 
 
 
 def shared_directions(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any = None) -> np.ndarray:
-    """Changes of the multipliers that change no acceleration, as columns, shape (m, k); exactly zero where lam is unique."""
+    """Return changes of the multipliers without effect on accelerations, as columns (m, k); exactly zero where lam is unique."""
     if not eom.constraint_rows:
         return np.zeros((0, 0))
     q, v = x[: eom.n_q], x[eom.n_q :]
@@ -90,7 +90,7 @@ def shared_directions(eom: EquationsOfMotion, t: float, x: np.ndarray, p: Any = 
 
 
 def shared_groups(N: np.ndarray) -> list[list[int]]:
-    """Places of the multipliers that share a load, group by group: those that null vectors tie together."""
+    """Return the indices of multipliers that share a load, in groups coupled by null vectors."""
     groups: list[set[int]] = []
     for column in N.T:
         joined = set(np.flatnonzero(column).tolist())
@@ -100,7 +100,7 @@ def shared_groups(N: np.ndarray) -> list[list[int]]:
 
 
 def constraints_behind(eom: EquationsOfMotion, rows: Any) -> list[str]:
-    """Names of the constraints that have these equations, in order."""
+    """Return the names of the constraints of some equations, in order."""
     owners = [item for item in constraints_of(eom) for _ in range(item.n_rows)]
     return list(dict.fromkeys(owners[k].name for k in rows))
 
@@ -108,7 +108,7 @@ def constraints_behind(eom: EquationsOfMotion, rows: Any) -> list[str]:
 def _effects(
     eom: EquationsOfMotion, t: float, x: np.ndarray, p: np.ndarray, N: np.ndarray
 ) -> tuple[list[bool], list[bool]]:
-    """Whether the wrenches of joints, and those of constraints between frames, stay as they are along all null vectors."""
+    """Return whether the wrenches of joints, and of constraints between frames, are constant along all null vectors."""
     joints, wrenches = np.ones(len(eom.system.tree), dtype=bool), np.ones(len(natural_frames(eom)), dtype=bool)
     q, v, u, v_dot = x[: eom.n_q], x[eom.n_q :], np.zeros(eom.n_u), np.zeros(eom.n_v)
     for column in N.T:

@@ -1,1 +1,1 @@
-"""Truncated orders of flexible bodies, and the terms that premature linearisation loses."""
+"""Truncated orders of flexible bodies, and the terms that premature linearisation omits."""

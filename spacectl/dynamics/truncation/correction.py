@@ -1,8 +1,8 @@
-"""The terms that premature linearisation loses (003 Eqs 5.14, 5.20, 5.21), straight from their definition.
+"""The terms that premature linearisation omits (003 Eqs 5.14, 5.20, 5.21), computed from their definition.
 
-Every body is a cloud of particles whose positions are written out from joints and shapes; accelerations are second time
-derivatives of these positions. Nothing is shared with the recursion, the inertia integrals or the orders of flexible
-bodies, so that ``premature + correction == linearised`` is a comparison of two roads.
+Every body is a set of particles whose positions are explicit expressions of joints and shapes; accelerations are second time
+derivatives of these positions. The computation is independent of the recursion, the inertia integrals and the orders of flexible
+bodies, so that ``premature + correction == linearised`` compares two independent methods.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["Correction", "correction_terms"]
 
 
 def correction_terms(system: System) -> Correction:
-    """What the equations of the modal speeds lose if displacements are linearised before partial velocities are taken.
+    """Return the terms that the modal equations lack if displacements are linearised before partial velocities are taken.
 
-    ``E_r = sum_i dV_r^i . (R^i - m^i a^i)`` (003 Eq 5.14) with first-order partial velocities dV_r and zero-order forces
-    R and accelerations a, over the particles of all bodies; for torques, first-order partial angular velocities.
-    Adding E to the right side of the modal rows of the premature equations gives the properly linearised ones. All
-    flexible bodies count as small, whatever their `order`.
+    ``E_r = sum_i dV_r^i . (R^i - m^i a^i)`` (Sadigh 1995, Eq 5.14) with first-order partial velocities dV_r and zero-order
+    forces R and accelerations a, over the particles of all bodies; for torques, first-order partial angular velocities.
+    Adding E to the right-hand side of the modal equations of the premature formulation gives the properly linearised ones. The
+    deformations of all flexible bodies count as small, whatever their `order`.
 
     Parameters
     ----------
     system : System
-        A tree with at least one flexible body. Joint elements do no work on displacements by modes and may be there;
-        constraints, elements between points and distributed loads are refused.
+        A tree with at least one flexible body. Joint elements are allowed, as they do no work on modal displacements;
+        constraints, elements between points and distributed loads are not.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def correction_terms(system: System) -> Correction:
     Raises
     ------
     ModelError
-        If no body is flexible, or for forces that are not counted.
+        If no body is flexible, or for forces that are not supported.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def correction_terms(system: System) -> Correction:
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """The lost terms of a system as functions of its motion: ``E = force(t, q, v, u) - mass(t, q) v_dot``.
+    """The omitted terms of a system as functions of its motion: ``E = force(t, q, v, u) - mass(t, q) v_dot``.
 
     Parameters
     ----------
     system : System
-        The description; its own numbers are used.
+        The description; its own parameters are used.
     """
 
     system: System
@@ -99,23 +99,23 @@ class Correction:
         return Labels(tuple(a.input_name for a in actuators), tuple(a.unit for a in actuators), "input")
 
     def __call__(self, t: Any, q: Any, v: Any, v_dot: Any, u: Any = None) -> np.ndarray:
-        """E of 003 Eq 5.14, shape (n_rows,): to be added to the right side of the premature modal rows."""
+        """Return E of Sadigh (1995) Eq 5.14, (n_rows,), to be added to the right-hand side of the premature modal equations."""
         rate = self._vector(v_dot, len(self._tree.speeds), "v_dot")
         return self.force(t, q, v, u) - self.mass(t, q) @ rate[self._large_v]
 
     def stiffness(self, t: Any, q: Any, v: Any, u: Any = None) -> np.ndarray:
-        """G of 003 Eq 5.21, shape (n_rows, n_rows): the missing forces are ``G eta``."""
+        """Return G of Sadigh (1995) Eq 5.21, shape (n_rows, n_rows): the missing forces are ``G eta``."""
         n = len(self.rows)
         u = self._vector(np.zeros(len(self.inputs)) if u is None else u, len(self.inputs), "u")
         still, _, pushed = self._sums(t, q, v)
         return still + (pushed @ u).reshape(n, n)
 
     def force(self, t: Any, q: Any, v: Any, u: Any = None) -> np.ndarray:
-        """Missing forces of 003 Eq 5.20.b, shape (n_rows,)."""
+        """Return the missing forces of Sadigh (1995) Eq 5.20.b, shape (n_rows,)."""
         return self.stiffness(t, q, v, u) @ self._eta(q)
 
     def mass(self, t: Any, q: Any) -> np.ndarray:
-        """Missing mass terms of 003 Eq 5.20.a, shape (n_rows, n_columns)."""
+        """Return the missing mass terms of Sadigh (1995) Eq 5.20.a, shape (n_rows, n_columns)."""
         n, eta = len(self.rows), self._eta(q)
         moving = self._sums(t, q, np.zeros(len(self._tree.speeds)))[1]
         return -np.einsum("rsk,s->rk", moving.reshape(n, n, len(self.columns)), eta)
@@ -130,7 +130,7 @@ class Correction:
         return array
 
     def _sums(self, t: Any, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Over all particles: second derivatives of the work without v_dot, per v_dot, and per input."""
+        """Sum over all particles the second derivatives of the work without v_dot, per v_dot, and per input."""
         q = self._vector(q, len(self._tree.coordinates), "q")
         v = self._vector(v, len(self._tree.speeds), "v")
         n = len(self.rows)
@@ -169,7 +169,7 @@ class Correction:
         return t, q, v, v_dot, e, rigid, bent
 
     def _rate(self, expression: Any) -> Any:
-        """Time derivative along the motion."""
+        """Return the time derivative along the motion."""
         t, q, v, v_dot, *_ = self._symbols
         q_dot = ca.SX.zeros(q.shape[0])
         for node in self._tree.nodes:
@@ -193,8 +193,8 @@ class Correction:
             one = ca.SX.sym("particle", cloud.shape[0])
             m = node.eta.stop - node.eta.start
             r0 = X0.point(particle_position(one, ca.SX.zeros(m)))
-            lack = self._gravity(t, r0) - self._rate(self._rate(r0))
-            work = one[0] * ca.dot(X.point(particle_position(one, bent[node.eta])), lack)
+            force = self._gravity(t, r0) - self._rate(self._rate(r0))  # per mass, less the acceleration
+            work = one[0] * ca.dot(X.point(particle_position(one, bent[node.eta])), force)
             hessian = self._second(work)
             (still,) = ca.substitute([hessian], [v_dot], [ca.SX.zeros(v_dot.shape[0])])
             moving = ca.jacobian(ca.vec(hessian.T), v_dot)[:, self._large_v]
@@ -204,7 +204,7 @@ class Correction:
 
     @cached_property
     def _pushes(self) -> ca.Function:
-        """Of unit inputs that act on bodies; a torque or force in a joint does no work on displacements by modes."""
+        """Second derivatives for unit inputs on bodies; an effort in a joint does no work on modal displacements."""
         t, q, _, _, e, rigid, bent = self._symbols
         straight, deformed = body_placements(self._tree, t, rigid), body_placements(self._tree, t, bent)
         columns = []
@@ -226,7 +226,7 @@ class Correction:
         return ca.Function("pushes", [t, q], [ca.densify(ca.horzcat(*columns)) if columns else ca.DM(1, 0)])
 
     def _turning(self, R: Any, along: Any) -> Any:
-        """Derivatives by the modes of the partial angular velocities ``(dR/de_r R')`` about a direction."""
+        """Return the derivatives by the modes of the partial angular velocities ``(dR/de_r R')`` about a direction."""
         e = self._symbols[4]
         rows = []
         for r in range(e.shape[0]):
@@ -236,12 +236,12 @@ class Correction:
         return ca.vertcat(*rows)
 
     def _second(self, work: Any) -> Any:
-        """Second derivatives by the modes, undeformed."""
+        """Return the second derivatives by the modes, undeformed."""
         e = self._symbols[4]
         return ca.substitute([ca.hessian(work, e)[0]], [e], [ca.SX.zeros(e.shape[0])])[0]
 
     def _gravity(self, t: Any, r: Any) -> Any:
-        """Force on a unit mass at r (root axes) as the root sees it: gravity, and what the motion of the root adds."""
+        """Return the force on a unit mass at r (root axes): gravity, and inertia forces of the root's motion."""
         environment, numbers = self.system.environment, self.system.environment.numbers()
         n = {key: ca.SX(ca.DM(np.asarray(item.value))) for key, item in numbers.items()}
         force = environment.attraction(t, r, n)
@@ -256,7 +256,7 @@ class Correction:
 
 
 def _check_forces(system: System) -> None:
-    """Raise `ModelError` for what acts on the bodies and is not counted."""
+    """Raise `ModelError` for forces on the bodies that are not supported."""
     others = [item.name for item in system.point_elements]
     others += [item.name for item in system.constraints]
     others += [
@@ -265,6 +265,6 @@ def _check_forces(system: System) -> None:
     others += [item.input_name for item in system.actuators if any(wrench.is_spread for wrench in item.wrenches)]
     if others:
         raise ModelError(
-            f"correction_terms: the forces of '{others[0]}' are not counted; serves trees with actuators in joints and at "
-            "points and elements in joints: leave it out, or put its force in as a BodyForce"
+            f"correction_terms: the forces of '{others[0]}' are not supported; a tree may have actuators in joints and at "
+            "points, and elements in joints: leave it out, or replace it by a BodyForce"
         )

@@ -1,8 +1,8 @@
 """Truncated orders of flexible bodies: equations linear in the modal coordinates, properly or prematurely.
 
-`linearised` is 003 Eq 5.17: the exact equations to first order in (eta, eta_dot, eta_ddot) of the bodies that ask for
-it; the mass matrix is then not symmetric. `premature` lacks in addition the terms of 003 Eq 5.14, which linearising
-before taking partial velocities loses: the classical theory of assumed modes.
+`linearised` is 003 Eq 5.17: the exact equations to first order in (eta, eta_dot, eta_ddot) of the bodies with this order; the
+mass matrix is then not symmetric. `premature` lacks in addition the terms of 003 Eq 5.14, which are omitted if displacements are
+linearised before partial velocities are taken: the classical theory of assumed modes.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ TRUNCATED = ("linearised", "premature")
 
 
 def is_truncated(system: System) -> bool:
-    """Whether some body asks for a truncated order."""
+    """Whether some body has a truncated order."""
     return any(part.body.order in TRUNCATED for part in system.parts)
 
 
 class TruncatedTerms(Terms):
-    """Terms to first order in the modal coordinates of the bodies that ask for it (003 Eqs 5.13, 5.17)."""
+    """Terms to first order in the modal coordinates of bodies with a truncated order (003 Eqs 5.13, 5.17)."""
 
     def _small(self, orders: tuple[str, ...] = TRUNCATED) -> tuple[list[int], list[int]]:
-        """Places in q and v of the small coordinates and speeds."""
+        """Return the indices in q and v of the small coordinates and speeds."""
         nodes = [node for node in self.tree.nodes if node.part.body.order in orders]
         return (
             [k for node in nodes for k in range(node.eta.start, node.eta.stop)],
@@ -45,12 +45,12 @@ class TruncatedTerms(Terms):
         )
 
     def _parts(self, expression: Any) -> tuple[Any, Any]:
-        """Zero- and first-order parts of an expression in the small coordinates and speeds."""
+        """Return the zero- and first-order parts of an expression in the small coordinates and speeds."""
         scale = ca.SX.sym("scale")
         q, v = self._scaled(scale)
         (scaled,) = ca.substitute([expression], [self.q, self.v], [q, v])
-        slope = ca.reshape(ca.jacobian(ca.vec(scaled), scale), *scaled.shape)
-        return tuple(ca.substitute([scaled, slope], [scale], [ca.SX(0)]))
+        first = ca.reshape(ca.jacobian(ca.vec(scaled), scale), *scaled.shape)
+        return tuple(ca.substitute([scaled, first], [scale], [ca.SX(0)]))
 
     def _scaled(self, scale: Any) -> tuple[Any, Any]:
         q, v = ca.SX(self.q), ca.SX(self.v)
@@ -63,7 +63,7 @@ class TruncatedTerms(Terms):
 
     @cached_property
     def M(self) -> Any:
-        """Mass matrix: first order in its large columns, zero order in the small ones, which meet small rates."""
+        """Mass matrix: first order in its large columns, zero order in the small ones, which multiply small rates."""
         zero, first = self._parts(super().M)
         M = zero + first
         small = self._small()[1]
@@ -114,10 +114,10 @@ class TruncatedTerms(Terms):
         return lost[rows]
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:
-        """Work of the zero-order forces (less mass times acceleration) on displacements by the modes: a potential."""
+        """Return the work of the zero-order forces (less mass times acceleration) on modal displacements: a potential."""
         for element in self.system.point_elements:
             raise ModelError(
-                f"order 'premature': element '{element.name}' acts between points, which is not served; use another order"
+                f"order 'premature': element '{element.name}' acts between points, which is not supported; use another order"
             )
         rigid_q, rigid_v = self._scaled(ca.SX(0))
         steps = joint_steps(self.tree, self.t, rigid_q, rigid_v, self.numbers)
@@ -149,7 +149,7 @@ class TruncatedTerms(Terms):
         return total
 
     def _moments(self, i: int, q: Any) -> tuple[Any, Any, Any, Any]:
-        """Mass, first moment (deformed and not) and ``sum m X r'`` of a body."""
+        """Return mass, first moment (deformed and undeformed) and ``sum m X r'`` of a body."""
         node, modal = self.tree.nodes[i], self.modal[i]
         n = self.numbers.group(node.part.name)
         if modal is not None and "field0" in n:
@@ -162,13 +162,13 @@ class TruncatedTerms(Terms):
         return mass, first, first, 0.5 * ca.trace(I) * ca.SX.eye(3) - I
 
     def _gradient(self) -> Any:
-        """Gradient matrix of gravity in root axes, beyond a uniform field; it must be the same everywhere."""
+        """Return the gradient matrix of gravity in root axes, beyond a uniform field; it must be the same everywhere."""
         r = ca.SX.sym("r", 3)
         pull = self.system.environment.attraction(self.t, r, self.numbers.group("environment"))
         gradient = ca.jacobian(pull, r)
         if ca.depends_on(gradient, r):
             raise ModelError(
-                f"order 'premature': not served in {type(self.system.environment).__name__}, whose gravity is not linear in the "
-                "place; use an orbit, UniformGravity or FreeSpace"
+                f"order 'premature': not supported in {type(self.system.environment).__name__}, whose gravity is not linear in "
+                "the position; use an orbit, UniformGravity or FreeSpace"
             )
         return gradient

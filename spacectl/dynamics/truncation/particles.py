@@ -1,7 +1,7 @@
-"""Positions of particles that stand for the bodies of a tree, written out from joints and shapes alone.
+"""Positions of particles that represent the bodies of a tree, as explicit expressions of joints and shapes.
 
-Rigid bodies and the slices of flexible ones become small clouds with the same mass, centre and second moments. It
-serves `correction`, which must share nothing with the recursion and the inertia integrals.
+Rigid bodies and the slices of flexible ones become small sets of particles with the same mass, centre and second moments. They
+serve `correction`, which must be independent of the recursion and the inertia integrals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["body_placements", "frame_placement", "particle_position", "particles
 
 
 def body_placements(tree: Tree, t: Any, q: Any) -> list[Placement]:
-    """Placements of all bodies in the root."""
+    """Return the placements of all bodies in the root."""
     found: list[Placement] = []
     for node in tree.nodes:
         part, joint = node.part, node.part.joint
@@ -33,7 +33,7 @@ def body_placements(tree: Tree, t: Any, q: Any) -> list[Placement]:
 
 
 def frame_placement(tree: Tree, name: str, q: Any, placed: list[Placement]) -> Placement:
-    """Placement in the root of a named frame, on a flexible body where its shapes take it."""
+    """Return the placement in the root of a named frame, on a flexible body with its deformation."""
     if name in tree.root_names:
         return Placement.identity(q)
     body, key = tree.split(name)
@@ -59,7 +59,7 @@ def _constant(at: Any, rotation: Any) -> Placement:
 
 
 def particles(node: Node) -> np.ndarray:
-    """Particles of a body as columns: weight, place of the slice, offset from it, shapes of the slice.
+    """Return the particles of a body as columns: weight, position of the slice, offset from it, shapes of the slice.
 
     Slices and rigid bodies with inertia J become seven particles each with the same mass, centre and second moments
     ``1/2 tr(J) - J``. Forces and displacements are linear in the offsets, so any distance gives the same sums; some
@@ -97,7 +97,7 @@ def _data(weight: float, X: np.ndarray, offset: np.ndarray, shapes: FrameShapes)
 
 
 def _deformed(particle: Any, eta: Any) -> tuple[Any, Any]:
-    """Place of a slice ``X + Phi eta - 1/2 eta' G eta`` and its rotation ``1 + theta~ + 1/2 theta~ theta~``."""
+    """Return the position of a slice ``X + Phi eta - 1/2 eta' G eta`` and its rotation ``1 + theta~ + 1/2 theta~ theta~``."""
     m = eta.shape[0]
     pieces, start = [], 7
     for size in (3 * m, 3 * m, 3 * m * m, 3 * m * m):
@@ -111,6 +111,6 @@ def _deformed(particle: Any, eta: Any) -> tuple[Any, Any]:
 
 
 def particle_position(particle: Any, eta: Any) -> Any:
-    """Position of a particle in body axes."""
+    """Return the position of a particle in body axes."""
     X, turned = _deformed(particle, eta)
     return X + turned @ particle[4:7]

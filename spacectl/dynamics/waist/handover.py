@@ -12,7 +12,7 @@ from spacectl.codegen.native_function import NativeFunction
 from spacectl.dynamics.waist.reduction import Reduction
 
 if TYPE_CHECKING:
-    from spacectl.dynamics.embedding.reference import EmbeddedTwin
+    from spacectl.dynamics.embedding.reference import AggregateSweeps
 
 __all__ = ["Handover"]
 
@@ -45,7 +45,7 @@ class Handover:
     calls: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     plant: Callable[[np.ndarray], NativeFunction] | None = None
     projection: Callable[..., NativeFunction] | None = None
-    aggregates: Callable[[np.ndarray], EmbeddedTwin] | None = None
+    aggregates: Callable[[np.ndarray], AggregateSweeps] | None = None
     reduction: Reduction | None = None
     recurses_over_tree: bool = False
     needs_independent_equations: bool = False

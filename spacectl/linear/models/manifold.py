@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.constraints.solvers import NOTHING, RANK
+from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.models.tangent import tangent_map
 
@@ -74,7 +74,7 @@ def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[
         return list(range(n)), np.eye(n), lambda b: np.zeros((n, b.shape[1]))
     scaled = J * weight
     size = np.linalg.norm(scaled, axis=1)
-    scaled = scaled / np.where(size > NOTHING * np.max(size), size, np.inf)[:, None]
+    scaled = scaled / np.where(size > NEGLIGIBLE * np.max(size), size, np.inf)[:, None]
     order, rank = _pivots(scaled)
     if wanted:
         others = np.array([k for k in range(n) if k not in wanted], dtype=int)

@@ -10,7 +10,7 @@ from spacectl.codegen.binding import Tier, bind_casadi, bind_native, bind_python
 from spacectl.codegen.bound_function import BoundFunction
 from spacectl.codegen.compiler import find_compiler
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constraints.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.dynamics.constraints.row_scales import Around
 from spacectl.dynamics.waist.compiled import Kind, is_native, native_plant
 from spacectl.dynamics.waist.equations import EquationsOfMotion
@@ -64,7 +64,7 @@ def bind_projection(
 
         def rule(arguments: list[Any], results: list[Any]) -> None:
             t, x = float(arguments[0][0]), arguments[1]
-            results[0][:], results[1][0] = project_near(eom, t, x, p, careful=careful, around=around)
+            results[0][:], results[1][0] = project_with_distance(eom, t, x, p, careful=careful, around=around)
 
         bound = bind_python(rule, [1, n_x, p.size], [n_x, 1])
     bound.arguments[2][:] = p

@@ -18,7 +18,7 @@ from spacectl.simulation.run.laws import BoundLaw
 
 __all__ = ["explain_failure"]
 
-_WEAK = 1e-2  # nearness below which a loop may have come to its limit
+_WEAK = 1e-2  # distance to singularity below which a loop may have come to its limit
 _LATER = (1e-7, 1e-5, 1e-3)  # of the run, before and after a failure: whether a loop can close there
 
 
@@ -88,7 +88,7 @@ def _weak_loop(data: LoopData, eom: EquationsOfMotion) -> WeakLoop | None:
 
 def _is_at_its_limit(data: LoopData, loop: WeakLoop) -> bool:
     """Whether the loop can close a little before the failure, and not a little after it."""
-    if loop.near > _WEAK:
+    if loop.distance > _WEAK:
         return False
     spans = [part * (data.t_end - data.t_start) for part in _LATER]
     return any(can_close(loop.closure, data.t - h) and not can_close(loop.closure, data.t + h) for h in spans)

@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 from spacectl.core.array import Array, as_scalar
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.constraints.sharing import find_redundancy
-from spacectl.dynamics.constraints.solvers import NOTHING, RANK, speed_scales
+from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK, speed_scales
 from spacectl.dynamics.formulations.switching import active_numbers, compliances_of, constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
@@ -213,7 +213,7 @@ class _Jump:
         """One pass: the least dv that closes what is left, and its impulses."""
         W = solve_triangular(self.L, J.T, lower=True)
         free, size = self.both if is_first else [*self.both, *sticks], np.linalg.norm(W, axis=0)
-        size = np.where(size > NOTHING * np.max(size, initial=0.0), size, np.inf)
+        size = np.where(size > NEGLIGIBLE * np.max(size, initial=0.0), size, np.inf)
         W = W / size
         b = left / size
         y = np.linalg.lstsq(W[:, free].T, b[free], rcond=RANK)[0] if free else np.zeros(W.shape[0])

@@ -36,7 +36,7 @@ from spacectl import (
     simulate,
 )
 from spacectl.controllers.model_based.model_inverse import _independence, meet_rows
-from spacectl.dynamics.constraints.leverage import measure_leverage
+from spacectl.dynamics.constraints.authority import measure_authority
 
 LOST = float(np.arccos(-2.0 / 3.0))  # elbow angle at which M12 = 1/3 + cos(q2) / 2 vanishes for uniform links
 
@@ -110,10 +110,10 @@ def test_the_leverage_is_the_smallest_cosine_and_depends_on_no_choice_of_units_o
         M = A @ A.T + 0.1 * np.eye(6)
         L = np.linalg.cholesky(M)
         expected = np.cos(np.max(subspace_angles(np.linalg.solve(L, C.T), np.linalg.solve(L, E))))
-        assert measure_leverage(M, C, E).value == pytest.approx(expected, rel=1e-9)
+        assert measure_authority(M, C, E).value == pytest.approx(expected, rel=1e-9)
         T = rng.normal(size=(6, 6)) * 10.0 ** rng.uniform(-2, 2, size=6)  # other speeds, in other units
         R, S = (np.diag(10.0 ** rng.uniform(-4, 4, size=m)) for _ in range(2))
-        other = measure_leverage(T.T @ M @ T, R @ C @ T, T.T @ E @ S).value
+        other = measure_authority(T.T @ M @ T, R @ C @ T, T.T @ E @ S).value
         assert other == pytest.approx(expected, rel=1e-6)  # rounding times the condition of T' M T
 
 

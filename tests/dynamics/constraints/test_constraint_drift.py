@@ -212,5 +212,5 @@ def test_twin_projects_the_same_stages() -> None:
 def test_a_run_into_a_singularity_names_the_constraints() -> None:
     few = form_equations(bennett(rows="two"))
     x, _ = bennett_start(form_equations(bennett(rows="all")))
-    with pytest.raises(SolverError, match=r"2 constraint rows, .* leverage"):
+    with pytest.raises(SolverError, match=r"2 constraint equations, .* leverage"):
         simulate(few, x0=x, t_span=(0.0, 3.0), rtol=1e-12, atol=1e-13)

@@ -27,9 +27,9 @@ from spacectl import (
 from spacectl.codegen.binding import bind_native
 from spacectl.codegen.library import load_library
 from spacectl.codegen.sources import c_source
-from spacectl.dynamics.constraints.layout import lay_out_rows, lay_out_terms
+from spacectl.dynamics.constraints.layout import lay_out_projection, lay_out_terms
 from spacectl.dynamics.constraints.native_solve import compile_solved
-from spacectl.dynamics.constraints.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.formulations.switching import compliances_of
 
@@ -144,7 +144,7 @@ def called(function, eom: EquationsOfMotion, *given) -> list[np.ndarray]:
 def test_matrices_with_few_entries_are_kept_as_such() -> None:
     eom, _ = moving(frames(8))
     n, m = eom.n_v, len(eom.constraint_rows)
-    terms, rows = lay_out_terms(eom.functions["terms"]), lay_out_rows(eom.functions["projection"])
+    terms, rows = lay_out_terms(eom.functions["terms"]), lay_out_projection(eom.functions["projection"])
     assert terms.sizes[1] < 0.2 * n * n and terms.sizes[3] < 0.2 * m * n and rows.sizes[4] == n
     small, _ = moving(frames(1))
     assert lay_out_terms(small.functions["terms"]).sizes[1] == small.n_v**2
@@ -174,7 +174,7 @@ def test_dependent_rows_go_to_the_dense_kernel() -> None:
     off = x + 1e-4 * np.random.default_rng(0).normal(size=x.size)
     for careful in (False, True):
         state, near = called(compile_projection(eom, eom.p, careful=careful), eom, 0.0, off)
-        twin, expected_near = project_near(eom, 0.0, off, careful=careful)
+        twin, expected_near = project_with_distance(eom, 0.0, off, careful=careful)
         np.testing.assert_allclose(state, twin, atol=1e-11)
         assert near[0] == pytest.approx(expected_near, rel=1e-6)
 
@@ -186,7 +186,7 @@ def test_least_steps_are_those_of_the_twin(coordinates: str) -> None:
     function = compile_projection(eom, eom.p)
     off = x + 1e-3 * np.random.default_rng(1).normal(size=x.size)
     state, near = called(function, eom, 0.0, off)
-    twin, expected = project_near(eom, 0.0, off)
+    twin, expected = project_with_distance(eom, 0.0, off)
     np.testing.assert_allclose(state, twin, atol=1e-11)
     assert np.max(np.abs(eom.residual(0.0, state[: eom.n_q], state[eom.n_q :]))) < 1e-13
     assert 0.5 < near[0] / expected < 2.0

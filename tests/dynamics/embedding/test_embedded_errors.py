@@ -47,7 +47,7 @@ def test_a_singular_closure_is_named() -> None:
     folded = eom.state(crank_pin=-0.5 * np.pi, coupler_pin=0.5 * np.pi, rocker_pin=-0.5 * np.pi)
     assert np.max(np.abs(eom.residual(0.0, folded[:3], folded[3:]))) < 1e-15
     with pytest.raises(
-        SolverError, match=r"loop 'pin_x', 'pin_y'.*'coupler_pin'.*singular.*1 of 2.*held least"
+        SolverError, match=r"loop 'pin_x', 'pin_y'.*'coupler_pin'.*singular.*1 of 2.*constrained least"
     ) as caught:
         eom.v_dot(0.0, folded[:3], folded[3:], [1.0])
     assert "parallelogram" in str(caught.value)
@@ -161,6 +161,8 @@ def test_a_flexible_base_joins_its_loop_if_several_of_its_frames_carry_it() -> N
 def test_partition_chooses_large_pivots_and_tells_rows_left_over() -> None:
     J = np.array([[1e-6, 1.0, 0.0], [2e-6, 2.0, 0.0], [0.0, 0.0, 3.0]])
     split = partition(J, np.array([1.0, 2.0, 3.0]), np.ones(3))
-    assert set(split.dependent) == {1, 2} and split.independent == (0,) and split.rank == 2 and len(split.left) == 1
+    assert (
+        set(split.dependent) == {1, 2} and split.independent == (0,) and split.rank == 2 and len(split.redundant) == 1
+    )
     np.testing.assert_allclose(J @ split.N, 0.0, atol=1e-15)
     np.testing.assert_allclose(J @ split.d, [1.0, 2.0, 3.0], rtol=1e-14)

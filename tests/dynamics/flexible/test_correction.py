@@ -217,7 +217,7 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ModelError, match="expected a System"):
         correction_terms("arm")  # type: ignore[arg-type]
     spread = DistributedForce(name="wind", on="beam", density=1.0)
-    with pytest.raises(ModelError, match="forces of 'wind' are not counted"):
+    with pytest.raises(ModelError, match="forces of 'wind' are not supported"):
         correction_terms(replace(SYSTEMS["thin"], actuators=(spread,)))
     lost = correction_terms(SYSTEMS["thin"])
     with pytest.raises(ShapeError, match="v_dot has shape"):

@@ -25,7 +25,7 @@ from spacectl import (
     form_equations,
     make_consistent,
 )
-from spacectl.dynamics.partitioning.elimination import LoopRows, eliminate
+from spacectl.dynamics.partitioning.elimination import LoopEquations, eliminate
 from tests.dynamics.bar_systems import TILT, crank_slider, four_bar, parallel_cranks
 
 
@@ -54,7 +54,7 @@ def test_loops_that_share_their_coordinates_close_together(make: Any) -> None:
     """Each loop by itself would open the other again: 4e-6 and 4e-4 m were left open without a word."""
     eom = form_equations(make(), formulation="partitioned")
     plan = eom.reduction
-    dependent = [j for loop in plan.loops for j in loop.wished]
+    dependent = [j for loop in plan.loops for j in loop.preferred]
     assert len(dependent) == len(set(dependent)) == 3
     start = eom.state()
     start[: eom.n_q] += 0.003 * np.random.default_rng(0).standard_normal(eom.n_q)
@@ -101,7 +101,7 @@ def test_a_loop_that_repeats_another_is_looked_at_and_left(closing: str) -> None
     )
     aside = tuple(replace(c, at_b=(0.01, 0.0, 0.1)) for c in second)
     p = eom.parameters_of(replace(system, constraints=(*system.constraints, *aside)))
-    with pytest.raises(SolverError, match=r"holds nothing that the others leave free, and contradicts them: 0\.0"):
+    with pytest.raises(SolverError, match=r"is redundant and contradicts the other loops: 0\.0"):
         close_loops(eom, start, p=p)
     assert np.all(np.isnan(close_positions(eom, start[None, : eom.n_q], p=p)))
 
@@ -113,7 +113,9 @@ def test_contradictory_rules_are_named() -> None:
     )
     system = four_bar()
     eom = form_equations(replace(system, constraints=(*system.constraints, *rules)), formulation="partitioned")
-    with pytest.raises(SolverError, match=r"loop '(one|two)' .*contradicts them: 0\.05 is left open") as caught:
+    with pytest.raises(
+        SolverError, match=r"loop '(one|two)' .*contradicts the other loops: 0\.05 is left open"
+    ) as caught:
         close_loops(eom, eom.state())
     assert caught.value.partial[0] == pytest.approx(0.225)  # half way
     assert np.all(np.isnan(close_positions(eom, eom.state()[None, :3])))
@@ -123,7 +125,7 @@ def test_a_linkage_drawn_in_its_singular_position_is_planned_beside_it() -> None
     """A parallelogram drawn flat: there one row repeats the other, and a plan made there closes it nowhere else."""
     eom = form_equations(four_bar((0.5, 1.0, 0.5), angle=0.0), formulation="partitioned", independent=("crank_pin",))
     (loop,) = eom.reduction.loops
-    assert loop.rank == 2 and len(loop.wished) == 2
+    assert loop.rank == 2 and len(loop.preferred) == 2
     start = eom.state(crank_pin=0.5, coupler_pin=-0.4, rocker_pin=0.4)
     state = close_loops(eom, start)
     np.testing.assert_allclose(np.asarray(state.x)[:3], [0.5, -0.5, 0.5], atol=1e-12)
@@ -157,7 +159,7 @@ def test_rounding_of_rows_that_hold_nothing_is_no_row(make: Any) -> None:
 
 def test_elimination_does_not_pivot_on_rounding() -> None:
     J = np.array([[1e-17, -3e-17, 2e-17], [1.0, 0.5, 0.0], [0.0, 1.0, 1.0]])
-    (done,) = eliminate(J, np.zeros(3), (LoopRows((0, 1, 2), (0, 1), 2),), np.ones(3))
+    (done,) = eliminate(J, np.zeros(3), (LoopEquations((0, 1, 2), (0, 1), 2),), np.ones(3))
     assert set(done.rows) == {1, 2}
 
 

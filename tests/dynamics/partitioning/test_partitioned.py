@@ -21,7 +21,7 @@ from spacectl import (
 )
 from spacectl.dynamics.constraints.projection import project_state
 from spacectl.dynamics.constraints.solvers import solve_kkt, solve_partition
-from spacectl.dynamics.partitioning.elimination import LoopRows, eliminate, solve_sequential
+from spacectl.dynamics.partitioning.elimination import LoopEquations, eliminate, solve_sequential
 from spacectl.simulation.driver.functions import bind_projection
 
 MECHANISMS: dict[str, Any] = {
@@ -60,7 +60,7 @@ def test_coupled_loops_equal_the_augmented_system() -> None:
         root, J = rng.standard_normal((n, n)), rng.standard_normal((sum(sizes), n))
         M, f, gamma = root @ root.T + np.eye(n), rng.standard_normal(n), rng.standard_normal(sum(sizes))
         rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
-        loops = tuple(LoopRows(tuple(r), tuple(rng.permutation(n)[: len(r)]), len(r)) for r in rows)
+        loops = tuple(LoopEquations(tuple(r), tuple(rng.permutation(n)[: len(r)]), len(r)) for r in rows)
         one, two = solve_sequential(M, f, J, gamma, loops), solve_kkt(M, f, J, gamma, J.T)
         np.testing.assert_allclose(one.v_dot, two.v_dot, atol=1e-9 * np.max(np.abs(two.v_dot)))
         np.testing.assert_allclose(one.lam, two.lam, atol=1e-9 * np.max(np.abs(two.lam)))
@@ -71,7 +71,7 @@ def test_dependent_rows_are_left_out() -> None:
     J = rng.standard_normal((3, 6))
     J = np.vstack([J, J[0] + J[1], 2.0 * J[2]])
     M, f, v_dot = np.diag(rng.uniform(1.0, 2.0, 6)), rng.standard_normal(6), rng.standard_normal(6)
-    loops = (LoopRows((0, 1, 2), (3, 4, 5), 3), LoopRows((3, 4), (0, 1), 2))
+    loops = (LoopEquations((0, 1, 2), (3, 4, 5), 3), LoopEquations((3, 4), (0, 1), 2))
     one = solve_sequential(M, f, J, J @ v_dot, loops)
     two = solve_partition(M, f, J, J @ v_dot, J.T)
     assert one.rank == 3
@@ -80,7 +80,7 @@ def test_dependent_rows_are_left_out() -> None:
 
 def test_independent_speeds_change_where_the_wished_ones_would_divide_by_little() -> None:
     J = np.array([[1e-5, 1.0, 1.0], [0.0, 1.0, -1.0]])
-    loops = (LoopRows((0, 1), (0, 1), 2),)
+    loops = (LoopEquations((0, 1), (0, 1), 2),)
     (done,) = eliminate(J, np.zeros(2), loops, np.ones(3))
     assert set(done.dependent) == {1, 2} and done.pivot > 0.1
     J[0, 0] = 0.5

@@ -36,7 +36,7 @@ from spacectl import (
 )
 from spacectl.codegen.binding import bind_native
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.constraints.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 
 G = 9.80665  # [m/s^2]
 FORMULATIONS = ["kane", "multipliers", "udwadia_phohomsiri", "artificial", "partitioned", "embedded"]
@@ -172,7 +172,7 @@ def test_native_code_measures_rows_as_its_twin_does(formulation: str) -> None:
     bound = bind_native(native)
     bound.arguments[1][:], bound.arguments[2][:] = x, eom.p
     assert bound.call()
-    state, near = project_near(eom, 0.0, x, around=around)
+    state, near = project_with_distance(eom, 0.0, x, around=around)
     np.testing.assert_allclose(bound.results[0], state, atol=1e-12)
     assert bound.results[1][0] == pytest.approx(near, rel=1e-12)
     assert 0.5 < near < 0.9  # of the largest size around the start, that of the place nearest to x = 2

@@ -66,7 +66,7 @@ MUTANTS = (
         "dynamics/constraints/test_constraint_states.py dynamics/constraints/test_constraint_data.py",
     ),
     Mutant(
-        "dynamics.reactions.base_wrench:_passed",
+        "dynamics.reactions.base_wrench:_transmitted",
         "total -= pull_wrench",
         "total += pull_wrench",
         "dynamics/reactions/test_base_wrench.py",
@@ -84,13 +84,13 @@ MUTANTS = (
         "dynamics/flexible/test_correction.py",
     ),
     Mutant(
-        "dynamics.adequacy:_leverage",
-        "inverse - spread @",
-        "inverse + spread @",
+        "dynamics.adequacy:_authority",
+        "inverse - mobility @",
+        "inverse + mobility @",
         "dynamics/constraints/test_artificial_adequacy.py",
     ),
     Mutant(
-        "dynamics.embedding.inertia:_Sums.give_way",
+        "dynamics.embedding.inertia:_Sums.fold_joint",
         "self.wrench[i] + inertia @ motion.bias",
         "self.wrench[i]",
         "dynamics/embedding/test_embedded.py dynamics/embedding/test_embedded_operators.py",

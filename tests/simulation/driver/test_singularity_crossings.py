@@ -31,7 +31,7 @@ from spacectl import (
     simulate_many,
 )
 from spacectl.codegen.binding import bind_native
-from spacectl.dynamics.constraints.projection import compile_projection, project_near
+from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.simulation.driver.methods.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.driver.reference.leap import INSIDE
 
@@ -262,7 +262,7 @@ def test_nearness_by_two_roads(formulation: str) -> None:
         x = np.array([(angle if name[0] == "a" else -angle) if "_dot" not in name else 0.0 for name in eom.states])
         bound.arguments[1][:] = x
         assert bound.call()
-        state, near = project_near(eom, 0.0, x)
+        state, near = project_with_distance(eom, 0.0, x)
         np.testing.assert_allclose(bound.results[0], state, atol=1e-12)
         np.testing.assert_allclose(bound.results[1][0], near, rtol=1e-6)
         found.append(near)
@@ -275,7 +275,7 @@ def test_nearness_does_not_depend_on_units() -> None:
     for length in (1.0, 1e-3):
         eom = form_equations(parallelograms(2, length))
         x = np.array([(-1.3 if name[0] == "a" else 1.3) if "_dot" not in name else 0.0 for name in eom.states])
-        values.append(project_near(eom, 0.0, x)[1])
+        values.append(project_with_distance(eom, 0.0, x)[1])
     assert values[0] == pytest.approx(values[1], rel=1e-9)
 
 

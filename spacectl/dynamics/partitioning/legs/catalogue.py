@@ -1,9 +1,9 @@
-"""Legs whose loop closes in closed form (002): which kind the dependent branch of a loop is, and its coordinates.
+"""Catalogue of legs that close in closed form (002): the kind of a loop's dependent branch, and its coordinates.
 
-Kinds by the freedoms of their joints, from the root of the branch to the joint that closes the loop: R2-P1-R3, R2-C2-R2,
-R1-R2-R3, R2-R1-R3, R3-P1-R2, R1-R3-R2, in a plane R1-R1-R1, R1-P1-R1, P1-R1-R1, and R2-R2-R2 where three of its axes meet
-(`universal_legs`) or without offsets (`straight_legs`); other R2-R2-R2 are led to one equation (`one_unknown`). On two branches
-that meet in a pin: R1-(R1)-R1, R1-(R1)-P1 and P1-(R1)-R1 (`pair_legs`). All others are closed by Newton's method.
+Kinds are named by the freedoms of their joints, from the root of the branch to the joint that closes the loop: R2-P1-R3,
+R2-C2-R2, R1-R2-R3, R2-R1-R3, R3-P1-R2, R1-R3-R2, in a plane R1-R1-R1, R1-P1-R1, P1-R1-R1, and R2-R2-R2 where three of its axes
+meet (`universal`) or without offsets (`straight`). Other R2-R2-R2 are reduced to one equation (`one_unknown`). Two branches that
+meet in a pin are R1-(R1)-R1, R1-(R1)-P1 and P1-(R1)-R1 (`pairs`). All others are closed by Newton's method.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.partitioning.legs.formulas import (
+    across,
     point_ball,
     point_universal,
+    smallest,
     solve_reach,
     solve_row,
     solve_slide,
@@ -25,7 +27,7 @@ from spacectl.dynamics.partitioning.legs.formulas import (
 from spacectl.dynamics.partitioning.legs.geometry import LegGeometry, PairGeometry
 from spacectl.dynamics.partitioning.legs.names import leg_kind
 from spacectl.dynamics.partitioning.legs.one_unknown import solve_by_first, solve_by_second
-from spacectl.dynamics.partitioning.legs.pairs import PAIR_FORMS, across
+from spacectl.dynamics.partitioning.legs.pairs import PAIR_FORMS
 from spacectl.dynamics.partitioning.legs.straight import straight_leg
 from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS
 from spacectl.dynamics.tree.nodes import ROOT
@@ -37,7 +39,7 @@ from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
 
 __all__ = ["Leg", "find_leg"]
 
-Form = Callable[[Any], tuple[list[Any], Any]]  # of a LegGeometry or a PairGeometry
+Form = Callable[[Any], tuple[list[Any], Any]]  # LegGeometry or PairGeometry -> coordinates and margin
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,17 @@ class Leg:
     Parameters
     ----------
     kind : str
-        Such as ``"R2-P1-R3"``.
+        The kind, such as ``"R2-P1-R3"``.
     nodes : tuple of int
         Bodies of its joints, from the root.
     end : {"a", "b"}
-        Which end of the constraint is on the leg.
+        The end of the constraint that is on the leg.
     constraint : AnyConstraint
-        One of those that close the loop.
+        One of the constraints that close the loop.
     form : function
-        Geometry to coordinates and margin.
+        Geometry -> coordinates and margin.
     method : {"closed form", "one unknown"}
-        What the form is.
+        Method of the form.
     is_pair : bool
         Whether its joints are on two branches, one at each end of the constraint.
     """
@@ -71,22 +73,22 @@ class Leg:
     is_pair: bool = False
 
     def solve(self, terms: Terms, q: Any, X_rT: Placement) -> tuple[list[Any], Any]:
-        """Coordinates of its joints and the margin, from q and the placement of what it must reach, seen from its root."""
+        """Return the coordinates of its joints and the margin, for a target X_rT seen from its root."""
         geometry = PairGeometry if self.is_pair else LegGeometry
         return self.form(geometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
 
 
-def find_leg(terms: Terms, members: list[AnyConstraint], wished: tuple[int, ...]) -> list[Leg]:
-    """The leg that the dependent speeds of a loop make, once with each form of its kind; none if its kind is not known."""
+def find_leg(terms: Terms, members: list[AnyConstraint], preferred: tuple[int, ...]) -> list[Leg]:
+    """Return the leg formed by the dependent speeds of a loop, once for each form of its kind; empty for unknown kinds."""
     tree = terms.tree
-    nodes = [i for i, node in enumerate(tree.nodes) if set(range(node.v.start, node.v.stop)) & set(wished)]
-    if sorted(j for i in nodes for j in range(tree.nodes[i].v.start, tree.nodes[i].v.stop)) != sorted(wished):
+    nodes = [i for i, node in enumerate(tree.nodes) if set(range(node.v.start, node.v.stop)) & set(preferred)]
+    if sorted(j for i in nodes for j in range(tree.nodes[i].v.start, tree.nodes[i].v.stop)) != sorted(preferred):
         return []
     closing = members[0]
     if len(nodes) != 2 or any(tree.nodes[i].is_flexible for i in nodes):
         return []
     first, second = nodes
-    kind = leg_kind(terms, wished, members)
+    kind = leg_kind(terms, preferred, members)
     if kind in PAIR_FORMS:
         return _find_pair(terms, closing, nodes, kind)
     root = tree.nodes[first].parent
@@ -101,7 +103,7 @@ def find_leg(terms: Terms, members: list[AnyConstraint], wished: tuple[int, ...]
 
 
 def _find_pair(terms: Terms, closing: AnyConstraint, nodes: list[int], kind: str) -> list[Leg]:
-    """Two joints on two branches, a turning one first, whose bodies the constraint ties to each other."""
+    """Return two joints on two branches, a revolute one first, whose bodies the constraint connects."""
     tree = terms.tree
     roots = [tree.nodes[i].parent for i in nodes]
     if any(root != ROOT and tree.nodes[root].is_flexible for root in roots):
@@ -115,7 +117,7 @@ def _find_pair(terms: Terms, closing: AnyConstraint, nodes: list[int], kind: str
 
 
 def _slide_along(g: LegGeometry) -> tuple[Any, Any]:
-    """Place of the end at zero stroke, and direction of the stroke, behind the first joint (second joint slides)."""
+    """Return the position of the end at zero stroke and the direction of the stroke, seen from the first joint's F."""
     return g.X_F1J2.point(g.X_F2E.p), g.X_F1J2.R @ g.n2["axis"]
 
 
@@ -127,20 +129,20 @@ def _r2_p1_r3(g: LegGeometry) -> tuple[list[Any], Any]:
 
 
 def _r2_c2_r2(g: LegGeometry) -> tuple[list[Any], Any]:
-    """As R2-P1-R3 (the end lies on the cylinder's axis), then the turn of the rod from the closing joint's twist."""
+    """Solve as R2-P1-R3 (the end is on the cylinder's axis), then for the rotation of the rod from the closing joint."""
     axis = g.n2["axis"]
     w, d = g.X_F1J2.point(axis * dot(axis, g.X_F2E.p)), g.X_F1J2.R @ axis
     s, stretched = solve_slide(w, d, dot(g.X_T.p, g.X_T.p), g.q2[1] + dot(w, d))
     first, second, margin = point_universal(g.n1["first"], g.n1["second"], w + s * d, g.X_T.p, g.q1)
     R = axis_rotation(g.n1["first"], first) @ axis_rotation(g.n1["second"], second) @ g.X_F1J2.R
     turn, spun = solve_row(lambda angle: g.twist(R @ axis_rotation(axis, angle) @ g.X_F2E.R), g.q2[0])
-    return [first, second, turn, s], ca.fmin(ca.fmin(stretched, margin), spun)
+    return [first, second, turn, s], smallest(stretched, margin, spun)
 
 
 def _crank(g: LegGeometry, R_2: Any) -> tuple[Any, Any, Any]:
-    """Angle of a crank whose end must be as far from the target as the second link is long; the target seen behind it.
+    """Return the angle of a crank whose end is one length of the second link from the target, and the target seen from it.
 
-    R_2 is the present rotation of the second joint: it tells the side of the elbow.
+    R_2 is the present rotation of the second joint, which selects the side of the elbow.
     """
     axis, link = g.n1["axis"], g.X_F1J2.R @ R_2 @ g.X_F2E.p
     turn, margin = solve_reach(axis, g.X_F1J2.p, g.X_T.p, dot(g.X_F2E.p, g.X_F2E.p), g.q1[0], link)
@@ -154,7 +156,7 @@ def _r1_r2_r3(g: LegGeometry) -> tuple[list[Any], Any]:
 
 
 def _r2_r1_r3(g: LegGeometry) -> tuple[list[Any], Any]:
-    """A universal joint and an elbow: first the bend that gives the distance, then the direction."""
+    """Solve a universal joint with an elbow: first the bend from the distance, then the direction."""
     axis, before = g.n2["axis"], g.X_F1J2.R.T @ g.X_F1J2.p
     bend, bent = solve_reach(axis, g.X_F2E.p, -before, dot(g.X_T.p, g.X_T.p), g.q2[0])
     w = g.X_F1J2.point(axis_rotation(axis, bend) @ g.X_F2E.p)
@@ -203,7 +205,7 @@ def _plane_strut(g: LegGeometry) -> tuple[list[Any], Any]:
 
 
 def _plane_slider(g: LegGeometry) -> tuple[list[Any], Any]:
-    """A slide that carries a pin: the target is as far from the pin as the link is long."""
+    """Solve a slide that carries a pin: the target is one link length from the pin."""
     pin = g.X_F1J2.R @ g.n2["axis"]
     w = across(g.n2["axis"], g.X_F2E.p)
     gap = across(pin, g.X_F1J2.p - g.X_T.p)

@@ -1,4 +1,4 @@
-"""What the closed forms need of a leg: its two joints, and where its end is behind each of them."""
+"""Geometry of a leg for the closed forms: its two joints, and the placement of its end relative to each of them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["LegGeometry", "PairGeometry", "joint_frame"]
 
 
 def joint_frame(terms: Terms, node: Node) -> Placement:
-    """The frame J of a joint, seen from the body that carries it."""
+    """Return the frame J of a joint, seen from the body that carries it."""
     n = terms.numbers.group(node.part.name)
     _, X_PA, _ = frame_in_body(terms.tree, node.part.on, terms.q, terms.v, terms.numbers)
     return X_PA @ Placement(n["rotation"], n["at"])
 
 
 def _end_behind(terms: Terms, node: Node, constraint: AnyConstraint, end: str, q: Any) -> Placement:
-    """An end of a constraint seen from the frame F of the joint that moves its body."""
+    """Return an end of a constraint seen from the frame F of the joint that moves its body."""
     own = terms.numbers.group(constraint.name)
     _, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), q, terms.v, terms.numbers)
     return _behind(terms, node) @ X_BE @ Placement(own[f"rotation_{end}"], own[f"at_{end}"])
@@ -35,22 +35,22 @@ def _behind(terms: Terms, node: Node) -> Placement:
 
 
 class LegGeometry:
-    """What the formulas need of a leg: joints, and the end's place behind each of them.
+    """Geometry of a leg: its joints, and the placement of its end relative to each of them.
 
     Parameters
     ----------
     nodes : tuple of int
         Bodies of its joints, from the root.
     end : {"a", "b"}
-        Which end of the constraint is on the leg.
+        The end of the constraint that is on the leg.
     constraint : AnyConstraint
-        What closes the loop.
+        Closes the loop.
     terms : Terms
-        Of the tree, whose numbers the leg has.
+        Terms of the tree, with the parameters of the leg.
     q : symbols
         Present coordinates.
     X_rT : Placement
-        What it must reach, seen from the body that carries it.
+        The target, seen from the body that carries the leg.
     """
 
     def __init__(
@@ -60,37 +60,42 @@ class LegGeometry:
         self.end, self.constraint, self.terms = end, constraint, terms
         self.n1, self.n2 = (terms.numbers.group(node.part.name) for node in (one, two))
         self.q1, self.q2 = q[one.q], q[two.q]
-        self.X_T = joint_frame(terms, one).inverse() @ X_rT  # what it must reach, seen from the first joint's J
+        self.X_T = joint_frame(terms, one).inverse() @ X_rT  # the target, seen from the first joint's J
         self.X_F1J2 = _behind(terms, one) @ joint_frame(terms, two)  # second joint's J seen from the first joint's F
         self.X_F2E = _end_behind(terms, two, constraint, end, q)  # the end seen from the second joint's F
 
     def twist(self, R_E: Any) -> Any:
-        """Row of the closing universal joint for the end's rotation seen from the first J."""
+        """Return the rotational equation of the closing universal joint for the end's rotation seen from the first J."""
         R = self.X_T.R.T @ R_E if self.end == "b" else R_E.T @ self.X_T.R
         own = self.terms.numbers.group(self.constraint.name)
-        rows = self.constraint.closing_joint.closing(Placement(R, ca.SX.zeros(3)), own)  # type: ignore[union-attr]
-        return rows[3]
+        return self.constraint.closing_joint.closing(Placement(R, ca.SX.zeros(3)), own)[3]  # type: ignore[union-attr]
 
     def closing_axes(self) -> tuple[Any, Any]:
-        """Axes of the closing universal joint: on the leg, seen from the second F; on what it reaches, from the first J."""
+        """Return the axes of the closing universal joint: on the leg, seen from the second F; on the target, from the first J."""
         own = self.terms.numbers.group(self.constraint.name)
         mine, other = ("second", "first") if self.end == "b" else ("first", "second")
         return self.X_F2E.R @ own[mine], self.X_T.R @ own[other]
 
+    @property
+    def closing_cosine(self) -> float:
+        """Cosine of the angle between the axes of the closing universal joint."""
+        joint = self.constraint.joint  # type: ignore[attr-defined]
+        return float(sum(a * b for a, b in zip(joint.first, joint.second, strict=True)))
+
 
 class PairGeometry:
-    """What the formulas need of two joints on two branches whose ends meet.
+    """Geometry of two joints on two branches whose ends meet.
 
     Parameters
     ----------
     nodes : tuple of int
         Bodies of the joints.
     end : {"a", "b"}
-        Which end of the constraint is on the first.
+        The end of the constraint that is on the first branch.
     constraint : AnyConstraint
-        What closes the loop.
+        Closes the loop.
     terms : Terms
-        Of the tree, whose numbers they have.
+        Terms of the tree, with the parameters of the branches.
     q : symbols
         Present coordinates.
     X_rJ2 : Placement

@@ -1,11 +1,11 @@
-"""R2-R2-R2 in general (002): four equations led to one in one angle of the middle joint, solved in a fixed number of
+"""R2-R2-R2 in general (002): four equations reduced to one in one angle of the middle joint, solved in a fixed number of
 operations.
 
-With that angle, by the tangent x of half its advance, the distance of the outer centres gives the other angle of the middle
-joint, the direction to the last centre the angles of the first joint, both by formulas without arctangents, and the row of
-the closing joint is what is left: F(x) = 0. Two steps of Ostrowski's method (order four) lead from a start x_0 to an error
-of the order (x_0 - x)^16. Where that leaves more of the row than rounding the margin is negative, and Newton's method in
-four unknowns takes over.
+The unknown is the tangent x of half the change of that angle. The distance of the outer centres determines the other angle of
+the middle joint, and the direction to the last centre the angles of the first joint, by formulas without arctangents. The
+equation of the closing joint remains: F(x) = 0. Two steps of Ostrowski's method (order four) reduce the error of a start x_0 to
+the order (x_0 - x)^16. Where the residual then exceeds rounding, the margin is negative, and Newton's method in four unknowns
+is used.
 """
 
 from __future__ import annotations
@@ -14,56 +14,52 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.partitioning.legs.formulas import near_to
+from spacectl.dynamics.partitioning.legs.formulas import near_to, smallest
 from spacectl.dynamics.partitioning.legs.geometry import LegGeometry
 from spacectl.spatial.backend import cross, dot
 
 __all__ = ["solve_by_first", "solve_by_second"]
 
-_LEFT = 1e-14  # what may be left of the row, a product of unit vectors: rounding
+_LEFT = 1e-14  # residual of the equation, a product of unit vectors, that is due to rounding
 _VECTORS = ("o", "w", "n", "l", "m", "s1", "s2", "t1", "t2", "along")
 
 
 def solve_by_first(g: LegGeometry) -> tuple[list[Any], Any]:
-    """Unknown: the first angle of the middle joint. Coordinates and margin."""
+    """Return coordinates and margin, with the first angle of the middle joint as the unknown."""
     return _solve(g, is_first=True)
 
 
 def solve_by_second(g: LegGeometry) -> tuple[list[Any], Any]:
-    """Unknown: the second angle of the middle joint. Coordinates and margin."""
+    """Return coordinates and margin, with the second angle of the middle joint as the unknown."""
     return _solve(g, is_first=False)
 
 
 def _solve(g: LegGeometry, *, is_first: bool) -> tuple[list[Any], Any]:
-    row, slope, found = _functions(is_first)
+    row, with_derivative, found = _functions(is_first)
     given = _given(g, is_first)
-    half, grade = _root(row, slope, given)
+    half, derivative = _root(row, with_derivative, given)
     left, sines, cosines, folds = found(half, *given)
     near, own = ca.vertcat(g.q1, g.q2), 2 if is_first else 3
     x = near[own] + 2.0 * ca.atan(half)
     angles = [x if i == own else near_to(ca.atan2(sines[i], cosines[i]), near[i]) for i in range(4)]
     proof = ca.if_else(ca.fabs(left) < _LEFT, 1.0, -1.0)
-    return angles, ca.fmin(ca.fmin(ca.fmin(folds[0], folds[1]), 0.25 * grade**2), proof)
+    return angles, smallest(folds[0], folds[1], 0.25 * derivative**2, proof)
 
 
-def _root(row: ca.Function, slope: ca.Function, given: list[Any]) -> tuple[Any, Any]:
-    """Root of F near 0 by two steps of Ostrowski's method, and the slope before the last."""
-    x, grade = ca.SX(0.0), ca.SX(1.0)
+def _root(row: ca.Function, with_derivative: ca.Function, given: list[Any]) -> tuple[Any, Any]:
+    """Return the root of F near 0 by two steps of Ostrowski's method, and the derivative before the last."""
+    x, derivative = ca.SX(0.0), ca.SX(1.0)
     for _ in range(2):
-        F, grade = slope(x, *given)
-        y = x - F / grade
+        F, derivative = with_derivative(x, *given)
+        y = x - F / derivative
         F_y = row(y, *given)
-        x = y - _bounded(F / (F - 2.0 * F_y)) * F_y / grade
-    return x, grade
-
-
-def _bounded(ratio: Any) -> Any:
-    """A ratio of slopes; near 1 unless both are rounding."""
-    return ca.fmin(ca.fmax(ratio, 0.25), 4.0)
+        ratio = ca.fmin(ca.fmax(F / (F - 2.0 * F_y), 0.25), 4.0)  # of derivatives: close to 1 unless both are rounding
+        x = y - ratio * F_y / derivative
+    return x, derivative
 
 
 def _given(g: LegGeometry, is_first: bool) -> list[Any]:
-    """What does not depend on the unknown: vectors of the leg, and the sides of its two folds in the present position."""
+    """Return the arguments that do not depend on the unknown: vectors of the leg, and the present sides of its two folds."""
     n, m = g.closing_axes()
     C = g.X_F1J2.R
     one, two = g.n1, g.n2
@@ -78,14 +74,12 @@ def _given(g: LegGeometry, is_first: bool) -> list[Any]:
     bend = cs[2] if is_first else cs[1]
     A2, B2, _ = _tilt(values["s1"], values["s2"], values["o"] + C @ v, values["l"])
     sides = ca.vertcat(A * bend[1] - B * bend[0], A2 * cs[0][1] - B2 * cs[0][0])
-    joint = g.constraint.joint  # type: ignore[attr-defined]
-    rest = float(sum(a * b for a, b in zip(joint.first, joint.second, strict=True)))
     start = ca.vertcat(*(cs[1] if is_first else cs[2]))
-    return [*(values[name] for name in _VECTORS), C, start, ca.sign(sides + 1e-300), ca.SX(rest)]
+    return [*(values[name] for name in _VECTORS), C, start, ca.sign(sides + 1e-300), ca.SX(g.closing_cosine)]
 
 
 def _functions(is_first: bool) -> tuple[ca.Function, ca.Function, ca.Function]:
-    """F(x), (F, dF/dx)(x), and (F, sines, cosines, margins of the two folds)(x)."""
+    """Return F(x), (F, dF/dx)(x), and (F, sines, cosines, margins of the two folds)(x)."""
     x = ca.SX.sym("x")
     names = {name: ca.SX.sym(name, 3) for name in _VECTORS}
     C, start, sides, rest = ca.SX.sym("C", 3, 3), ca.SX.sym("start", 2), ca.SX.sym("sides", 2), ca.SX.sym("rest")
@@ -94,13 +88,13 @@ def _functions(is_first: bool) -> tuple[ca.Function, ca.Function, ca.Function]:
     inputs = [x, *names.values(), C, start, sides, rest]
     return (
         ca.Function("row", inputs, [F]),
-        ca.Function("slope", inputs, [F, ca.jtimes(F, x, ca.SX(1.0))]),
+        ca.Function("with_derivative", inputs, [F, ca.jtimes(F, x, ca.SX(1.0))]),
         ca.Function("angles", inputs, [F, sines, cosines, folds]),
     )
 
 
 def _advanced(start: Any, half: Any) -> tuple[Any, Any]:
-    """Cosine and sine of an angle further by the arc whose half has this tangent."""
+    """Return cosine and sine of an angle increased by twice the arctangent of `half`."""
     over = 1.0 / (1.0 + half**2)
     c, s = (1.0 - half**2) * over, 2.0 * half * over
     return start[0] * c - start[1] * s, start[1] * c + start[0] * s
@@ -109,7 +103,7 @@ def _advanced(start: Any, half: Any) -> tuple[Any, Any]:
 def _chain(
     own: tuple[Any, Any], v: dict[str, Any], C: Any, sides: Any, rest: Any, is_first: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """From the unknown's cosine and sine through the leg: row, sines and cosines of (a1, a2, b1, b2), margins."""
+    """Return F, sines and cosines of (a1, a2, b1, b2), and margins, from cosine and sine of the unknown."""
     K = 0.5 * (dot(v["l"], v["l"]) - dot(v["o"], v["o"]) - dot(v["w"], v["w"]))
     c, s, bent = _angle(*_fold(v, own, is_first, K), sides[0])
     other = (c, s)
@@ -126,7 +120,7 @@ def _chain(
 
 
 def _fold(v: dict[str, Any], own: tuple[Any, Any], is_first: bool, K: Any) -> tuple[Any, Any, Any]:
-    """A, B, C of ``A cos q + B sin q = C`` for the other angle of the middle joint: ``o C R_2 w = K``."""
+    """Return A, B, C of ``A cos q + B sin q = C`` for the other angle of the middle joint: ``o C R_2 w = K``."""
     if is_first:
         axis, fixed, moved = v["t2"], _turned(v["t1"], own[0], -own[1], v["along"]), v["w"]
     else:
@@ -136,13 +130,13 @@ def _fold(v: dict[str, Any], own: tuple[Any, Any], is_first: bool, K: Any) -> tu
 
 
 def _tilt(s1: Any, s2: Any, U: Any, l: Any) -> tuple[Any, Any, Any]:
-    """A, B, C for the second angle of the first joint: ``s1 R(s2, q) U = s1 l``."""
+    """Return A, B, C for the second angle of the first joint: ``s1 R(s2, q) U = s1 l``."""
     part = dot(s1, s2) * dot(s2, U)
     return dot(s1, U) - part, dot(s1, cross(s2, U)), dot(s1, l) - part
 
 
 def _angle(A: Any, B: Any, C: Any, side: Any) -> tuple[Any, Any, Any]:
-    """Cosine and sine of q with ``A cos q + B sin q = C`` on a side, and its margin."""
+    """Return cosine and sine of q with ``A cos q + B sin q = C`` on a side, and the margin."""
     square = ca.fmax(A**2 + B**2, 1e-300)
     over, left = 1.0 / square, square - C**2
     root = side * ca.sqrt(ca.fmax(left, 0.0))
@@ -150,5 +144,5 @@ def _angle(A: Any, B: Any, C: Any, side: Any) -> tuple[Any, Any, Any]:
 
 
 def _turned(axis: Any, c: Any, s: Any, u: Any) -> Any:
-    """u turned about a unit axis (Rodrigues)."""
+    """Rotate u about a unit axis (Rodrigues)."""
     return c * u + s * cross(axis, u) + ((1.0 - c) * dot(axis, u)) * axis

@@ -1,7 +1,7 @@
-"""Closed forms for two joints on two branches whose ends meet in a pin: the usual four-bar (circle on circle) and crank-slider.
+"""Closed forms for two joints on two branches whose ends meet in a pin: four-bar (two circles) and crank-slider.
 
-The plane is that of the first joint, whose axis is parallel to the pin; `closed_form` tries each form and does not use it
-where this does not hold.
+The plane is that of the first joint, whose axis is parallel to the pin; `find_legs` verifies each form and does not use it
+where this is not true.
 """
 
 from __future__ import annotations
@@ -9,21 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spacectl.dynamics.partitioning.legs.formulas import solve_reach, solve_slide, turn_onto
+from spacectl.dynamics.partitioning.legs.formulas import across, solve_reach, solve_slide, turn_onto
 from spacectl.dynamics.partitioning.legs.geometry import PairGeometry
 from spacectl.spatial.backend import dot
 from spacectl.spatial.rotation import axis_rotation
 
-__all__ = ["PAIR_FORMS", "across"]
-
-
-def across(axis: Any, vector: Any) -> Any:
-    """The part of a vector normal to a unit axis."""
-    return vector - axis * dot(axis, vector)
+__all__ = ["PAIR_FORMS"]
 
 
 def _two_cranks(g: PairGeometry) -> tuple[list[Any], Any]:
-    """The end lies on a circle about each joint; on which side of their line is told by the present directions of both."""
+    """Intersect the circles of the end about both joints; the present directions of both links select the side."""
     axis, other = g.n1["axis"], g.n2["axis"]
     w1, w2, l = across(axis, g.X_F1E.p), across(other, g.X_F2E.p), across(axis, g.X_J1J2.p)
     present = g.X_J1J2.R @ axis_rotation(other, g.q2[0]) @ w2
@@ -34,7 +29,7 @@ def _two_cranks(g: PairGeometry) -> tuple[list[Any], Any]:
 
 
 def _crank_and_slide(g: PairGeometry) -> tuple[list[Any], Any]:
-    """The end lies on a circle about the first joint and on the line of the slide, on the crank's present side."""
+    """Intersect the circle about the first joint with the line of the slide, on the crank's present side."""
     axis = g.n1["axis"]
     w1, d = across(axis, g.X_F1E.p), g.X_J1J2.R @ g.n2["axis"]
     start = across(axis, g.X_J1J2.point(g.X_F2E.p))

@@ -1,4 +1,4 @@
-"""Ferrari's formula: the real root of a quartic next to zero, as an expression without a loop or a branch of the program."""
+"""Ferrari's formula: the real root of a quartic next to zero, as an expression without loops or branches."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import casadi as ca
 
 __all__ = ["root_next_to_zero"]
 
-_POLISH = 2  # Newton steps against the cancellation in Ferrari's formula
+_POLISH = 2  # Newton steps to correct for cancellation in Ferrari's formula
 
 
 def root_next_to_zero(coefficients: list[Any]) -> Any:
-    """Of ``k0 + k1 x + k2 x^2 + k3 x^3 + k4 x^4`` the real root nearest to zero; not a number if there is none."""
+    """Return the real root of ``k0 + k1 x + k2 x^2 + k3 x^3 + k4 x^4`` nearest to zero; NaN if there is none."""
     k0, k1, k2, k3, k4 = coefficients
     a, b, c, d = k3 / k4, k2 / k4, k1 / k4, k0 / k4
     x = _nearest(_depressed_roots(*_depress(a, b, c, d)), -0.25 * a)
@@ -23,13 +23,13 @@ def root_next_to_zero(coefficients: list[Any]) -> Any:
 
 
 def _depress(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any, Any]:
-    """p, q, r of ``y^4 + p y^2 + q y + r`` with y = x + a / 4."""
+    """Return p, q, r of ``y^4 + p y^2 + q y + r`` with y = x + a / 4."""
     s = 0.25 * a
     return b - 6.0 * s**2, c - 2.0 * b * s + 8.0 * s**3, d - c * s + b * s**2 - 3.0 * s**4
 
 
 def _depressed_roots(p: Any, q: Any, r: Any) -> list[tuple[Any, Any]]:
-    """Four pairs (radicand, root): real where the radicand is not negative."""
+    """Return four pairs (radicand, root); a root is real where its radicand is not negative."""
     m = ca.fmax(_largest_root(p, q, r), 1e-300)
     s = ca.sqrt(2.0 * m)
     found = []
@@ -41,7 +41,7 @@ def _depressed_roots(p: Any, q: Any, r: Any) -> list[tuple[Any, Any]]:
 
 
 def _largest_root(p: Any, q: Any, r: Any) -> Any:
-    """Largest real root of Ferrari's resolvent ``m^3 + p m^2 + (p^2 / 4 - r) m - q^2 / 8``, by Cardano or Viete."""
+    """Return the largest real root of Ferrari's resolvent ``m^3 + p m^2 + (p^2 / 4 - r) m - q^2 / 8`` (Cardano, Viete)."""
     P, Q = -(p**2 / 12.0 + r), -(p**3) / 108.0 + p * r / 3.0 - q**2 / 8.0
     inside = 0.25 * Q**2 + P**3 / 27.0
     u = ca.power(ca.fmax(0.5 * ca.fabs(Q) + ca.sqrt(ca.fmax(inside, 0.0)), 1e-300), 1.0 / 3.0)
@@ -53,8 +53,8 @@ def _largest_root(p: Any, q: Any, r: Any) -> Any:
 
 
 def _nearest(roots: list[tuple[Any, Any]], shift: Any) -> Any:
-    """The real root plus `shift` that is nearest to zero."""
-    best, found = ca.SX(1e300), ca.SX(1e150)  # whose powers overflow to what is not a number
+    """Return the real root plus `shift` that is nearest to zero."""
+    best, found = ca.SX(1e300), ca.SX(1e150)  # powers of the latter overflow, so that the result becomes NaN
     for radicand, root in roots:
         x = root + shift
         is_better = ca.logic_and(radicand >= 0.0, ca.fabs(x) < best)
