@@ -85,14 +85,16 @@ from spacectl.dynamics.constraints.diagnosis import (
 )
 from spacectl.dynamics.embedded_mass import EmbeddedMass as EmbeddedMass, factor_mass as factor_mass
 from spacectl.dynamics.form import form_equations as form_equations
-from spacectl.dynamics.reactions.base_wrench import find_base_wrench as find_base_wrench
-from spacectl.dynamics.reactions.constraint_wrenches import find_constraint_wrenches as find_constraint_wrenches
 from spacectl.dynamics.reactions.tension import find_tension as find_tension, watch_stretch as watch_stretch
 from spacectl.dynamics.reactions.uniqueness import Uniqueness as Uniqueness, find_uniqueness as find_uniqueness
+from spacectl.dynamics.reactions.wrenches import (
+    find_base_wrench as find_base_wrench,
+    find_constraint_wrenches as find_constraint_wrenches,
+)
 from spacectl.dynamics.tree_correction import TreeCorrection as TreeCorrection, correct_tree as correct_tree
 from spacectl.dynamics.truncation.correction import Correction as Correction, correction_terms as correction_terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion as EquationsOfMotion
-from spacectl.dynamics.waist.options import Baumgarte as Baumgarte
+from spacectl.dynamics.waist.handover import Baumgarte as Baumgarte
 from spacectl.interop.control import to_nonlinear_control as to_nonlinear_control
 from spacectl.linear.along import linearize_along as linearize_along
 from spacectl.linear.analysis.controllability import (
@@ -103,9 +105,12 @@ from spacectl.linear.analysis.controllability import (
     require_detectable as require_detectable,
     require_stabilizable as require_stabilizable,
 )
-from spacectl.linear.analysis.locked import find_locked_frequencies as find_locked_frequencies
 from spacectl.linear.analysis.mode_margins import WeakMode as WeakMode
-from spacectl.linear.analysis.modes import Modes as Modes, modes as modes
+from spacectl.linear.analysis.modes import (
+    Modes as Modes,
+    find_locked_frequencies as find_locked_frequencies,
+    modes as modes,
+)
 from spacectl.linear.linearize import linearize as linearize
 from spacectl.linear.margins.classical import (
     ClassicalMargins as ClassicalMargins,
@@ -172,8 +177,7 @@ from spacectl.model.bodies.base.effective_masses import (
 )
 from spacectl.model.bodies.base.flexible import Proportional as Proportional
 from spacectl.model.bodies.base.interfaces import Compliance as Compliance
-from spacectl.model.bodies.base.profile import Profile as Profile
-from spacectl.model.bodies.base.surface_mesh import SurfaceMesh as SurfaceMesh
+from spacectl.model.bodies.base.profile import Profile as Profile, SurfaceMesh as SurfaceMesh
 from spacectl.model.bodies.beam.beam import Beam as Beam
 from spacectl.model.bodies.fem.files import (
     load_fem as load_fem,

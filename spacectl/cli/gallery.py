@@ -15,7 +15,7 @@ from spacectl.cli.lookup import LoadedStudy, list_studies, load_study
 from spacectl.cli.run import run_study, show_progress
 from spacectl.cli.settings import Settings
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.core.provenance import versions
 from spacectl.reports.folder.atomic import RECORD, file_hashes
 from spacectl.reports.folder.folder import read_document

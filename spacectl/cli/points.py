@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.core.provenance import content_hash
 from spacectl.reports.folder.atomic import JOURNAL
 from spacectl.reports.page.page import write_text

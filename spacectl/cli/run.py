@@ -22,8 +22,7 @@ from spacectl.core.studies.study import Progress as Report
 from spacectl.core.studies.study import StudyResult, override_parameters, parameter_value, withhold_verdicts
 from spacectl.reports.folder.atomic import check_replaceable
 from spacectl.reports.folder.folder import write_study_folder
-from spacectl.reports.page.record import StudyRecord
-from spacectl.reports.page.summary import simulation_warnings
+from spacectl.reports.page.summary import StudyRecord, simulation_warnings
 
 __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "show_progress"]
 

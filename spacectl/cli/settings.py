@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.core.studies.requirement import Requirement, parse_requirement
 
 __all__ = ["Settings", "parse_settings", "read_settings"]

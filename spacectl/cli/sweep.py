@@ -28,7 +28,7 @@ from spacectl.core.studies.plain import plain_parameters, plain_value
 from spacectl.core.studies.study import StudyResult, parameter_value
 from spacectl.reports.folder.atomic import check_replaceable
 from spacectl.reports.folder.folder import PAGE, write_study_folder
-from spacectl.reports.page.record import StudyRecord
+from spacectl.reports.page.summary import StudyRecord
 from spacectl.reports.units import format_value
 
 __all__ = ["sweep_command"]

@@ -12,10 +12,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.bound_function import NativeFunction, compile_expression
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import can_emit
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction, compile_expression
-from spacectl.codegen.sources import c_source
 from spacectl.core.errors import SolverError
 
 __all__ = ["BatchFunction", "evaluate_points"]

@@ -1,6 +1,7 @@
-"""The C compiler of this machine: how it is found and identified, and one run of it.
+"""The C compiler of this machine, and C sources beside Python modules.
 
-Turns source texts in a folder into a shared library beside them; `compile.py` keeps and checks what was built.
+`find_compiler` finds and identifies the compiler, `run_compiler` turns source texts in a folder into a shared library beside
+them; `library.py` keeps and verifies what was built.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from spacectl.core.errors import SolverError
 
-__all__ = ["Compiler", "find_compiler", "run_compiler"]
+__all__ = ["Compiler", "c_source", "find_compiler", "run_compiler"]
 
 _TIME_LIMIT = 900.0  # [s] for one compiler run
 
@@ -89,3 +91,17 @@ def run_compiler(
         how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:8]) or "(it printed nothing)"
         raise SolverError(f"library '{name}': the compiler {' '.join(compiler.command)} {how}:\n{said}")
+
+
+@cache
+def c_source(package: str, *names: str) -> str:
+    """Return the text of C files of a package, one behind the other.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the package that owns the files, such as ``"spacectl.dynamics.recursion"``.
+    *names : str
+        File names, such as ``"factor.h"``.
+    """
+    return "\n".join((files(package) / name).read_text(encoding="utf-8") for name in names)

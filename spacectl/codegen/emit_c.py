@@ -14,11 +14,17 @@ from math import isfinite
 
 import casadi as ca
 
-from spacectl.codegen.assignment import Assignment
 from spacectl.codegen.chunks import CHUNKED_FROM, Line, emit_body
 from spacectl.codegen.finite_constants import refuse_constant
-from spacectl.codegen.linear_maps import PRELUDE, LinearMap, find_maps, weave_maps
-from spacectl.codegen.shared_sines import entry_with_own_turns, take_turns
+from spacectl.codegen.straight_line import (
+    PRELUDE,
+    Assignment,
+    LinearMap,
+    entry_with_own_turns,
+    find_maps,
+    take_turns,
+    weave_maps,
+)
 from spacectl.core.errors import ModelError
 
 __all__ = ["EmittedC", "assignment_lines", "can_emit", "emit_function", "emit_step", "straight_line"]

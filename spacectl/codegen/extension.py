@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, address_of
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.library import FLAGS, load_library
-from spacectl.codegen.sources import c_source
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 
 __all__ = ["NativeCall"]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from spacectl.codegen.assignment import Assignment
 from spacectl.codegen.chunks import CHUNKED_FROM, Line, emit_body
 from spacectl.codegen.emit_c import assignment_lines, straight_line
+from spacectl.codegen.straight_line import Assignment
 
 __all__ = ["emit_stages"]
 

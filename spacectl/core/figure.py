@@ -10,7 +10,7 @@ from typing import Any
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.core.sequences import sequence_of
+from spacectl.core.input_checks import sequence_of
 
 __all__ = ["Band", "Figure", "Line", "Panel", "Region"]
 

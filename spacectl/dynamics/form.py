@@ -21,7 +21,7 @@ from spacectl.dynamics.recursion.tree_reference import TreeReference
 from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.arguments import as_names
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.dynamics.waist.options import Baumgarte, Options, choose_speeds
+from spacectl.dynamics.waist.handover import Baumgarte, Options, choose_speeds
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.physical_names import PhysicalNames
 from spacectl.model.system import System

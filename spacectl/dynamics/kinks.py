@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.tree.passive import joint_element_places
+from spacectl.dynamics.tree.elements import joint_element_places
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 

@@ -24,7 +24,7 @@ from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.handover import Options
 
 __all__ = ["TreeCorrection", "correct_tree"]
 

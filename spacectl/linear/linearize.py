@@ -13,8 +13,8 @@ import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, SolverError, warn
+from spacectl.core.input_checks import sequence_of
 from spacectl.core.labels import Labels
-from spacectl.core.sequences import sequence_of
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.formulations.switching import stage_numbers
@@ -22,10 +22,9 @@ from spacectl.dynamics.recursion.elements import serves_derivatives
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
 from spacectl.dynamics.tree.undefined import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.linear.analysis.steadiness import model_matrix, warn_if_varying
-from spacectl.linear.models.linear_model import LinearModel
+from spacectl.linear.analysis.stability import model_matrix, warn_if_varying
+from spacectl.linear.models.linear_model import LinearModel, find_sensitivities
 from spacectl.linear.models.manifold import constraint_manifold
-from spacectl.linear.models.sensitivities import find_sensitivities
 from spacectl.linear.models.tangent import error_labels, tangent_map, tangent_rate
 
 __all__ = ["choose_inputs", "joint_speed_rows", "linear_outputs", "linear_terms", "linearize", "term_source"]

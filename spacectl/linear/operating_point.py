@@ -14,13 +14,12 @@ import numpy as np
 
 from spacectl.core.array import Array, as_array, as_scalar
 from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.core.input_checks import sequence_of
 from spacectl.core.outcome import Outcome, Status
-from spacectl.core.sequences import sequence_of
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.linear.analysis.stability import judge_stability
-from spacectl.linear.analysis.steadiness import find_variation
+from spacectl.linear.analysis.stability import find_variation, judge_stability
 from spacectl.linear.linearize import linear_terms, linearize, term_source
 from spacectl.linear.models.tangent import error_labels, tangent_map
 

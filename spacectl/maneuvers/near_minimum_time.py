@@ -1,7 +1,8 @@
-"""Near-minimum-time maneuvers of flexible systems along a path (003 section 8.2): plan, law and flight in one call.
+"""Near-minimum-time maneuvers of flexible systems along a path (Sadigh 1995, section 8.2): plan, law and flight in one call.
 
 The rigid counterpart gives the fastest motion along the path; the flexible plant then flies it, and its vibration is
 suppressed after the maneuver, during it, or not excited by a shaped timing. `fly_plan` does the same for any other plan.
+The default weights of the settling feedback are the energy of the error against inputs in units of their limits.
 """
 
 from __future__ import annotations
@@ -15,16 +16,14 @@ import numpy as np
 from spacectl.controllers.regulators.lqr import design_lqr
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import require_memory
+from spacectl.core.input_checks import require_memory
 from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.linear.linearize import linearize
 from spacectl.linear.operating_point import OperatingPoint, find_operating_point
-from spacectl.maneuvers.measure import Flight, flexible_bodies, measure_flight, motion_energy
-from spacectl.maneuvers.settling import plan_states, settle_after
-from spacectl.maneuvers.settling_along import settle_along
+from spacectl.maneuvers.measure import Flight, flexible_bodies, measure_flight, motion_energy, strain_stiffness
+from spacectl.maneuvers.settling import plan_states, settle_after, settle_along
 from spacectl.maneuvers.shaped import shape_plan
-from spacectl.maneuvers.weights import energy_weights, input_weights
 from spacectl.model.transforms.counterpart import rigid_counterpart
 from spacectl.planners.paths.limits import TorqueLimits
 from spacectl.planners.paths.path import Path
@@ -35,7 +34,44 @@ from spacectl.planners.problem import Problem
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run.simulate import simulate
 
-__all__ = ["STRATEGIES", "Maneuver", "fly_plan", "plan_near_minimum_time"]
+__all__ = ["STRATEGIES", "Maneuver", "energy_weights", "fly_plan", "input_weights", "plan_near_minimum_time"]
+
+
+def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: float) -> np.ndarray:
+    """Q, shape (2 n_v, 2 n_v): ``(v' M v + e' (K + omega^2 M) e) / energy`` with M at the state x and the strain energy K.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    x : array, shape (n_x,)
+        Where.
+    omega : float
+        Stiffness that the error of every coordinate counts with, as a frequency [rad/s].
+    energy : float
+        Energy that counts as much as inputs at their limits [J].
+    """
+    n, M = eom.n_v, eom.mass_matrix(0.0, x[: eom.n_q])
+    Q = np.zeros((2 * n, 2 * n))
+    Q[:n, :n], Q[n:, n:] = omega**2 * M, M
+    speeds = {
+        name: [eom.speeds.index(f"{eom.states[k]}_dot") for k in places]
+        for name, places in flexible_bodies(eom).items()
+    }
+    for name, places in speeds.items():
+        Q[np.ix_(places, places)] += strain_stiffness(eom, name)
+    return Q / energy
+
+
+def input_weights(eom: EquationsOfMotion, share: float = 1.0) -> dict[str, float]:
+    """R by input: one over the square of `share` of each limit."""
+    low, high = eom.limits()
+    size = np.minimum(np.abs(low), np.abs(high))
+    open_ended = [name for name, value in zip(eom.inputs, size, strict=True) if not np.isfinite(value) or value == 0.0]
+    if open_ended:
+        raise ModelError(f"input '{open_ended[0]}' has no limit by which to weigh it; give R")
+    return {name: 1.0 / (share * value) ** 2 for name, value in zip(eom.inputs, size, strict=True)}
+
 
 Strategy = Literal["after", "during", "shaped", "bang_bang"]
 STRATEGIES: tuple[Strategy, ...] = ("after", "during", "shaped", "bang_bang")

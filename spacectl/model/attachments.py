@@ -26,7 +26,7 @@ from spacectl.model.constraints import FrameConstraint
 from spacectl.model.elements import JointElement
 from spacectl.model.joints import Joint
 from spacectl.spatial.backend import skew
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 if TYPE_CHECKING:
     from spacectl.model.part import Part

@@ -19,7 +19,7 @@ import tomli_w
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.model.actuators import ACTUATORS
 from spacectl.model.bodies.base.damping import Proportional
 from spacectl.model.bodies.base.profile import Curve, Profile

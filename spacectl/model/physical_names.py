@@ -16,7 +16,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import content_hash
 from spacectl.model.attachments import find_interfaces
-from spacectl.model.bodies.base.modal_arrays import sizes_of
+from spacectl.model.bodies.base.modal_integrals import sizes_of
 from spacectl.model.body_origins import BodyOrigins, hash_changes
 from spacectl.model.rebuild import field_names, field_value, find_field, flatten, is_number, rebuild_system, unflatten
 from spacectl.model.system import System

@@ -12,8 +12,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.spatial.backend import cross, eye, is_symbolic, matrix, skew, stack
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Inertia, Placement
 
 __all__ = ["ArticulatedInertia"]
 

@@ -14,8 +14,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.spatial.backend import columns, cross, dot, eye, is_symbolic, matrix, outer, skew, stack, vector
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Inertia, Placement
 
 __all__ = ["Attachment", "ModalInertia", "attach", "distributed_load", "symmetric_product", "symmetric_six"]
 

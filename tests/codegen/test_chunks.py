@@ -8,10 +8,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from spacectl.codegen.bound_function import prepare_native
 from spacectl.codegen.chunks import _LONGEST, CHUNKED_FROM, Line, emit_body
 from spacectl.codegen.emit_c import EmittedC, emit_function
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import prepare_native
 
 
 def random_function(seed: int, n: int, n_early: int) -> ca.Function:

@@ -8,9 +8,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from spacectl.codegen.bound_function import compile_expression
 from spacectl.codegen.emit_c import emit_function
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import compile_expression
 
 
 def law(rows: int, columns: int) -> ca.Function:

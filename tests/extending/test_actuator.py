@@ -36,7 +36,7 @@ from spacectl import (
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.absolute_state import absolute_state
-from spacectl.dynamics.reactions.base_wrench import find_base_wrench
+from spacectl.dynamics.reactions.wrenches import find_base_wrench
 from spacectl.model.actuators import Actuator, Effort, JointEffort, Wrench
 from spacectl.model.description import Number, always, direction, set_field
 

@@ -41,7 +41,7 @@ from spacectl.model.constraints import AnyConstraint, FrameConstraint, Quantitie
 from spacectl.model.description import Number, always, unless_trivial
 from spacectl.model.files import register
 from spacectl.spatial.backend import dot, vector
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 
 @dataclass(frozen=True, kw_only=True)

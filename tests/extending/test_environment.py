@@ -39,7 +39,7 @@ from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.model.description import Number, always, set_field
 from spacectl.model.environment import Environment
 from spacectl.spatial.backend import constant
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 FORMULATIONS = ("kane", "articulated", "embedded", "multipliers", "udwadia_phohomsiri")
 

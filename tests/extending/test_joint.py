@@ -35,7 +35,7 @@ from spacectl.model.files import register
 from spacectl.model.joints import Joint
 from spacectl.model.joints.base import columns
 from spacectl.spatial.backend import constant, cos, sin, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation
 
 PIN = (0.0, 1.0, 0.0)

@@ -23,7 +23,7 @@ from spacectl import (
     write_report,
 )
 from spacectl.reports.folder.folder import read_document, rebuild_report, write_study_folder
-from spacectl.reports.page.record import StudyRecord
+from spacectl.reports.page.summary import StudyRecord
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,8 @@ from scipy.linalg import solve_continuous_are
 from spacectl import LinearModel, ModelError, ShapeError, form_equations, library, linearize
 from spacectl.linear.margins.classical import classical_margins
 from spacectl.linear.margins.disk import disk_margins, perturbed_poles
-from spacectl.linear.margins.hamiltonian import response
 from spacectl.linear.margins.loops import closed_loop
-from spacectl.linear.margins.norms import realisation
+from spacectl.linear.margins.norms import realisation, response
 from spacectl.linear.margins.structured import find_structured_peak, lower_bound, upper_bound
 from tests.linear.test_norms import model_of
 

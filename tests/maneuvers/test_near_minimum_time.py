@@ -35,8 +35,7 @@ from spacectl import (
 from spacectl.core.labels import Labels
 from spacectl.core.trajectory import Trajectory
 from spacectl.maneuvers.measure import motion_energy, scale_stiffness
-from spacectl.maneuvers.settling import open_loop, plan_states, settle_after
-from spacectl.maneuvers.settling_along import damped_system
+from spacectl.maneuvers.settling import damped_system, open_loop, plan_states, settle_after
 from spacectl.planners.paths.curves import LineCurve
 from spacectl.planners.paths.path import TaskPath
 

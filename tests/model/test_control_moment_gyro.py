@@ -26,7 +26,7 @@ from spacectl import (
     write_report,
 )
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.reactions.base_wrench import find_base_wrench
+from spacectl.dynamics.reactions.wrenches import find_base_wrench
 from spacectl.model.joints import Joint
 from spacectl.spatial.rotation import rotation_from_quaternion
 from tests.oracles.mechanics.control_moment_gyro import Gyrostat

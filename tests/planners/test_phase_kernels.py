@@ -13,7 +13,7 @@ from spacectl.planners.paths.limits import as_limits
 from spacectl.planners.paths.solve import solve_path
 from spacectl.planners.phase_plane import grid as phase_grid
 from spacectl.planners.phase_plane import reference as phase_twin
-from spacectl.planners.phase_plane.native import phase_library
+from spacectl.planners.phase_plane.reference import phase_library
 from tests.planners.path_systems import arm, line, random_spline, seven_joints
 
 pytestmark = pytest.mark.skipif(phase_library() is None, reason="no compiler")

@@ -24,9 +24,9 @@ from spacectl import (
 )
 from spacectl.core.studies.study import StudyResult
 from spacectl.reports.folder.folder import write_study_folder
-from spacectl.reports.page.batches import RUNS, batch_figures
 from spacectl.reports.page.document import build_document
-from spacectl.reports.page.record import StudyRecord
+from spacectl.reports.page.histories import RUNS, batch_figures
+from spacectl.reports.page.summary import StudyRecord
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from spacectl import Simulation, form_equations, simulate
 from spacectl.cli.main import run_command_line
 from spacectl.core.studies.study import StudyResult
 from spacectl.reports.page.page import write_report
-from spacectl.reports.page.record import StudyRecord
+from spacectl.reports.page.summary import StudyRecord
 from spacectl.reports.scene.motion import deflection, find_motion
 from tests.reports.browser import LARGEST, Seen, open_browser, open_page, play_report
 from tests.reports.test_page import evil_report

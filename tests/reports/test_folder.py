@@ -26,7 +26,7 @@ from spacectl.reports.folder import atomic
 from spacectl.reports.folder.atomic import check_replaceable, complete_folder, file_hashes
 from spacectl.reports.folder.folder import rebuild_report, write_study_folder
 from spacectl.reports.folder.leftovers import OLD, process_mark
-from spacectl.reports.page.record import StudyRecord
+from spacectl.reports.page.summary import StudyRecord
 from spacectl.simulation.events import Guard
 from spacectl.simulation.load import load_simulation
 from spacectl.simulation.run.simulate import simulate

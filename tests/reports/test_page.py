@@ -19,8 +19,7 @@ from spacectl.core.studies.study import StudyResult
 from spacectl.dynamics.form import form_equations
 from spacectl.model.library import pendulum
 from spacectl.reports.page.page import write_report
-from spacectl.reports.page.record import StudyRecord
-from spacectl.reports.page.summary import EVENTS_SHOWN, event_rows
+from spacectl.reports.page.summary import EVENTS_SHOWN, StudyRecord, event_rows
 from spacectl.simulation.events import Guard
 from spacectl.simulation.run.simulate import simulate
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
 
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, cross_force, cross_motion, move_twist, pull_wrench
+from spacectl.spatial.inertia import Inertia, Placement, cross_force, cross_motion, move_twist, pull_wrench
 
 VECTORS = arrays(float, 3, elements=st.floats(-2.0, 2.0))
 SIX = arrays(float, 6, elements=st.floats(-2.0, 2.0))

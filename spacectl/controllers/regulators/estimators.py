@@ -12,9 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from spacectl.controllers.analysis.discretise import sample_noise, sample_plant
-from spacectl.controllers.regulators.lqr_problem import check_period
+from spacectl.controllers.regulators.lqr_problem import check_period, read_reduction
 from spacectl.controllers.regulators.riccati import solve_continuous, solve_discrete
-from spacectl.controllers.regulators.submodel import read_reduction
 from spacectl.controllers.regulators.weights import read_weight
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.linalg import solve_continuous_lyapunov
 
 from spacectl.controllers.analysis.discretise import sample_noise, sample_plant
-from spacectl.controllers.analysis.law_loop import LawSlopes, close_loop, linearise_law, loop_gain
-from spacectl.controllers.analysis.loop_margins import LoopGain
+from spacectl.controllers.analysis.law_loop import LawSlopes, LoopGain, close_loop, linearise_law, loop_gain
 from spacectl.controllers.regulators.estimators import KalmanFilter
 from spacectl.controllers.regulators.feedback import law_function
 from spacectl.controllers.regulators.lqr import LqrLaw

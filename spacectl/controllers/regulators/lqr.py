@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.controllers.analysis.error_state import ErrorState, read_error_state, read_trim
-from spacectl.controllers.analysis.loop_margins import LoopGain
+from spacectl.controllers.analysis.law_loop import LoopGain
 from spacectl.controllers.regulators.feedback import build_feedback
 from spacectl.controllers.regulators.lqr_problem import form_problem, solve_problem
 from spacectl.core.array import Array

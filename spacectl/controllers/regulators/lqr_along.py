@@ -15,10 +15,9 @@ import numpy as np
 
 from spacectl.controllers.analysis.error_state import ErrorState, read_error_state
 from spacectl.controllers.regulators.feedback import law_function
-from spacectl.controllers.regulators.lqr_checks import require_weighted
 from spacectl.controllers.regulators.lqr_pieces import Piece, cut_pieces, follow_pieces
 from spacectl.controllers.regulators.riccati import solve_continuous
-from spacectl.controllers.regulators.weights import check_joint, read_cross, read_weight
+from spacectl.controllers.regulators.weights import check_joint, read_cross, read_weight, require_weighted
 from spacectl.core.array import Array
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, ShapeError

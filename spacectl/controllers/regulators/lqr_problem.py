@@ -1,6 +1,6 @@
-"""The optimisation behind `design_lqr`: weights by name, outputs, integrals and reductions into matrices of one problem.
+"""The optimisation behind `design_lqr`: weights by name, outputs, integrals and reductions as matrices of one problem.
 
-The result is checked (every undamped mode moved and weighted) and handed to `riccati`.
+A reduction is given as a `Reduction` or by the names of the states to keep, and is checked against its full model.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ import numpy as np
 
 from spacectl.controllers.analysis.discretise import sample_cost
 from spacectl.controllers.regulators.feedback import Integrals
-from spacectl.controllers.regulators.lqr_checks import require_movable, require_weighted
 from spacectl.controllers.regulators.riccati import RiccatiSolution, solve_continuous, solve_discrete
-from spacectl.controllers.regulators.submodel import read_reduction
-from spacectl.controllers.regulators.weights import check_joint, read_cross, read_weight
+from spacectl.controllers.regulators.weights import (
+    check_joint,
+    read_cross,
+    read_weight,
+    require_movable,
+    require_weighted,
+)
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, ShapeError, SolverError, unknown_name
 from spacectl.core.labels import Labels
@@ -28,10 +32,52 @@ __all__ = [
     "LqrProblem",
     "check_period",
     "form_problem",
+    "read_reduction",
     "read_y_point",
     "solve_problem",
     "total_weights",
 ]
+
+
+def read_reduction(
+    model: LinearModel, reduction: Reduction | Iterable[str] | None, what: str
+) -> tuple[LinearModel, Reduction | None]:
+    """The model to design on, and the reduction that leads to it (None: the model itself)."""
+    if reduction is None:
+        return model, None
+    if not isinstance(reduction, Reduction):
+        if isinstance(reduction, str):
+            raise ModelError(f"{what}: reduction is the text {reduction!r}; give a tuple of state names or a Reduction")
+        reduction = _keep_states(model, tuple(reduction))
+    if reduction.right.shape[0] != len(model.x) or reduction.model.u.names != model.u.names:
+        raise ModelError(
+            f"{what}: the reduction is one of {reduction.right.shape[0]} states and inputs {reduction.model.u.names}, "
+            f"the model has {len(model.x)} and {model.u.names}; reduce this model"
+        )
+    return reduction.model, reduction
+
+
+def _keep_states(model: LinearModel, names: tuple[str, ...]) -> Reduction:
+    """Rows and columns of some states, the others taken as zero."""
+    kept = list(model.x.indices(names))
+    units = tuple(model.x.units[k] for k in kept)
+    left = np.eye(len(model.x))[kept]
+    small = LinearModel(
+        A=np.asarray(model.A)[np.ix_(kept, kept)],
+        B=model.B[kept],
+        C=model.C[:, kept],
+        D=model.D,
+        E=model.E[kept],
+        x=Labels(names, units, "state"),
+        u=model.u,
+        y=model.y,
+        d=model.d,
+        point=model.point,
+    )
+    summary = f"kept the states {', '.join(names)}"
+    return Reduction(
+        model=small, right=left.T, left=left, hankel_values=np.zeros(0), bound=float("nan"), message=summary
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""Weights and noise levels given as numbers, diagonals, mappings by name or matrices, into checked matrices.
+"""Weights of a regulator problem as checked matrices, and whether the problem has a stabilising solution.
 
-Whatever is not symmetric or not positive raises with the names of the states, inputs or outputs concerned.
+Weights and noise levels come as numbers, diagonals, mappings by name or matrices.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.linalg import null_space
 
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.labels import Labels
+from spacectl.linear.analysis.controllability import check_observability
+from spacectl.linear.models.linear_model import LinearModel
+from spacectl.linear.models.scaling import scale_pair
 
-__all__ = ["check_joint", "read_cross", "read_weight"]
+__all__ = ["check_joint", "read_cross", "read_weight", "require_movable", "require_weighted"]
 
 
 def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.ndarray:
@@ -97,3 +101,59 @@ def _check_definite(matrix: np.ndarray, labels: Labels, what: str, definite: boo
             f"{what}: {'not positive definite' if definite else 'indefinite'}: the direction ({summary}) has the weight "
             f"{values[0]:.3g} (in units of the diagonal); make the off-diagonal entries smaller"
         )
+
+
+LOST = 1e-8  #: as the tolerance of `check_controllability`
+
+
+def require_movable(model: LinearModel, rows: np.ndarray, names: tuple[str, ...], what: str) -> None:
+    """Raise, naming them, unless inputs can move all integrated quantities ``rows x`` at rest, independently.
+
+    The states at rest, ``A x + B u = 0``, are a space of as many dimensions as there are inputs (if the model is
+    stabilisable); integrals are poles at s = 0, which are lost if their rows depend on each other there.
+    """
+    if not names:
+        return
+    pair = scale_pair(np.asarray(model.A), np.asarray(model.B))
+    n = len(pair.A)
+    rest = null_space(np.hstack([pair.A, pair.B]), rcond=1e-13)[:n]
+    scaled = rows * pair.states
+    size = np.linalg.norm(scaled, axis=1)
+    reach = scaled @ rest / np.where(size > 0.0, size, 1.0)[:, None]
+    U, values, _ = np.linalg.svd(reach)
+    rank = int(np.sum(values > LOST))
+    if rank < len(names):
+        lost = U[:, -1] / U[np.argmax(np.abs(U[:, -1])), -1]
+        summary = " ".join(
+            f"{weight:+.2g} {name}" for name, weight in zip(names, lost, strict=True) if abs(weight) > 0.05
+        )
+        raise ModelError(
+            f"{what}: not stabilizable: no input moves the mode at the origin, ({summary}): the inputs hold {rank} of the "
+            f"{len(names)} integrated quantities at will; integrate fewer, or others"
+        )
+
+
+def require_weighted(
+    model: LinearModel, Q: np.ndarray, R: np.ndarray, N: np.ndarray, what: str, *, seen: np.ndarray | None = None
+) -> None:
+    """Raise, naming the mode, if an undamped mode has no weight: no stabilising solution then exists.
+
+    `seen` are further rows whose integrals are weighted.
+    """
+    back = np.linalg.solve(R, N.T)
+    A, rest = np.asarray(model.A) - np.asarray(model.B) @ back, Q - N @ back
+    size = np.sqrt(np.maximum(np.diag(rest), 0.0))
+    scale = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(0.5 * (rest + rest.T) / np.outer(scale, scale))
+    kept = values > 1e-13 * np.max(values, initial=0.0)
+    C = np.sqrt(values[kept])[:, None] * vectors[:, kept].T * scale
+    C = C if seen is None else np.vstack([C, seen])
+    y = Labels(tuple(f"weight{k + 1}" for k in range(len(C))), (), "output")
+    D = np.zeros((len(C), len(model.u)))
+    found = check_observability(LinearModel(A=A, B=model.B, C=C, D=D, x=model.x, u=model.u, y=y))
+    for mode in found.weak_modes:
+        if mode.count > 0 and abs(mode.pole.real) < 1e-9 * found.rate:
+            raise ModelError(
+                f"{what}: no weight sees {mode.describe()}; it does not decay, so a law that ignores it cannot be stable: "
+                f"give '{mode.states[0]}' a weight in Q"
+            )

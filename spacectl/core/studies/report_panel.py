@@ -7,7 +7,7 @@ from typing import Any
 
 from spacectl.core.errors import ShapeError
 from spacectl.core.figure import Figure
-from spacectl.core.sequences import sequence_of
+from spacectl.core.input_checks import sequence_of
 
 __all__ = ["ReportPanel", "Section"]
 

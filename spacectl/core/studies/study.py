@@ -14,7 +14,7 @@ from typing import Any
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.figure import Figure
-from spacectl.core.sequences import sequence_of
+from spacectl.core.input_checks import sequence_of
 from spacectl.core.shape import Shape
 from spacectl.core.studies.published import PublishedResult
 from spacectl.core.studies.report_panel import ReportPanel

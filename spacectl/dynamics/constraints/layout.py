@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from spacectl.codegen.sources import c_source
+from spacectl.codegen.compiler import c_source
 from spacectl.dynamics.constraints.solvers import RANK
 
 __all__ = ["Layout", "lay_out_projection", "lay_out_terms"]

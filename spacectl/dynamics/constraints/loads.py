@@ -18,7 +18,7 @@ from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.actuators import JointEffort
 from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.backend import cross, stack
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Placement, pull_wrench
 
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion

@@ -17,9 +17,9 @@ import casadi as ca
 import numpy as np
 from scipy.linalg import qr
 
+from spacectl.codegen.bound_function import NativeFunction, prepare_native
 from spacectl.codegen.emit_c import emit_function
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction, prepare_native
 from spacectl.dynamics.constraints.layout import lay_out_projection
 from spacectl.dynamics.constraints.row_scales import Around, Samples, measured_row_scales, row_scales_source
 from spacectl.dynamics.constraints.solvers import RANK, row_norms

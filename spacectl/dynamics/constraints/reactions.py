@@ -12,10 +12,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.bound_function import NativeFunction, compile_expression, prepare_native
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import emit_function
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction, compile_expression, prepare_native
-from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.layout import Layout, lay_out_terms
 from spacectl.dynamics.constraints.solvers import RANK
 

@@ -21,7 +21,7 @@ from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Quantities
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["ConstraintEquations", "ConstraintTerms", "active_constraints"]
 

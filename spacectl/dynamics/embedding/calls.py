@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.native_function import NativeFunction
+from spacectl.codegen.bound_function import NativeFunction
 from spacectl.core.errors import ShapeError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraints.row_scales import Around
@@ -24,8 +24,7 @@ from spacectl.dynamics.embedding.reference import AggregateSweeps
 from spacectl.dynamics.recursion.large import LargeTree
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
-from spacectl.dynamics.waist.handover import Handover
-from spacectl.dynamics.waist.options import Baumgarte
+from spacectl.dynamics.waist.handover import Baumgarte, Handover
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 

@@ -12,7 +12,7 @@ from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.embedding.terms import AggregateTerms
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
 from spacectl.dynamics.tree.nodes import Numbers
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Placement, pull_wrench
 
 __all__ = ["LocalConstraints"]
 

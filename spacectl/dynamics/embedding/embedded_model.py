@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.codegen.evaluator import Evaluator
+from spacectl.codegen.binding import Evaluator
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.constraints.samples import FARTHER
+from spacectl.dynamics.constraints.row_scales import FARTHER
 from spacectl.dynamics.embedding.aggregates import Aggregate, Port, find_aggregates
 from spacectl.dynamics.embedding.kind import AggregateKind, make_kind
 from spacectl.dynamics.embedding.record import Frames, Record, make_record
@@ -21,7 +21,7 @@ from spacectl.dynamics.recursion.tree_data import environment_arrays
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, loop_motor
 from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.dynamics.waist.options import Baumgarte
+from spacectl.dynamics.waist.handover import Baumgarte
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 

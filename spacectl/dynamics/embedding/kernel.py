@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import NativeFunction
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import emit_step
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction
-from spacectl.codegen.sources import c_source
 from spacectl.codegen.staged import emit_stages
 from spacectl.dynamics.constraints.projection import SMALL, singularity_distance
 from spacectl.dynamics.constraints.row_scales import Around, are_defined, find_row_scales, jacobians_around

@@ -16,7 +16,7 @@ from spacectl.dynamics.embedding.constraint_equations import LocalConstraints
 from spacectl.dynamics.embedding.record import Frames, Record
 from spacectl.dynamics.embedding.terms import AggregateTerms
 from spacectl.dynamics.recursion.steps import pack_inertia
-from spacectl.dynamics.waist.options import Baumgarte
+from spacectl.dynamics.waist.handover import Baumgarte
 
 __all__ = ["INPUTS", "OUTPUTS", "AggregateKind", "make_kind"]
 

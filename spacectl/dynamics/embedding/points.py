@@ -16,7 +16,7 @@ from spacectl.dynamics.embedding.aggregates import Aggregate
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.elements import PointElement
 from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.motion import pull_wrench
+from spacectl.spatial.inertia import pull_wrench
 
 if TYPE_CHECKING:
     from spacectl.dynamics.embedding.record import Frames

@@ -25,7 +25,7 @@ from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.actuators import Actuator, Effort, Wrench
 from spacectl.model.elements import JointElement
 from spacectl.model.system import System
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["Frames", "Record", "make_record"]
 

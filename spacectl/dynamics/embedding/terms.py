@@ -24,8 +24,7 @@ from spacectl.model.actuators import JointEffort, Wrench
 from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, dot, stack, zeros
 from spacectl.spatial.flexible import Attachment, attach
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, cross_motion, move_twist, pull_wrench
+from spacectl.spatial.inertia import Inertia, Placement, cross_motion, move_twist, pull_wrench
 
 __all__ = ["AggregateTerms"]
 

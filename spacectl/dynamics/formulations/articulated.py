@@ -23,20 +23,19 @@ from spacectl.dynamics.recursion.links import Links, form_links
 from spacectl.dynamics.recursion.sweeps import LinkMotion, forward_dynamics, inverse_dynamics, move_all
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, unit_wrench
+from spacectl.dynamics.tree.elements import joint_efforts, line_lengths
 from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Tree, symbolic_numbers
-from spacectl.dynamics.tree.passive import joint_efforts
-from spacectl.dynamics.tree.tether_lengths import line_lengths
 from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
-from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.handover import Options
 from spacectl.model.actuators import Wrench
 from spacectl.model.system import System
 from spacectl.spatial.backend import zeros
 from spacectl.spatial.flexible import attach
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Placement, pull_wrench
 
 __all__ = ["Sweeps", "form_articulated"]
 

@@ -17,8 +17,7 @@ from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.truncation.orders import TruncatedTerms, is_truncated
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import EquationLabels, LazyFunctions
-from spacectl.dynamics.waist.handover import Handover
-from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.handover import Handover, Options
 from spacectl.model.system import System
 
 __all__ = ["CONSTRAINED_FUNCTIONS", "TREE_FUNCTIONS", "Builder", "form_shared", "form_terms", "solved_function"]

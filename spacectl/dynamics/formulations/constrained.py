@@ -21,9 +21,7 @@ from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
-from spacectl.dynamics.waist.handover import Handover
-from spacectl.dynamics.waist.options import Options
-from spacectl.dynamics.waist.reduction import Reduction
+from spacectl.dynamics.waist.handover import Handover, Options, Reduction
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 

@@ -34,7 +34,7 @@ from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.handover import Options
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.system import System
 

@@ -17,7 +17,7 @@ from spacectl.dynamics.tree.chosen_speeds import ChosenSpeeds
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.truncation.orders import TruncatedTerms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.handover import Options
 from spacectl.model.system import System
 
 __all__ = ["form_kane"]

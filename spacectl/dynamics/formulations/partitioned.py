@@ -17,7 +17,7 @@ from spacectl.dynamics.partitioning.closing_equations import block_rows, checked
 from spacectl.dynamics.partitioning.plan import plan_partition
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.dynamics.waist.options import Options
+from spacectl.dynamics.waist.handover import Options
 from spacectl.model.system import System
 
 __all__ = ["form_partitioned"]

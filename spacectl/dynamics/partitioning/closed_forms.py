@@ -16,12 +16,11 @@ import numpy as np
 from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.partitioning.closing_equations import end_frame, seen_from
 from spacectl.dynamics.partitioning.legs.catalogue import Leg, find_leg
-from spacectl.dynamics.partitioning.legs.geometry import joint_frame
-from spacectl.dynamics.partitioning.legs.names import leg_kind
+from spacectl.dynamics.partitioning.legs.geometry import joint_frame, leg_kind
 from spacectl.dynamics.partitioning.plan import PartitionPlan
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.constraints import AnyConstraint
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["advance", "closed_form", "find_legs", "name_legs"]
 

@@ -12,7 +12,7 @@ from spacectl.dynamics.tree.kinematics import frame_in_body
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Quantities
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["block_rows", "checked_rows", "end_frame", "path_to", "seen_from"]
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.bound_function import NativeFunction, find_sizes, prepare_native
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import emit_function
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction, find_sizes, prepare_native
-from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.layout import Layout
-from spacectl.dynamics.constraints.native_solve import compile_solved
 from spacectl.dynamics.constraints.projection import SMALL, STEPS, newton_steps
 from spacectl.dynamics.constraints.row_scales import (
     Around,
@@ -26,6 +25,7 @@ from spacectl.dynamics.constraints.row_scales import (
     measured_row_scales,
     row_scales_source,
 )
+from spacectl.dynamics.constraints.solver_function import compile_solved
 from spacectl.dynamics.constraints.solvers import RANK
 from spacectl.dynamics.partitioning.elimination import LoopEquations, eliminate, expand
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from spacectl.codegen.native_function import NativeFunction
+from spacectl.codegen.bound_function import NativeFunction
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.constraints.row_scales import Around, Samples
-from spacectl.dynamics.constraints.samples import generic_speeds, sample_states
+from spacectl.dynamics.constraints.row_scales import Around, Samples, generic_speeds, sample_states
 from spacectl.dynamics.constraints.solvers import RANK, Solution, speed_scales
 from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.partitioning.blocks import ClosingBlock, closing_blocks

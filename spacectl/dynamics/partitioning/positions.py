@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.bound_function import NativeFunction, prepare_native
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import emit_function
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction, prepare_native
-from spacectl.codegen.sources import c_source
 
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion

@@ -14,10 +14,9 @@ from spacectl.dynamics.recursion.links import Link, Links
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.joints import Joint
-from spacectl.model.joints.elementary import BALL, SLIDE, TURN, Sequence
+from spacectl.model.joints.base import BALL, SLIDE, TURN, Sequence
 from spacectl.model.system import System
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Inertia, Placement
 
 __all__ = ["BALL", "SLIDE", "TURN", "Element", "Elements", "form_elements", "serves_derivatives"]
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from spacectl.codegen.binding import bind_native
+from spacectl.codegen.bound_function import NativeFunction
 from spacectl.codegen.extension import NativeCall
-from spacectl.codegen.native_function import NativeFunction
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.elements import Elements, form_elements

@@ -17,7 +17,7 @@ from spacectl.model.elements import PointElement
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import Attachment, attach
-from spacectl.spatial.motion import Placement, move_twist, pull_wrench
+from spacectl.spatial.inertia import Placement, move_twist, pull_wrench
 
 __all__ = ["LinkPoints"]
 

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spacectl.dynamics.tree.elements import mass_numbers
 from spacectl.dynamics.tree.nodes import ROOT, Node, Numbers, Tree
-from spacectl.dynamics.tree.tether_lengths import mass_numbers
 from spacectl.spatial.backend import constant, zeros
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Inertia, Placement
 from spacectl.spatial.rotation import frame_along
 
 __all__ = ["Link", "Links", "form_links"]

@@ -22,8 +22,7 @@ from spacectl.model.environment import ENVIRONMENTS, Environment, has_field_of
 from spacectl.model.joints import JOINTS, Joint
 from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, move_twist, pull_wrench
+from spacectl.spatial.inertia import Inertia, Placement, move_twist, pull_wrench
 
 __all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "joint_record", "kind_name", "step_kinds", "steps_source"]
 

@@ -18,7 +18,7 @@ from spacectl.dynamics.tree.actuation import effort_gain, effort_speed
 from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, numeric_numbers
 from spacectl.model.system import System
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = [
     "TreeData",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.bound_function import NativeFunction
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.library import load_tuned
-from spacectl.codegen.native_function import NativeFunction
-from spacectl.codegen.sources import c_source
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.recursion.steps import steps_source

@@ -12,8 +12,7 @@ from spacectl.dynamics.recursion.sweeps import LinkMotion, eliminate_all, forwar
 from spacectl.dynamics.recursion.tree_data import TreeData
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
 from spacectl.model.system import System
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Inertia, Placement, pull_wrench
 
 __all__ = ["TreeReference"]
 

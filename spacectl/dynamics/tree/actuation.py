@@ -15,7 +15,7 @@ from spacectl.model.system import System
 from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import Attachment, distributed_load
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Placement, pull_wrench
 
 if TYPE_CHECKING:
     from spacectl.dynamics.tree.terms import Terms

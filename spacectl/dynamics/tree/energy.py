@@ -6,11 +6,11 @@ from typing import Any
 
 import casadi as ca
 
+from spacectl.dynamics.tree.elements import joint_potential
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
-from spacectl.dynamics.tree.passive import joint_potential
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.spatial.backend import dot
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Placement, pull_wrench
 
 __all__ = ["center_of_mass", "energies", "kinetic_by_part", "momentum", "placements"]
 

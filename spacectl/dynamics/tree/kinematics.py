@@ -17,7 +17,7 @@ from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree
 from spacectl.model.environment import Environment
 from spacectl.spatial.backend import stack, zeros
 from spacectl.spatial.flexible import Attachment, attach
-from spacectl.spatial.motion import Placement, cross_motion, move_twist
+from spacectl.spatial.inertia import Placement, cross_motion, move_twist
 
 __all__ = [
     "BodyMotion",

@@ -10,8 +10,7 @@ from spacectl.dynamics.tree.kinematics import Steps
 from spacectl.dynamics.tree.nodes import ROOT, Tree
 from spacectl.spatial.backend import columns
 from spacectl.spatial.flexible import ModalInertia
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, pull_wrench
+from spacectl.spatial.inertia import Inertia, Placement, pull_wrench
 
 __all__ = ["mass_matrix"]
 

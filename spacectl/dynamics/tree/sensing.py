@@ -13,7 +13,7 @@ from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.sensors import SensedMotion, Sensor
 from spacectl.spatial.backend import cross, stack
-from spacectl.spatial.motion import Placement, move_twist
+from spacectl.spatial.inertia import Placement, move_twist
 
 __all__ = ["frame_state", "output_labels", "sensor_values"]
 

@@ -13,17 +13,14 @@ from typing import Any
 import casadi as ca
 
 from spacectl.dynamics.tree.actuation import body_wrench, input_column
+from spacectl.dynamics.tree.elements import PointTerms, joint_efforts, line_lengths, mass_numbers
 from spacectl.dynamics.tree.kinematics import BodyMotion, Steps, body_motions, joint_steps, root_motion
 from spacectl.dynamics.tree.mass_matrix import mass_matrix
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree, symbolic_numbers
-from spacectl.dynamics.tree.passive import joint_efforts
-from spacectl.dynamics.tree.points import PointTerms
-from spacectl.dynamics.tree.tether_lengths import line_lengths, mass_numbers
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, stack, zeros
 from spacectl.spatial.flexible import ModalInertia
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import move_twist, pull_wrench
+from spacectl.spatial.inertia import Inertia, move_twist, pull_wrench
 
 __all__ = ["Terms"]
 

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.tree.passive import joint_element_places
+from spacectl.dynamics.tree.elements import joint_element_places
 from spacectl.dynamics.tree.terms import Terms
 
 if TYPE_CHECKING:

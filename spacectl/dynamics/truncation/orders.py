@@ -20,7 +20,7 @@ from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.flexible import symmetric_product
-from spacectl.spatial.motion import move_twist
+from spacectl.spatial.inertia import move_twist
 
 __all__ = ["TRUNCATED", "TruncatedTerms", "is_truncated"]
 

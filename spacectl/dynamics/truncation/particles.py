@@ -13,9 +13,9 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.nodes import Node, Tree
-from spacectl.model.bodies.base.frame_shapes import FrameShapes
+from spacectl.model.bodies.base.interfaces import FrameShapes
 from spacectl.spatial.backend import skew
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["body_placements", "frame_placement", "particle_position", "particles"]
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from spacectl.codegen.batch_function import evaluate_points
 from spacectl.codegen.binding import bind_native
+from spacectl.codegen.bound_function import NativeFunction, compile_expression
 from spacectl.codegen.emit_c import can_emit
 from spacectl.codegen.extension import NativeCall
-from spacectl.codegen.native_function import NativeFunction, compile_expression
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.dynamics.constraints.native_solve import compile_solved
+from spacectl.dynamics.constraints.solver_function import compile_solved
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel, tree_function
 

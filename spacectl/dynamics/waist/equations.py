@@ -14,16 +14,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.codegen.evaluator import Evaluator
+from spacectl.codegen.binding import Evaluator
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraints.diagnosis import solve_finite
 from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
-from spacectl.dynamics.waist.functions import EquationLabels, form_jacobian
-from spacectl.dynamics.waist.handover import Handover
-from spacectl.dynamics.waist.histories import evaluate_along
-from spacectl.dynamics.waist.reduction import Reduction
+from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, form_jacobian
+from spacectl.dynamics.waist.handover import Handover, Reduction
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion", "require_equations"]

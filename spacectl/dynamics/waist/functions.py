@@ -1,18 +1,22 @@
-"""Parts of `EquationsOfMotion`: labels, and named functions that are built on first use."""
+"""Functions of `EquationsOfMotion`: labels, named functions that are built on first use, values along a history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
+import numpy as np
 
-from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.labels import Labels
 
-__all__ = ["EquationLabels", "LazyFunctions", "form_jacobian"]
+if TYPE_CHECKING:
+    from spacectl.dynamics.waist.equations import EquationsOfMotion
+
+__all__ = ["EquationLabels", "LazyFunctions", "evaluate_along", "form_jacobian"]
 
 
 class LazyFunctions(Mapping[str, ca.Function]):
@@ -77,3 +81,71 @@ def form_jacobian(functions: Mapping[str, ca.Function], function: str, output: s
     g = f.factory(f"jac_{function}", f.name_in(), [f"jac:{output}:{argument}"])
     x = [ca.MX.sym(name, *g.size_in(i)) for i, name in enumerate(g.name_in())]
     return ca.Function(g.name(), x, [ca.densify(g(*x))], g.name_in(), ["jac"])
+
+
+#: Arguments (before p) of the numeric calls that large systems replace
+_NUMERIC = {
+    "x_dot": ("t", "x", "u"),
+    "v_dot": ("t", "q", "v", "u"),
+    "bias": ("t", "q", "v"),
+    "mass_matrix": ("t", "q"),
+    "input_map": ("t", "q"),
+    "multipliers": ("t", "q", "v", "u"),
+    "constraints": ("t", "q", "v"),
+    "projection": ("t", "q", "v"),
+    "residual": ("t", "q", "v"),
+    "sides": ("t", "q"),
+}
+
+
+def evaluate_along(eom: EquationsOfMotion, function: str, t: Any, x: Any, u: Any, p: np.ndarray) -> np.ndarray:
+    """Evaluate a named function at times t (n,), states x (n, n_x) and inputs u (n, n_u): time first.
+
+    The first output is taken; for ``"energy"`` the sum of both. A column vector loses its second axis.
+    """
+    times, states = np.asarray(t, dtype=float).reshape(-1), np.asarray(x, dtype=float)
+    if states.shape != (times.size, eom.n_x):
+        raise ShapeError(f"along: x has shape {states.shape}, expected ({times.size}, {eom.n_x}): time comes first")
+    inputs = np.zeros((times.size, eom.n_u)) if u is None else np.asarray(u, dtype=float)
+    if inputs.shape != (times.size, eom.n_u):
+        raise ShapeError(f"along: u has shape {inputs.shape}, expected ({times.size}, {eom.n_u}): time comes first")
+    known = {"t": times[:, None], "x": states, "q": states[:, : eom.n_q], "v": states[:, eom.n_q :], "u": inputs}
+    calls = eom.handover.calls
+    if function in calls:
+        rows = [known[name] for name in _NUMERIC[function]]
+        stacked = np.array([calls[function](*(row[i] for row in rows), p)[0] for i in range(times.size)])
+    else:
+        f = eom.functions[function]
+        found = _over_rows(f, [known[name] for name in f.name_in()[:-1]], p)
+        stacked = found[0] + found[1] if function == "energy" else found[0]
+    return stacked[:, :, 0] if stacked.shape[2] == 1 else stacked
+
+
+def _over_rows(f: ca.Function, rows: Sequence[np.ndarray], p: np.ndarray) -> list[np.ndarray]:
+    """Evaluate f at n times with one p: results (n, height, width), without CasADi matrices in between."""
+    n = rows[0].shape[0]
+    if n == 0:
+        return [np.zeros((0, *f.size_out(i))) for i in range(f.n_out())]
+    buffer: Any
+    buffer, run = _mapped(f, n).buffer()
+    given = [np.ascontiguousarray(item, dtype=float) for item in (*rows, p)]
+    # CasADi is column-major: columns of a (height, n width) result follow each other
+    results = [np.full((n, *reversed(f.size_out(i))), np.nan) for i in range(f.n_out())]
+    for i, item in enumerate(given):
+        if item.size:
+            buffer.set_arg(i, item.reshape(-1).data)
+    for i, result in enumerate(results):
+        if result.size:
+            buffer.set_res(i, result.reshape(-1).data)
+    run()
+    return [result.transpose(0, 2, 1) for result in results]
+
+
+@lru_cache(maxsize=64)
+def _mapped(f: ca.Function, n: int) -> ca.Function:
+    """Return f at n points with one p, dense."""
+    points: Any = f.map(f.name(), "serial", n, [f.n_in() - 1], [])
+    if all(f.sparsity_out(i).is_dense() for i in range(f.n_out())):
+        return points
+    arguments = [ca.MX.sym(f.name_in(i), *points.size_in(i)) for i in range(f.n_in())]
+    return ca.Function(f.name(), arguments, [ca.densify(item) for item in points.call(arguments)])

@@ -15,9 +15,8 @@ from scipy.linalg import block_diag, eigvals
 from scipy.optimize import brentq
 
 from spacectl.core.errors import ShapeError
-from spacectl.linear.margins.hamiltonian import Realisation, balanced, response
 from spacectl.linear.margins.loops import closed_loop
-from spacectl.linear.margins.norms import explain_growth, realisation
+from spacectl.linear.margins.norms import Realisation, balanced, explain_growth, realisation, response
 from spacectl.linear.models.linear_model import LinearModel
 
 __all__ = ["ClassicalMargins", "classical_margins"]

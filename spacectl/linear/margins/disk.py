@@ -13,9 +13,8 @@ import numpy as np
 
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError, ShapeError
-from spacectl.linear.margins.hamiltonian import Realisation, find_peak, response
 from spacectl.linear.margins.loops import closed_loop, form_loop
-from spacectl.linear.margins.norms import explain_growth, realisation
+from spacectl.linear.margins.norms import Realisation, explain_growth, find_peak, realisation, response
 from spacectl.linear.margins.structured import find_structured_peak
 from spacectl.linear.models.linear_model import LinearModel
 

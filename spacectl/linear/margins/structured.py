@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from spacectl.linear.margins.hamiltonian import Realisation, balanced, crossing_frequencies, largest, response
+from spacectl.linear.margins.norms import Realisation, balanced, crossing_frequencies, largest, response
 
 __all__ = ["StructuredPeak", "find_structured_peak", "lower_bound", "upper_bound"]
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.labels import Labels
-from spacectl.linear.margins.hamiltonian import find_peak
-from spacectl.linear.margins.norms import realisation
+from spacectl.linear.margins.norms import find_peak, realisation
 from spacectl.linear.models.linear_model import LinearModel
 from spacectl.linear.models.scaling import balancing_scale, is_decaying
 from spacectl.linear.reduction.decompose import ModalBlocks, factor_gramian, modal_blocks, split_spectrum

@@ -16,7 +16,7 @@ from spacectl.model.bodies.rigid import Rotor
 from spacectl.model.description import Number, always, direction, set_field, set_scalars
 from spacectl.model.joints import Revolute
 from spacectl.spatial.backend import eye, outer
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["ControlMomentGyro"]
 

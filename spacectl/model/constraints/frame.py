@@ -11,7 +11,7 @@ from spacectl.core.errors import ModelError
 from spacectl.model.constraints.base import AnyConstraint
 from spacectl.model.constraints.quantities import Quantities
 from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["FrameConstraint"]
 

@@ -11,7 +11,7 @@ from spacectl.core.provenance import class_key
 from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.description import Number
 from spacectl.model.joints import Joint
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["JointLoop", "Loop"]
 

@@ -9,10 +9,10 @@ from typing import Any
 from spacectl.core.errors import ModelError
 from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.description import Number, direction, set_field
+from spacectl.model.joints.axis import turn_of, uprightness
 from spacectl.model.joints.base import axis_number
-from spacectl.model.joints.closing import turn_of, uprightness
 from spacectl.spatial.backend import constant, cross, dot, vector
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["NoRelativeRotation"]
 

@@ -10,7 +10,7 @@ from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.description import Number, direction, set_field
 from spacectl.model.joints.base import axis_number
 from spacectl.spatial.backend import dot, vector
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["PLANE", "PointOnPlane"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 
 from spacectl.core.expression import Recorder
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["Quantities", "trace"]
 

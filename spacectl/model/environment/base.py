@@ -18,8 +18,7 @@ from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, choices
 from spacectl.spatial.backend import constant, is_symbolic, zeros
 from spacectl.spatial.flexible import ModalInertia, symmetric_six
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Inertia, Placement
 
 __all__ = ["Environment", "MassProperties", "has_field_of"]
 

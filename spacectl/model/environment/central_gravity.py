@@ -9,7 +9,7 @@ from typing import Any
 from spacectl.model.description import Number, always, set_scalars
 from spacectl.model.environment.base import Environment, MassProperties
 from spacectl.spatial.backend import cross, dot, sqrt, stack
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["CentralGravity"]
 

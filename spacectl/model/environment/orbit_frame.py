@@ -10,7 +10,7 @@ import numpy as np
 
 from spacectl.model.environment.base import Environment, MassProperties
 from spacectl.spatial.backend import constant, cross, dot, stack
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["OrbitFrame"]
 

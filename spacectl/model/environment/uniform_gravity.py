@@ -12,7 +12,7 @@ from spacectl.core.array import as_array
 from spacectl.model.description import Number, set_field, unless_trivial
 from spacectl.model.environment.base import Environment, MassProperties
 from spacectl.spatial.backend import dot
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["UniformGravity"]
 

@@ -1,24 +1,73 @@
-"""The base of all joints: placement and motion of a child frame F relative to a parent frame J."""
+"""The base of all joints: placement and motion of a child frame F relative to a parent frame J.
+
+An `Elementary` joint is a rotation about z, a translation along z or a free rotation; its subspace S is constant in the
+child's frame, as the derivative recursion requires.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import TimeExpression
 from spacectl.model.description import Number, check_name, unless_trivial
-from spacectl.model.joints.elementary import Sequence
 from spacectl.spatial.backend import constant, eye, matrix, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
+from spacectl.spatial.rotation import AXES, frame_along
 
 __all__ = [
-    *("ANGLE", "ANGLE_RATE", "POSITION", "QUATERNION", "RATES", "VELOCITY"),
-    *("Joint", "Names", "axis_number", "columns", "translations", "unit_vectors"),
+    "ALONG",
+    "ANGLE",
+    "ANGLE_RATE",
+    "BALL",
+    "POSITION",
+    "QUATERNION",
+    "RATES",
+    "SLIDE",
+    "TURN",
+    "VELOCITY",
+    "Elementary",
+    "Joint",
+    "Names",
+    "Sequence",
+    "axis_number",
+    "columns",
+    "slides",
+    "translations",
+    "unit_vectors",
 ]
+
+TURN, SLIDE, BALL = range(3)  #: kinds, as in derivatives.c
+
+#: A frame along each coordinate axis: its third axis is the named one
+ALONG: dict[str, np.ndarray] = {letter: frame_along(np.array(AXES[letter])) for letter in "xyz"}
+
+
+class Elementary(NamedTuple):
+    """An elementary joint: its kind, the rotation before it, its first coordinate and its first speed in the joint."""
+
+    kind: int
+    turn: np.ndarray
+    q: int = 0
+    v: int = 0
+
+
+class Sequence(NamedTuple):
+    """A joint as a series of elementary joints, and the rotation of its frame F in the frame of the last."""
+
+    items: tuple[Elementary, ...]
+    R_EF: np.ndarray
+
+
+def slides(q: int = 0, v: int = 0) -> tuple[Elementary, ...]:
+    """Return translations along x, y, z; the frame of the last is ``ALONG["z"]``."""
+    turns = (ALONG["x"], ALONG["x"].T @ ALONG["y"], ALONG["y"].T @ ALONG["z"])
+    return tuple(Elementary(SLIDE, turn, q + k, v + k) for k, turn in enumerate(turns))
+
 
 Names = tuple[tuple[str, str], ...]  # (suffix, unit) of each coordinate or speed
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spacectl.model.joints.base import POSITION, VELOCITY, Joint, Names, columns, translations
-from spacectl.model.joints.closing import turn_of, uprightness
-from spacectl.model.joints.elementary import ALONG, Sequence, slides
+from spacectl.model.joints.axis import turn_of, uprightness
+from spacectl.model.joints.base import ALONG, POSITION, VELOCITY, Joint, Names, Sequence, columns, slides, translations
 from spacectl.spatial.backend import eye, vector
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["Cartesian"]
 

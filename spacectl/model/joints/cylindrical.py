@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.model.joints.axis import AxisJoint
-from spacectl.model.joints.base import Names, columns
-from spacectl.model.joints.closing import offsets, tilts
-from spacectl.model.joints.elementary import SLIDE, TURN, Elementary, Sequence
+from spacectl.model.joints.axis import AxisJoint, offsets, tilts
+from spacectl.model.joints.base import SLIDE, TURN, Elementary, Names, Sequence, columns
 from spacectl.spatial.backend import stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation
 
 __all__ = ["Cylindrical"]

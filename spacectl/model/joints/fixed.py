@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from spacectl.model.joints.axis import turn_of, uprightness
 from spacectl.model.joints.base import Joint
-from spacectl.model.joints.closing import turn_of, uprightness
 from spacectl.spatial.backend import vector
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["Fixed"]
 

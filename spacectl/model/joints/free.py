@@ -9,19 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.model.joints.base import (
+    ALONG,
+    BALL,
     POSITION,
     QUATERNION,
     RATES,
     VELOCITY,
+    Elementary,
     Joint,
     Names,
+    Sequence,
     columns,
+    slides,
     translations,
     unit_vectors,
 )
-from spacectl.model.joints.elementary import ALONG, BALL, Elementary, Sequence, slides
 from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import quaternion_rate, rotation_from_quaternion
 
 __all__ = ["Free"]

@@ -11,11 +11,10 @@ import casadi as ca
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, always, set_field
-from spacectl.model.joints.axis import AxisJoint
+from spacectl.model.joints.axis import AxisJoint, offsets, tilts
 from spacectl.model.joints.base import ANGLE, ANGLE_RATE, Joint, Names, columns
-from spacectl.model.joints.closing import offsets, tilts
 from spacectl.spatial.backend import cos, dot, sin, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation, frame_along
 
 __all__ = ["Helical"]

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
-from spacectl.model.joints.base import Joint, Names, columns
-from spacectl.model.joints.closing import tilts
-from spacectl.model.joints.elementary import ALONG, SLIDE, TURN, Elementary, Sequence
+from spacectl.model.joints.axis import tilts
+from spacectl.model.joints.base import ALONG, SLIDE, TURN, Elementary, Joint, Names, Sequence, columns
 from spacectl.spatial.backend import constant, cross, dot, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import AXES, axis_rotation
 
 __all__ = ["Planar"]

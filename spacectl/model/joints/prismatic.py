@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.model.joints.axis import AxisJoint
-from spacectl.model.joints.base import Names, columns
-from spacectl.model.joints.closing import offsets, turn_of, uprightness
-from spacectl.model.joints.elementary import SLIDE, Elementary, Sequence
+from spacectl.model.joints.axis import AxisJoint, offsets, turn_of, uprightness
+from spacectl.model.joints.base import SLIDE, Elementary, Names, Sequence, columns
 from spacectl.spatial.backend import eye, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["Prismatic"]
 

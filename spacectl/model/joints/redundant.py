@@ -10,7 +10,7 @@ import numpy as np
 
 from spacectl.model.joints.base import POSITION, QUATERNION, VELOCITY, Joint, Names, columns, translations
 from spacectl.spatial.backend import cross, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import rotation_from_quaternion
 
 __all__ = ["QuaternionFree"]

@@ -8,10 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacectl.model.joints.base import QUATERNION, RATES, Joint, Names, columns, unit_vectors
-from spacectl.model.joints.elementary import BALL, Elementary, Sequence
+from spacectl.model.joints.base import (
+    BALL,
+    QUATERNION,
+    RATES,
+    Elementary,
+    Joint,
+    Names,
+    Sequence,
+    columns,
+    unit_vectors,
+)
 from spacectl.spatial.backend import stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import quaternion_rate, rotation_from_quaternion
 
 __all__ = ["Spherical"]

@@ -10,10 +10,9 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, direction, set_field
-from spacectl.model.joints.base import Joint, Names, axis_number, columns
-from spacectl.model.joints.elementary import TURN, Elementary, Sequence
+from spacectl.model.joints.base import TURN, Elementary, Joint, Names, Sequence, axis_number, columns
 from spacectl.spatial.backend import cross, dot, stack, vector, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation, frame_along
 
 __all__ = ["Universal"]

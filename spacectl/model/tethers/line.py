@@ -16,7 +16,7 @@ from spacectl.model.bodies.base.body import Body
 from spacectl.model.description import Number, set_field
 from spacectl.model.joints import Prismatic
 from spacectl.spatial.backend import eye, outer, zeros
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 __all__ = ["LineMass", "LineRod", "LineSpool", "LineSwivel", "Reel", "above"]
 

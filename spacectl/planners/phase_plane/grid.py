@@ -11,7 +11,7 @@ import numpy as np
 
 from spacectl.planners.paths.limit_rows import LimitRows
 from spacectl.planners.phase_plane import reference
-from spacectl.planners.phase_plane.native import phase_library
+from spacectl.planners.phase_plane.reference import phase_library
 
 __all__ = ["Curve", "Margin", "PhaseGrid", "form_grid"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.input_checks import require_memory
 from spacectl.core.labels import Labels
-from spacectl.core.limits import require_memory
 from spacectl.core.outcome import Outcome
 from spacectl.core.trajectory import Trajectory
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations

@@ -1,12 +1,22 @@
-"""Reference implementation of phase_plane.c in Python: the same steps in the same order, for machines without a compiler."""
+"""The kernels of the phase plane, native and in Python.
+
+Both take the same steps in the same order; the Python form checks the native one and serves machines without a compiler.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import math
+from functools import cache
 
 import numpy as np
 
-__all__ = ["check", "integrate", "limit_curve"]
+from spacectl.codegen.compiler import c_source
+from spacectl.codegen.library import load_library
+from spacectl.core.errors import SolverError
+
+__all__ = ["check", "integrate", "limit_curve", "phase_library"]
 
 HUGE = 1e150
 
@@ -124,3 +134,25 @@ def integrate(
             return k, 1, row_low
         x[following], free[following], row[following] = min(high, float(cap[following])), high, row_high
         k = following
+
+
+_log = logging.getLogger(__name__)
+
+
+@cache
+def phase_library() -> ctypes.CDLL | None:
+    """The compiled kernels; None (said once) where there is no compiler."""
+    try:
+        library = load_library({"phase_plane.c": c_source(__package__, "phase_plane.c")}, name="phase_plane")
+    except SolverError as error:
+        _log.info("phase plane without native code: %s", error)
+        return None
+    pointer, integer, real = ctypes.c_void_p, ctypes.c_longlong, ctypes.c_double
+    library.sc_limit_curve.argtypes = [integer, integer] + [pointer] * 5
+    library.sc_limit_curve.restype = None
+    library.sc_check.argtypes = [integer, integer] + [pointer] * 8
+    library.sc_check.restype = None
+    ends = [integer, real, ctypes.c_int, real, pointer, pointer, pointer, pointer, pointer]
+    library.sc_integrate.argtypes = [integer, integer] + [pointer] * 4 + ends
+    library.sc_integrate.restype = integer
+    return library

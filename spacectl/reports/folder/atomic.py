@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.reports.folder.leftovers import is_leftover, process_mark, remove_leftovers
 
 __all__ = ["JOURNAL", "RECORD", "check_replaceable", "complete_folder", "file_hashes"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.core.outcome import Outcome
 from spacectl.core.provenance import content_hash, versions
 from spacectl.core.studies.plain import plain_parameters, plain_value
@@ -24,9 +24,8 @@ from spacectl.reports.folder.atomic import RECORD, complete_folder, file_hashes
 from spacectl.reports.page.document import FORMAT, build_document, own_figures
 from spacectl.reports.page.figures import save_figure
 from spacectl.reports.page.page import render_page, write_text
-from spacectl.reports.page.record import StudyRecord
-from spacectl.simulation.results.files import outcome_attribute
-from spacectl.simulation.results.seal import seal_dataset
+from spacectl.reports.page.summary import StudyRecord
+from spacectl.simulation.results.files import outcome_attribute, seal_dataset
 
 __all__ = [
     "DOCUMENT",

@@ -17,8 +17,7 @@ from spacectl.reports.folder.folder import PAGE, read_document
 from spacectl.reports.page.figure_data import figure_from_data
 from spacectl.reports.page.figures import render_figure
 from spacectl.reports.page.page import judge_document, template, write_text
-from spacectl.reports.page.record import StudyRecord
-from spacectl.reports.page.summary import printed_rows
+from spacectl.reports.page.summary import StudyRecord, printed_rows
 
 __all__ = ["INDEX", "MARK", "GalleryEntry", "check_index", "write_gallery"]
 

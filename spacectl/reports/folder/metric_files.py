@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.reports.units import NOISE, format_value
 
 __all__ = ["FORMS", "MetricChange", "compare_metrics", "read_metrics", "write_metrics"]

@@ -1,36 +1,59 @@
-"""Everything that a report shows, as one JSON object: made from a result once, drawn as often as wanted.
+"""All contents of a report as one JSON object, and the scripts that a page carries.
 
-`page` turns it into HTML; `folder` keeps it beside the results, so that `spacectl report` can draw the page again.
+`page` turns the object into HTML; `folder` keeps it beside the results, so that `spacectl report` can draw the page again. The
+scripts come compressed from the installed packages plotly and k3d; nothing is loaded from a network. The font addresses in
+the style sheet of k3d are removed (the fonts themselves are inside), so that a page requests nothing.
 """
 
 from __future__ import annotations
 
+import base64
 import csv
 import dataclasses
+import gzip
 import io
+import json
 import logging
+import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.errors import SpacectlError, warn
+from spacectl.core.errors import ModelError, SpacectlError, warn
 from spacectl.core.figure import Figure
 from spacectl.core.provenance import versions
 from spacectl.core.studies.plain import plain_value
 from spacectl.core.studies.report_panel import ReportPanel, Section
 from spacectl.core.studies.requirement import Requirement
 from spacectl.core.studies.study import StudyResult
-from spacectl.reports.page.batches import is_batch, run_columns
 from spacectl.reports.page.figure_data import figure_to_data
-from spacectl.reports.page.histories import simulation_figures
+from spacectl.reports.page.histories import is_batch, run_columns, simulation_figures
 from spacectl.reports.page.model_drawing import draw_model
-from spacectl.reports.page.record import StudyRecord
 from spacectl.reports.page.summaries import equation_summary, law_summary, linear_summary, plan_figures, plan_summary
-from spacectl.reports.page.summary import Row, event_rows, parameter_rows, simulation_rows, simulation_warnings
+from spacectl.reports.page.summary import (
+    Row,
+    StudyRecord,
+    event_rows,
+    parameter_rows,
+    simulation_rows,
+    simulation_warnings,
+)
 from spacectl.reports.scene.scene import replay_of
 
-__all__ = ["FORMAT", "build_document", "own_figures"]
+__all__ = [
+    "FORMAT",
+    "build_document",
+    "compressed",
+    "compressed_json",
+    "k3d_source",
+    "own_figures",
+    "own_script",
+    "plotly_source",
+]
 
 FORMAT = 3  #: of the document; a page is drawn again only from this one
 
@@ -242,3 +265,43 @@ def _provenance_rows(provenance: Mapping[str, Any]) -> list[Row]:
         elif key not in ("files", "made_by", "question") and value != {}:
             rows.append(Row.of(key, value))
     return rows
+
+
+_FONT_FILES = re.compile(r',url\(fonts/[^)]*\) format\("[a-z0-9]+"\)')
+OWN = ("decode.js", "plots.js", "replay.js", "page.js")
+
+
+def compressed(data: bytes) -> str:
+    """gzip and base64; the page's script undoes it. Equal data gives equal text."""
+    return base64.b64encode(gzip.compress(data, compresslevel=9, mtime=0)).decode("ascii")
+
+
+def compressed_json(data: Any) -> str:
+    """JSON data in the same form."""
+    return compressed(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8"))
+
+
+@cache
+def plotly_source() -> str:
+    """plotly.js of the installed plotly, compressed."""
+    return compressed((_package("plotly") / "package_data" / "plotly.min.js").read_bytes())
+
+
+@cache
+def k3d_source() -> str:
+    """k3d's stand-alone script of the installed k3d, compressed."""
+    text = (_package("k3d") / "static" / "standalone.js").read_text(encoding="utf-8")
+    return compressed(_FONT_FILES.sub("", text).encode("utf-8"))
+
+
+def own_script() -> str:
+    """Our scripts, one after the other."""
+    folder = Path(__file__).with_name("templates")
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in OWN)
+
+
+def _package(name: str) -> Path:
+    found = find_spec(name)
+    if found is None or found.origin is None:
+        raise ModelError(f"report: the package '{name}' is not installed; pip install {name}")
+    return Path(found.origin).parent

@@ -24,13 +24,19 @@ from spacectl.core.provenance import versions
 from spacectl.core.studies.report_panel import ReportPanel
 from spacectl.core.studies.requirement import Requirement, Verdict
 from spacectl.core.studies.study import StudyResult
-from spacectl.reports.page.assets import compressed, compressed_json, k3d_source, own_script, plotly_source
-from spacectl.reports.page.document import build_document, own_figures
+from spacectl.reports.page.document import (
+    build_document,
+    compressed,
+    compressed_json,
+    k3d_source,
+    own_figures,
+    own_script,
+    plotly_source,
+)
 from spacectl.reports.page.figure_data import figure_from_data
 from spacectl.reports.page.figures import render_figure
-from spacectl.reports.page.record import StudyRecord
-from spacectl.reports.page.summary import metric_rows, printed_rows
-from spacectl.reports.scene.viewer import page_replay
+from spacectl.reports.page.summary import StudyRecord, metric_rows, printed_rows
+from spacectl.reports.scene.scene import page_replay
 from spacectl.reports.units import format_value, pretty_powers
 
 __all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]

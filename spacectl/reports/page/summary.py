@@ -1,21 +1,23 @@
-"""Turns metrics, parameters and simulations into the rows of a report's tables."""
+"""Tables of a report about a study: metrics, parameters, simulations, and the `StudyRecord` of a run."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from spacectl.core.studies.requirement import Verdict
+from spacectl.core.provenance import versions
+from spacectl.core.studies.requirement import Requirement, Verdict
 from spacectl.reports.units import format_value, metric_unit, pretty_unit, shown_unit
-from spacectl.simulation.results.saturation import SATURATED
+from spacectl.simulation.results.doubts import SATURATED
 
 __all__ = [
     "Row",
+    "StudyRecord",
     "event_rows",
     "metric_rows",
     "parameter_rows",
@@ -204,3 +206,47 @@ def _same_times(times: Any, guards: Any) -> list[tuple[float, list[str]]]:
         else:
             found.append((float(time), [str(guard)]))
     return found
+
+
+ACRONYMS = {"fem": "FEM", "iftomm": "IFToMM", "lqg": "LQG", "lqr": "LQR", "pd": "PD", "rae": "RAE", "ssrms": "SSRMS"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRecord:
+    """What a report says about a run besides its result.
+
+    Parameters
+    ----------
+    name : str
+        Title of the page, usually the study's name.
+    question : str
+        What was to be found out.
+    parameters, defaults : dataclass instances, optional
+        The numbers of this run and those of the study; differences are marked.
+    is_quick : bool
+        Whether the run was the short form of the study.
+    warnings : tuple of str
+        What a reader should know before trusting the numbers.
+    units : mapping of str to str
+        SI units of metrics and parameters, by name, as far as they are known.
+    requirements : tuple of Requirement
+        What the user asks of the metrics.
+    provenance : mapping
+        Versions and hashes; default: the versions of this installation.
+    """
+
+    name: str
+    question: str = ""
+    parameters: Any = None
+    defaults: Any = None
+    is_quick: bool = False
+    warnings: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    requirements: tuple[Requirement, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=lambda: {"versions": versions()})
+
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        words = " ".join(ACRONYMS.get(word, word) for word in self.name.replace("_", " ").split())
+        return words[:1].upper() + words[1:]

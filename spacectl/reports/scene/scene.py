@@ -1,11 +1,14 @@
-"""The 3-D replay of a simulation as plain data: what is drawn, where it is at each time, and from where to look.
+"""The 3-D replay of a simulation as plain data: bodies, their motion, the view; and as a k3d scene.
 
-`replay_of` reads a simulation; `viewer` turns its answer into a k3d scene and the tracks that move it.
+`replay_of` reads a simulation; `page_replay` turns its result into a binary k3d scene and the data by which the script of
+the page moves it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,16 +16,17 @@ import numpy as np
 from spacectl.core.errors import ModelError
 from spacectl.core.shape import Shape
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.reports.arrays import pack, pack_indices, pack_tracks
+from spacectl.reports.arrays import pack, pack_indices, pack_tracks, unpack
 from spacectl.reports.scene.bodies import skin_of
 from spacectl.reports.scene.framing import WIDE, find_camera, find_cloud, find_origin
 from spacectl.reports.scene.loads import find_arrows, find_lines
 from spacectl.reports.scene.looks import rigid_looks
 from spacectl.reports.scene.motion import Motion, deflection, find_motion
+from spacectl.reports.scene.solids import Solid, arrow, tube_faces
 from spacectl.reports.units import format_value, pretty_unit
 from spacectl.spatial.rotation import quaternions_from_rotations
 
-__all__ = ["replay_of"]
+__all__ = ["page_replay", "replay_of"]
 
 FRAMES = 601  # at most
 NUMBERS = 120_000  # in all tracks of one replay, at most
@@ -159,3 +163,61 @@ def _tracks(motion: Motion, origin: np.ndarray, stretch: float) -> dict[str, Any
 
 def _shifted(points: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
     return {"track": pack_tracks((points - origin[:, None]).reshape(len(points), -1))}
+
+
+LINE_SIDES = 5
+LARGE = 0.25  # width over the size of the scene beyond which a body is translucent, so that it hides nothing
+COLOURS = (0x7A8794, 0x3F7FB5, 0x5FA8D3, 0x4C9F85, 0xB58AA5, 0x94A3B8)
+BEND, LINE, FORCE, TORQUE = 0xE08A1E, 0xC65A11, 0xC0392B, 0x8B5FD0
+AXES = (0xD55E00, 0x009E73, 0x0072B2)
+
+
+def page_replay(replay: Mapping[str, Any]) -> dict[str, Any]:
+    """A replay for a page: corners go into k3d's snapshot, the rest stays JSON."""
+    kept = {key: value for key, value in replay.items() if key not in ("rigid", "skins")}
+    rigid = [{"body": item["body"], "name": item["name"]} for item in replay["rigid"]]
+    skins = [{key: value for key, value in item.items() if key != "faces"} for item in replay["skins"]]
+    return {**kept, "rigid": rigid, "skins": skins, "line_sides": LINE_SIDES, "snapshot": _snapshot(replay)}
+
+
+def _snapshot(replay: Mapping[str, Any]) -> str:
+    k3d = import_module("k3d")
+    size = float(replay["size"])
+    plot = k3d.plot(camera_auto_fit=False, grid_visible=False, menu_visibility=False, axes_helper=0.0)
+    plot.camera = list(replay["camera"])
+    plot.lighting = 1.9
+    for name, solid, colour, is_flat in _meshes(replay, size):
+        extent = float(np.sort(np.ptp(solid.vertices, axis=0))[1]) if name.startswith("rigid") else 0.0
+        plot += k3d.mesh(
+            solid.vertices.astype(np.float32),
+            solid.faces.astype(np.uint32),
+            color=colour,
+            flat_shading=is_flat,
+            opacity=0.55 if extent > LARGE * size else 1.0,
+            name=name,
+        )
+    corners = np.array([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]) * 0.6 * size
+    bound = (corners + np.asarray(replay["centre"])).astype(np.float32)
+    plot += k3d.points(bound, point_size=max(1e-6 * size, 1e-6), opacity=0.0, name="bounds")
+    return base64.b64encode(plot.get_binary_snapshot()).decode("ascii")
+
+
+def _meshes(replay: Mapping[str, Any], size: float) -> Iterator[tuple[str, Solid, int, bool]]:
+    for i, item in enumerate(replay["rigid"]):
+        yield f"rigid{i}", Solid(unpack(item["vertices"]), unpack(item["faces"])), COLOURS[i % len(COLOURS)], True
+    for i, item in enumerate(replay["skins"]):
+        corners = unpack(item["X"])[unpack(item["owner"])] + unpack(item["offset"])
+        yield f"skin{i}", Solid(corners, unpack(item["faces"])), BEND, False
+    first = replay["variants"][0]
+    for i, item in enumerate(first["lines"]):
+        count = item["points"]
+        yield f"line{i}", Solid(np.zeros((count * LINE_SIDES, 3)), tube_faces(count, LINE_SIDES)), LINE, True
+    for i, item in enumerate(first["arrows"]):
+        is_force = item["kind"] == "force"
+        yield f"arrow{i}", arrow(1 if is_force else 2), FORCE if is_force else TORQUE, False
+    for i in range(3):
+        e = np.eye(3)[i]
+        side = np.eye(3)[(i + 1) % 3]
+        R = np.stack([e, side, np.cross(e, side)], axis=1)
+        drawn = arrow().moved(0.16 * size * R, np.zeros(3))
+        yield f"axis{i}", drawn, AXES[i], False

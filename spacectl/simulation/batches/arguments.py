@@ -17,7 +17,7 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.noise_seed import check_seed, is_noisy, reseed
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.simulation.driver.functions import bind_plant
+from spacectl.simulation.driver.native_loop import bind_plant
 from spacectl.simulation.run.arguments import check_constraints, check_rates, check_state
 
 __all__ = [

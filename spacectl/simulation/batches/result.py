@@ -11,11 +11,14 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
+from spacectl.simulation.results.doubts import (
+    constraint_residuals,
+    judge_saturation,
+    theory_errors,
+    warn_beyond_theory,
+    warn_if_pushing,
+)
 from spacectl.simulation.results.files import read_dataset, write_dataset
-from spacectl.simulation.results.pushing_tethers import warn_if_pushing
-from spacectl.simulation.results.residuals import constraint_residuals
-from spacectl.simulation.results.saturation import judge_saturation
-from spacectl.simulation.results.theory import theory_errors, warn_beyond_theory
 from spacectl.simulation.run.run import Run
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Binds loop.c: builds it through the compiler cache, gives it pointers into `LoopData`, and advances a run.
+"""Bind loop.c and what it calls: build it through the compiler cache, give it pointers, and advance a run.
 
-`NativeLoop` and its reference implementation `PythonLoop` have the same methods, so that callers need not know which one
-they have.
+The equations of motion and their projection are bound in the tier that a run requests. `NativeLoop` and its reference
+implementation `PythonLoop` have the same methods, so that callers need not know which one they have.
 """
 
 from __future__ import annotations
@@ -14,12 +14,31 @@ from typing import Any
 
 import numpy as np
 
+from spacectl.codegen.binding import Tier, bind_casadi, bind_native, bind_python
 from spacectl.codegen.bound_function import BoundFunction, address_of
+from spacectl.codegen.compiler import find_compiler
 from spacectl.codegen.library import load_tuned
 from spacectl.core.errors import SolverError
+from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
+from spacectl.dynamics.constraints.row_scales import Around
+from spacectl.dynamics.waist.compiled import Kind, is_native, native_plant
+from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver.loop_data import LoopData
 
-__all__ = ["CALLBACK_ERROR", "DIVERGED", "DONE", "FAILED", "GUARD", "LIMIT", "SLICE", "NativeLoop", "load_driver"]
+__all__ = [
+    "CALLBACK_ERROR",
+    "DIVERGED",
+    "DONE",
+    "FAILED",
+    "GUARD",
+    "LIMIT",
+    "SLICE",
+    "NativeLoop",
+    "bind_plant",
+    "bind_projection",
+    "choose_tier",
+    "load_driver",
+]
 
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: what `advance` returns, as in loop.h
 DIVERGED = 6  #: a run of a batch that a guard ended as a failure, as in many.h
@@ -159,3 +178,67 @@ def _function(bound: BoundFunction) -> _Function:
     iw, w = address_of(bound.iw), address_of(bound.w)
     arg, res = address(bound.arg), address(bound.res)
     return _Function(bound.kind, bound.fn, bound.raw, arg, res, iw, w, bound.mem, bound.block.size)
+
+
+def choose_tier(eom: EquationsOfMotion, tier: Tier, driver: str) -> Tier:
+    """The tier behind ``"auto"``: native where a compiler is found and the compiled driver is used, else the machine."""
+    if tier != "auto":
+        return tier
+    return "native" if driver != "python" and find_compiler() is not None else "vm"
+
+
+def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction:
+    """The right-hand side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
+    if (tier in ("native", "data-driven") and is_native(eom)) or (tier == "vm" and eom.handover.solves_in_calls):
+        try:
+            kind: Kind = "data-driven" if tier == "data-driven" else "auto"
+            made, native = native_plant(eom, p, kind)
+            bound = bind_native(native)
+            bound.described = made
+        except SolverError:
+            if tier != "vm":
+                raise
+            bound = _bind_calls(eom, p)
+    elif eom.handover.solves_in_calls:
+        bound = _bind_calls(eom, p)
+    else:
+        bound = bind_casadi(eom.functions["x_dot"], tier, p=p)
+        bound.described = tier
+    bound.arguments[3][:] = p
+    return bound
+
+
+def bind_projection(
+    eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool, around: Around | None = None
+) -> BoundFunction | None:
+    """(t, x, p) -> (x, near): the nearest state that meets the constraints, and how far from a singular one; None without any.
+
+    `careful` is for constraints whose rank jumps off their set (`rank_jumps`); `around` is the time and state of the start.
+    """
+    if not eom.constraint_rows:
+        return None
+    if tier in ("native", "data-driven") and eom.handover.projection is not None and not careful:
+        bound = bind_native(eom.handover.projection(p, around))
+    elif tier in ("native", "data-driven"):
+        bound = bind_native(compile_projection(eom, p, careful=careful, around=around))
+    else:
+        n_x = eom.n_x
+
+        def rule(arguments: list[Any], results: list[Any]) -> None:
+            t, x = float(arguments[0][0]), arguments[1]
+            results[0][:], results[1][0] = project_with_distance(eom, t, x, p, careful=careful, around=around)
+
+        bound = bind_python(rule, [1, n_x, p.size], [n_x, 1])
+    bound.arguments[2][:] = p
+    return bound
+
+
+def _bind_calls(eom: EquationsOfMotion, p: np.ndarray) -> BoundFunction:
+    """The numeric call of large equations, through Python."""
+
+    def rule(arguments: list[Any], results: list[Any]) -> None:
+        results[0][:] = eom.call("x_dot", *arguments[:3], p=p)[0].reshape(-1)
+
+    bound = bind_python(rule, (1, eom.n_x, eom.n_u, p.size), (eom.n_x,))
+    bound.described = "callback"
+    return bound

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.input_checks import sequence_of
 from spacectl.core.labels import Labels
 from spacectl.core.outcome import Outcome
 from spacectl.core.parameters import Parameters
-from spacectl.core.sequences import sequence_of
 from spacectl.core.trajectory import Interpolation, Trajectory
 from spacectl.simulation.events import Event
 from spacectl.simulation.results.files import write_dataset

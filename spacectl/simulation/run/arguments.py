@@ -11,8 +11,8 @@ import numpy as np
 from spacectl.codegen.bound_function import BoundFunction
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError, ShapeError, warn
+from spacectl.core.input_checks import require_memory
 from spacectl.core.labels import Labels
-from spacectl.core.limits import require_memory
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion

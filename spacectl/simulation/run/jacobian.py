@@ -14,8 +14,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.binding import Tier, bind_casadi, bind_native, calls_python
-from spacectl.codegen.bound_function import BoundFunction, address_of
-from spacectl.codegen.native_function import NativeFunction
+from spacectl.codegen.bound_function import BoundFunction, NativeFunction, address_of
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.recursion.elements import serves_derivatives

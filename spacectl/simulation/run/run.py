@@ -23,11 +23,8 @@ from spacectl.simulation.driver.reference.loop import PythonLoop
 from spacectl.simulation.driver.reference.steps import instant
 from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.progress import RunProgress
-from spacectl.simulation.results.pushing_tethers import warn_if_pushing
-from spacectl.simulation.results.residuals import constraint_residuals
-from spacectl.simulation.results.saturation import judge_saturation
+from spacectl.simulation.results.doubts import constraint_residuals, judge_saturation, judge_theory, warn_if_pushing
 from spacectl.simulation.results.simulation import Letter, Simulation, build_dataset, frozen
-from spacectl.simulation.results.theory import judge_theory
 from spacectl.simulation.run.failures import explain_failure
 from spacectl.simulation.run.guard_functions import warn_if_shared
 from spacectl.simulation.run.laws import BoundLaw

@@ -23,9 +23,9 @@ from spacectl.core.studies.study import Progress
 from spacectl.dynamics.constraints.projection import rank_jumps
 from spacectl.dynamics.kinks import find_kinks
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.simulation.driver.functions import bind_plant, bind_projection, choose_tier
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.tableau import find_tableau
+from spacectl.simulation.driver.native_loop import bind_plant, bind_projection, choose_tier
 from spacectl.simulation.events import Guard
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run import arguments as check_arguments

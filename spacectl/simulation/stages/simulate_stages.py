@@ -17,10 +17,8 @@ from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.core.outcome import Outcome, Status
 from spacectl.core.studies.study import Progress
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
-from spacectl.simulation.driver.functions import choose_tier
-from spacectl.simulation.results.pushing_tethers import warn_if_pushing
-from spacectl.simulation.results.saturation import judge_saturation
-from spacectl.simulation.results.theory import judge_theory
+from spacectl.simulation.driver.native_loop import choose_tier
+from spacectl.simulation.results.doubts import judge_saturation, judge_theory, warn_if_pushing
 from spacectl.simulation.run import arguments as check_arguments
 from spacectl.simulation.run.run import Driver
 from spacectl.simulation.stages.flight import Flight

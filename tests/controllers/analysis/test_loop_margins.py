@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import cont2discrete, ss2tf, tf2ss
 
 from spacectl import Labels
-from spacectl.controllers.analysis.loop_margins import LoopGain
+from spacectl.controllers.analysis.law_loop import LoopGain
 
 T = 0.25  # [s]
 #: Continuous loops, sampled with their inputs held; the leading ones have crossings with positive phase.

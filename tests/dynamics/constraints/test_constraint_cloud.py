@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spacectl import BodyForce, Loop, Part, Revolute, form_equations, library, make_consistent, rotation_about
-from spacectl.dynamics.reactions.constraint_wrenches import find_constraint_wrenches
+from spacectl.dynamics.reactions.wrenches import find_constraint_wrenches
 from spacectl.model.system import System
 from tests.oracles.mechanics import constrained_cloud, point_cloud
 from tests.oracles.mechanics.constrained_cloud import meeting, on_plane, rolls

@@ -31,7 +31,7 @@ from spacectl import (
     library,
     make_consistent,
 )
-from spacectl.dynamics.reactions.constraint_wrenches import find_constraint_wrenches
+from spacectl.dynamics.reactions.wrenches import find_constraint_wrenches
 from spacectl.spatial.rotation import quaternion_from_rotation
 from tests.strategies import random_body, random_place, random_quaternion
 

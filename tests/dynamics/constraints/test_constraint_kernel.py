@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from spacectl import SolverError
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.library import load_library
-from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints import solvers as constrained
 from spacectl.dynamics.constraints.solver_function import constrained_solve
 from spacectl.dynamics.constraints.solvers import RANK, SOLVERS, Solution, solve_directions

@@ -32,8 +32,8 @@ from spacectl import (
     save_system,
 )
 from spacectl.codegen.binding import bind_native
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.library import load_library
-from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.reactions import compile_multipliers
 from spacectl.dynamics.constraints.sharing import share_load
 from spacectl.dynamics.constraints.solvers import RANK, SOLVERS

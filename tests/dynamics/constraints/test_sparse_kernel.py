@@ -25,12 +25,12 @@ from spacectl import (
     simulate,
 )
 from spacectl.codegen.binding import bind_native
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.library import load_library
-from spacectl.codegen.sources import c_source
 from spacectl.dynamics.constraints.layout import lay_out_projection, lay_out_terms
-from spacectl.dynamics.constraints.native_solve import compile_solved
 from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.dynamics.constraints.reactions import compile_multipliers
+from spacectl.dynamics.constraints.solver_function import compile_solved
 from spacectl.dynamics.formulations.switching import compliances_of
 
 WRAPPER = """

@@ -22,7 +22,7 @@ from spacectl import (
 from spacectl.dynamics.constraints.projection import project_state
 from spacectl.dynamics.constraints.solvers import solve_kkt, solve_partition
 from spacectl.dynamics.partitioning.elimination import LoopEquations, eliminate, solve_sequential
-from spacectl.simulation.driver.functions import bind_projection
+from spacectl.simulation.driver.native_loop import bind_projection
 
 MECHANISMS: dict[str, Any] = {
     "ring": library.docking_ring,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacectl import library
-from spacectl.codegen.native_function import FUSED_FROM
+from spacectl.codegen.bound_function import FUSED_FROM
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel

@@ -32,7 +32,7 @@ from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.model.environment import Environment
 from spacectl.spatial.backend import cross, dot, stack
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from spacectl.model.joints import (
     Spherical,
     Universal,
 )
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 
 AXIS = (2 / 3, -1 / 3, 2 / 3)
 EXAMPLES = [

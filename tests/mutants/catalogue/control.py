@@ -90,13 +90,13 @@ MUTANTS = (
         "controllers/regulators/test_riccati.py",
     ),
     Mutant(
-        "controllers.analysis.loop_margins:LoopGain._true_classical",
+        "controllers.analysis.law_loop:LoopGain._true_classical",
         "% (2.0 * np.pi)",
         "",
         "controllers/analysis/test_loop_margins.py",
     ),
     Mutant(
-        "controllers.analysis.loop_margins:LoopGain._true_classical",
+        "controllers.analysis.law_loop:LoopGain._true_classical",
         ">= 1.0 else np.inf",
         ">= 1e9 else np.inf",
         "controllers/analysis/test_loop_margins.py",

@@ -66,7 +66,7 @@ MUTANTS = (
         "dynamics/constraints/test_constraint_states.py dynamics/constraints/test_constraint_data.py",
     ),
     Mutant(
-        "dynamics.reactions.base_wrench:_transmitted",
+        "dynamics.reactions.wrenches:_transmitted",
         "total -= pull_wrench",
         "total += pull_wrench",
         "dynamics/reactions/test_base_wrench.py",

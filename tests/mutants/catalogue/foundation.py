@@ -48,9 +48,9 @@ MUTANTS = (
     ),
     Mutant("spatial.rotation:mrp_rate", "2.0 * outer(sigma, sigma)", "outer(sigma, sigma)", "spatial/test_rotation.py"),
     Mutant("spatial.rotation:quaternion_from_rotation", "q if q[0] >= 0.0 else -q", "q", "spatial/test_rotation.py"),
-    Mutant("spatial.motion:pull_wrench", "cross(X_AB.p, force)", "cross(force, X_AB.p)", "spatial/test_motion.py"),
+    Mutant("spatial.inertia:pull_wrench", "cross(X_AB.p, force)", "cross(force, X_AB.p)", "spatial/test_motion.py"),
     Mutant(
-        "spatial.motion:cross_force",
+        "spatial.inertia:cross_force",
         "cross(w, wrench[0:3]) + cross(v, wrench[3:6])",
         "cross(w, wrench[0:3])",
         "spatial/test_motion.py",
@@ -86,7 +86,7 @@ MUTANTS = (
         "codegen/test_chunks.py",
     ),
     Mutant(
-        "codegen.linear_maps:LinearMap.height",
+        "codegen.straight_line:LinearMap.height",
         "-(-len(self.rows) // 4) * 4",
         "len(self.rows) // 4 * 4 + 4 * (len(self.rows) < 4)",
         "codegen/test_linear_maps.py",

@@ -83,12 +83,14 @@ MUTANTS = (
     ),
     Mutant("maneuvers.measure:_over_limits", "u / low", "-u / low", "maneuvers/test_near_minimum_time.py"),
     Mutant(
-        "maneuvers.weights:input_weights",
+        "maneuvers.near_minimum_time:input_weights",
         "1.0 / (share * value) ** 2",
         "1.0 / (share * value)",
         "maneuvers/test_near_minimum_time.py",
     ),
-    Mutant("maneuvers.weights:energy_weights", "omega**2 * M", "omega * M", "maneuvers/test_near_minimum_time.py"),
+    Mutant(
+        "maneuvers.near_minimum_time:energy_weights", "omega**2 * M", "omega * M", "maneuvers/test_near_minimum_time.py"
+    ),
     Mutant(
         "maneuvers.shaped:shape_motion",
         "slow**2 * rate[:, n:]",

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.recursion.elements import BALL, SLIDE, TURN, Elements
+from spacectl.dynamics.recursion.elements import Elements
+from spacectl.dynamics.recursion.links import BALL, SLIDE, TURN
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.spatial.backend import skew
-from spacectl.spatial.inertia import Inertia
-from spacectl.spatial.motion import Placement, cross_force, cross_motion, pull_wrench
+from spacectl.spatial.inertia import Inertia, Placement, cross_force, cross_motion, pull_wrench
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
 
 __all__ = ["Derivatives", "differentiate", "joint_placement", "speed_indices", "unit_twists"]

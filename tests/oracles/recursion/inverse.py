@@ -12,7 +12,7 @@ import numpy as np
 from spacectl.dynamics.recursion.elements import Elements
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.spatial.backend import skew
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from tests.oracles.recursion.derivatives import joint_placement, speed_indices, unit_twists
 
 __all__ = ["solve_by_recursion"]

@@ -11,7 +11,7 @@ import pytest
 from spacectl import design_pd, form_equations, library, simulate
 from spacectl.cli.main import run_command_line
 from spacectl.codegen.bound_function import CALLBACK, GENERATED
-from spacectl.simulation.driver.functions import bind_plant
+from spacectl.simulation.driver.native_loop import bind_plant
 
 STUDY = Path(__file__).resolve().parents[3] / "studies" / "free_flyer_arm"
 RUN = {"x0": {"joint1": 0.4}, "t_span": (0.0, 1.0)}

@@ -20,8 +20,8 @@ from spacectl import (
 )
 from spacectl.core.studies.study import StudyResult
 from spacectl.reports.folder.folder import write_study_folder
-from spacectl.reports.page.record import StudyRecord
-from spacectl.simulation.results.seal import SEAL, dataset_sha256
+from spacectl.reports.page.summary import StudyRecord
+from spacectl.simulation.results.files import SEAL, dataset_sha256
 
 
 @pytest.fixture(scope="module")

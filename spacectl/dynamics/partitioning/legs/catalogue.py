@@ -24,17 +24,14 @@ from spacectl.dynamics.partitioning.legs.formulas import (
     solve_slide,
     turn_onto,
 )
-from spacectl.dynamics.partitioning.legs.geometry import LegGeometry, PairGeometry
-from spacectl.dynamics.partitioning.legs.names import leg_kind
+from spacectl.dynamics.partitioning.legs.geometry import PAIR_FORMS, LegGeometry, PairGeometry, leg_kind
 from spacectl.dynamics.partitioning.legs.one_unknown import solve_by_first, solve_by_second
-from spacectl.dynamics.partitioning.legs.pairs import PAIR_FORMS
-from spacectl.dynamics.partitioning.legs.straight import straight_leg
-from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS
+from spacectl.dynamics.partitioning.legs.universal import UNIVERSAL_FORMS, straight_leg
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.constraints import AnyConstraint
 from spacectl.spatial.backend import dot
-from spacectl.spatial.motion import Placement
+from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion
 
 __all__ = ["Leg", "find_leg"]

@@ -17,17 +17,21 @@ from spacectl.core.array import Array
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.body import Body, Frame
 from spacectl.model.bodies.base.damping import Damped, Proportional
-from spacectl.model.bodies.base.frame_shapes import FrameShapes
-from spacectl.model.bodies.base.modal_arrays import clean, clean_symmetric, packed_pairs, packed_product, unit_diagonal
+from spacectl.model.bodies.base.interfaces import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import (
     ModalPoints,
+    clean,
+    clean_symmetric,
     field_integrals,
     modal_integrals,
     pack_symmetric,
+    packed_pairs,
+    packed_product,
     point_fields,
+    unit_diagonal,
     unpack_symmetric,
 )
-from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, line_through
+from spacectl.model.bodies.base.profile import SurfaceMesh, line_through
 from spacectl.model.description import Number, always, placement_number, unless_trivial
 from spacectl.spatial.backend import dot
 

@@ -10,8 +10,14 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.body import Frame
-from spacectl.model.bodies.base.frame_shapes import FrameShapes, measure_from
-from spacectl.model.bodies.base.interfaces import ROOT_INTERFACE, Compliance, join_interfaces, read_interfaces
+from spacectl.model.bodies.base.interfaces import (
+    ROOT_INTERFACE,
+    Compliance,
+    FrameShapes,
+    join_interfaces,
+    measure_from,
+    read_interfaces,
+)
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.description import set_field
 

@@ -17,14 +17,27 @@ from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.flexible import WITHIN_THEORY, FlexibleBody
-from spacectl.model.bodies.base.frame_shapes import FrameShapes
+from spacectl.model.bodies.base.interfaces import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
 from spacectl.model.bodies.base.profile import Profile, as_data, as_function
-from spacectl.model.bodies.beam.checks import check_beam, check_segments, check_stretchable, with_tip
-from spacectl.model.bodies.beam.energy import stiffness_derivatives, stiffness_matrix, strain_tensors
-from spacectl.model.bodies.beam.fields import BeamFields, Strand, integrate_fields, panels, quadrature
-from spacectl.model.bodies.beam.interfaces import BeamInterfaces
-from spacectl.model.bodies.beam.remembered import remembered
+from spacectl.model.bodies.beam.basis import remembered
+from spacectl.model.bodies.beam.fields import (
+    BeamFields,
+    Strand,
+    integrate_fields,
+    panels,
+    quadrature,
+    stiffness_derivatives,
+    stiffness_matrix,
+    strain_tensors,
+)
+from spacectl.model.bodies.beam.interfaces import (
+    BeamInterfaces,
+    check_beam,
+    check_segments,
+    check_stretchable,
+    with_tip,
+)
 from spacectl.model.description import check_name, members, set_field, set_scalars
 
 __all__ = ["Beam"]

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.io import mmread
 
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.model.bodies.fem.model import FemModel
 
 __all__ = ["load_fem", "read_matrix_market", "save_fem"]

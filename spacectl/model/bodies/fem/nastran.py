@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import regular_file
+from spacectl.core.input_checks import regular_file
 from spacectl.model.bodies.fem.model import FemModel
 
 __all__ = ["read_nastran"]

@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError, ShapeError
 from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
-from spacectl.model.bodies.base.surface_mesh import SurfaceMesh
+from spacectl.model.bodies.base.profile import SurfaceMesh
 from spacectl.model.bodies.modal.sources import ModalSources
 from spacectl.model.description import check_name, members, set_field
 

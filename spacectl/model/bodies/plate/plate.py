@@ -17,13 +17,12 @@ from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.body import Frame
 from spacectl.model.bodies.base.flexible import FlexibleBody
-from spacectl.model.bodies.base.frame_shapes import FrameShapes
+from spacectl.model.bodies.base.interfaces import FrameShapes
 from spacectl.model.bodies.base.modal_integrals import ModalPoints
-from spacectl.model.bodies.base.surface_mesh import SurfaceMesh, grid_triangles
+from spacectl.model.bodies.base.profile import SurfaceMesh, grid_triangles
 from spacectl.model.bodies.plate.checks import check_plate, plate_frames
-from spacectl.model.bodies.plate.fields import PlateFields
 from spacectl.model.bodies.plate.interfaces import PlateInterfaces
-from spacectl.model.bodies.plate.shapes import Flat, beam_functions, line_shortening, lowest_products
+from spacectl.model.bodies.plate.shapes import Flat, PlateFields, beam_functions, line_shortening, lowest_products
 from spacectl.model.bodies.surface.basis import legendre_family, product_table
 from spacectl.model.bodies.surface.fields import Fields, Geometry
 from spacectl.model.bodies.surface.function import SurfaceFunction

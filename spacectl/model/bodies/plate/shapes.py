@@ -1,23 +1,27 @@
 """First-order shapes of a rectangular plate: modes by Ritz's method, products of beam functions, user functions.
 
-Every shape is a sum of products of polynomials in x and y, so that integrals over the plate are exact quadratures.
+Every shape is a sum of products of polynomials in x and y, so that integrals over the plate are exact quadratures. Frames and
+stiffness follow changes of the fields of a `Plate` without new shapes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import Legendre
 
+from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
+from spacectl.model.bodies.base.damping import Damped
 from spacectl.model.bodies.beam.shapes import bending_space, end_rows, mode_shapes
+from spacectl.model.bodies.plate.checks import check_stretchable, move_frames
 from spacectl.model.bodies.surface.basis import PolynomialFamily, gauss, product_table
 from spacectl.model.bodies.surface.fields import Fields, Geometry
 from spacectl.model.bodies.surface.ritz import Section, Surface, strain_energy
 
-__all__ = ["Flat", "beam_functions", "line_shortening", "lowest_products"]
+__all__ = ["Flat", "PlateFields", "beam_functions", "line_shortening", "lowest_products"]
 
 _BEAM_END = {"clamped": "clamped", "supported": "pinned", "diaphragm": "pinned", "free": "free"}
 
@@ -94,3 +98,29 @@ def line_shortening(sample: Any, places: np.ndarray, origin: tuple[float, float]
             total = total + weight * np.einsum("n,nxj,nxk->njk", reach, slope, slope)
         found.append(total)
     return np.stack([*found, np.zeros_like(found[0])], axis=1)
+
+
+class PlateFields(Damped):
+    """A plate as a function of its fields."""
+
+    bending_stiffness: Any
+    stretch_stiffness: Any
+    membrane: int
+
+    def changed(self, **changes: Any) -> Any:
+        """Return the plate with other values of fields; frames named after a place move with length and width."""
+        if {"length", "width"} & set(changes):
+            check_stretchable(self)
+            size = [
+                as_scalar(changes.get(key, getattr(self, key)), f"{self._what}: {key}") for key in ("length", "width")
+            ]
+            changes = {"frames": move_frames(self.frames, *size), **changes}
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:
+        """Return derivatives by E, or by the bending stiffness without membrane shapes: shapes do not depend on it."""
+        is_scale = {
+            "E": self.bending_stiffness is None and self.stretch_stiffness is None,
+            "bending_stiffness": self.bending_stiffness is not None and not self.membrane,
+        }
+        return (self.elasticity / getattr(self, key),) if is_scale.get(key, False) else None

@@ -10,7 +10,7 @@ import numpy as np
 from spacectl.core.array import as_array, as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.model.bodies.base.body import Frame
-from spacectl.model.bodies.base.surface_mesh import grid_triangles
+from spacectl.model.bodies.base.profile import grid_triangles
 from spacectl.model.bodies.surface.fields import Geometry
 from spacectl.model.bodies.surface.function import family_on
 from spacectl.model.bodies.surface.patch import SurfacePatch

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.core.limits import require_memory
+from spacectl.core.input_checks import require_memory
 
 __all__ = ["HermiteSimpson", "Radau", "Scheme"]
 

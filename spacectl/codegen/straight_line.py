@@ -1,8 +1,7 @@
-"""Linear maps in straight-line code: rows ``sum_j c_ij v_j`` whose c depend on parameters only become a matrix and a loop.
+"""Straight-line code before it becomes C: assignments, and the forms in which long or repeated parts of it are shorter.
 
-A linear law or an estimator of n states is some n^2 products. Written out they are long to compile and run one at a time; as a
-matrix, kept by columns in the prepared vector, four rows go side by side. Each row is summed in its own order, so that
-nothing is rounded differently.
+`Assignment` is one line. `find_maps` replaces rows of products by a matrix and a loop, `take_turns` reads sines and cosines of
+state entries from a table that plant, sensors and law share.
 """
 
 from __future__ import annotations
@@ -13,10 +12,30 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from spacectl.codegen.assignment import Assignment
 from spacectl.codegen.chunks import Line
 
-__all__ = ["PRELUDE", "LinearMap", "find_maps", "weave_maps"]
+__all__ = [
+    "FEWEST",
+    "PRELUDE",
+    "Assignment",
+    "LinearMap",
+    "entry_with_own_turns",
+    "find_maps",
+    "take_turns",
+    "weave_maps",
+]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One assignment ``name = expression`` of the straight-line code, or a store to an output."""
+
+    name: str
+    op: int
+    operands: tuple[str, ...]
+    is_early: bool  # depends on the hoisted input only
+    is_input: bool = False
+
 
 SMALLEST = 4  #: rows and columns from which a map is worth a loop
 _SIDE_BY_SIDE = 32  # rows of one loop: eight sums of four
@@ -154,3 +173,43 @@ def _inside(values: Sequence[Assignment], rows: set[str]) -> set[str]:
         if by_op[name] == ca.OP_ADD:
             waiting += operands[name]
     return gone
+
+
+FEWEST = 2  #: angles from which a table is worth its name
+
+
+def take_turns(values: Sequence[Assignment], argument: int) -> tuple[list[Assignment], tuple[int, ...]]:
+    """Return the code with sines of entries of an argument read from the table, and the entries (none: nothing is changed).
+
+    An argument -1 is none.
+    """
+    entries: dict[str, int] = {}  # name of a value that is an entry of the argument
+    angles: set[int] = set()
+    changed: list[Assignment] = []
+    for value in values:
+        array, _, rest = value.operands[0].partition("[") if value.operands else ("", "", "")
+        if value.is_input and array == f"a{argument}":
+            entries[value.name] = int(rest.rstrip("]"))
+        elif value.op in (ca.OP_SIN, ca.OP_COS) and value.operands[0] in entries:
+            angle = entries[value.operands[0]]
+            angles.add(angle)
+            place = f"turns[{2 * angle + (value.op == ca.OP_COS)}]"
+            value = replace(value, op=ca.OP_ASSIGN, operands=(place,), is_input=True)
+        changed.append(value)
+    return (changed, tuple(sorted(angles))) if len(angles) >= FEWEST else (list(values), ())
+
+
+def entry_with_own_turns(name: str, n_in: int, argument: int, angles: Sequence[int]) -> str:
+    """Return C text of ``int NAME(...)`` around ``NAME_turned``."""
+    table = [f"    turns[{2 * k}] = sin(x[{k}]); turns[{2 * k + 1}] = cos(x[{k}]);" for k in angles]
+    given = ", ".join([*(f"arg[{i}]" for i in range(n_in)), "turns"])
+    text = [
+        f"int {name}(const double **arg, double **res, long long *iw, double *w, int mem) {{",
+        f"    double turns[{2 * max(angles) + 2}];",
+        f"    const double *const x = arg[{argument}];",
+        f"    const double *with[] = {{{given}}};",
+        *table,
+        f"    return {name}_turned(with, res, iw, w, mem);",
+        "}",
+    ]
+    return "\n".join(text)

@@ -1,16 +1,18 @@
-"""Guards against inputs that would block or exhaust the machine: pipes as files, arrays larger than its memory."""
+"""Checks of what a user hands in: sequences of one kind, files that cannot block, arrays that fit into memory."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from spacectl.core.errors import ModelError
 
-__all__ = ["regular_file", "require_memory"]
+__all__ = ["regular_file", "require_memory", "sequence_of"]
 
 _SUPPOSED = 64 * 2**30  # [byte] of memory, if the system does not report it
 
@@ -48,3 +50,26 @@ def _memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):
         return float(_SUPPOSED)
+
+
+def sequence_of(kind: type, values: Any, what: str) -> tuple[Any, ...]:
+    """Return `values` as a tuple whose entries are all of one kind; `what` names it in the error.
+
+    Raises
+    ------
+    ModelError
+        For a single value (text is not split into letters) and for entries of another class.
+
+    Examples
+    --------
+    >>> sequence_of(str, ["a", "b"], "names")
+    ('a', 'b')
+    """
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, kind)):
+        entries = tuple(values)
+        wrong = [entry for entry in entries if not isinstance(entry, kind)]
+        if not wrong:
+            return entries
+        values = wrong[0]
+    cure = f"; write ({values!r},)" if isinstance(values, str) and kind is str else ""
+    raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {values!r}{cure}")

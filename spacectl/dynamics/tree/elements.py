@@ -1,23 +1,26 @@
-"""Forces of springs and tethers between points, for the terms of a tree: where the points are, and what the bodies feel.
+"""Springs, dampers and tethers in the terms of a tree, for every formulation.
 
-The order-N recursion has its own way to the same in `link_points`.
+Elements in joints give generalised forces and a potential; elements between points give loads on bodies (the order-N recursion
+has its own way to these in `link_points`); deployed lengths of tethers give the masses of bodies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 
 from spacectl.dynamics.tree.kinematics import BodyMotion, frame_in_body, frame_motion
 from spacectl.dynamics.tree.nodes import ROOT, Numbers, Tree
-from spacectl.model.elements import PointElement
+from spacectl.model.elements import JointElement, PointElement
+from spacectl.model.part import Part
 from spacectl.model.system import System
+from spacectl.model.validation.validate import find_component
 from spacectl.spatial.backend import cross, stack, zeros
-from spacectl.spatial.motion import pull_wrench
+from spacectl.spatial.inertia import pull_wrench
 
-__all__ = ["PointTerms"]
+__all__ = ["PointTerms", "joint_efforts", "joint_element_places", "joint_potential", "line_lengths", "mass_numbers"]
 
 
 class PointTerms:
@@ -101,3 +104,53 @@ class PointTerms:
                     rates[places[joint]] = rate
                     is_any = True
         return rates if is_any else None
+
+
+def joint_efforts(system: System, tree: Tree, q: Any, v: Any, numbers: Numbers) -> Any:
+    """Sum of the efforts of all joint elements on the speeds, shape (n_v,)."""
+    total = ca.SX.zeros(v.shape[0])
+    for element, places in joint_element_places(system, tree):
+        at = [(q[i] if i is not None else None, v[k]) for i, k in places]
+        efforts = element.efforts([q_j for q_j, _ in at], [v_j for _, v_j in at], numbers.group(element.name))
+        for (_, k), effort in zip(places, efforts, strict=True):
+            total[k] += effort
+    return total
+
+
+def joint_potential(system: System, tree: Tree, q: Any, numbers: Numbers) -> Any:
+    """Return the energy stored in all joint elements [J]."""
+    total = ca.SX(0)
+    for element, places in joint_element_places(system, tree):
+        total += element.potential([None if i is None else q[i] for i, _ in places], numbers.group(element.name))
+    return total
+
+
+def joint_element_places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[int | None, int]]]]:
+    """Return each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
+    found = []
+    for element in system.joint_elements:
+        places: list[tuple[int | None, int]] = []
+        for joint, component in element.ends:
+            node = next(node for node in tree.nodes if node.part.joint_name == joint)
+            coordinate, speed = find_component(f"element '{element.name}'", component, node.part)
+            places.append((None if coordinate is None else node.q.start + coordinate, node.v.start + speed))
+        found.append((element, places))
+    return found
+
+
+def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -> dict[str, Any]:
+    """Return the deployed length of each tether, by name [m]."""
+    places = {node.part.joint_name: node.q.start for node in tree.nodes}
+    lengths = {}
+    for line in system.point_elements:
+        coordinate = q[places[line.length_joint]] if line.length_joint else None
+        length = line.deployed(t, coordinate, numbers.group(line.name))
+        if length is not None:
+            lengths[line.name] = length
+    return lengths
+
+
+def mass_numbers(part: Part, numbers: Numbers, lengths: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
+    line = part.body.line
+    return {**numbers.group(line), "length": lengths[line]} if line else numbers.group(part.name)

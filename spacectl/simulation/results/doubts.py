@@ -1,0 +1,204 @@
+"""What makes a finished run doubtful: range of the theory, compressed tethers, constraint residuals, saturated inputs.
+
+Each function reads the recorded histories; the run warns of its findings and keeps them among its statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spacectl.core.errors import warn
+from spacectl.dynamics.described import described_system
+from spacectl.dynamics.reactions.tension import find_tension
+from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.model.bodies.base.flexible import WITHIN_THEORY
+
+__all__ = [
+    "SATURATED",
+    "constraint_residuals",
+    "judge_saturation",
+    "judge_theory",
+    "theory_errors",
+    "warn_beyond_theory",
+    "warn_if_pushing",
+]
+
+
+def judge_theory(eom: EquationsOfMotion, motions: Iterable[tuple[np.ndarray, Any]]) -> dict[str, float]:
+    """Entries for the stats of a run: the largest error of all bodies and that of each; warns beyond the theory's range.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The equations.
+    motions : iterable of (x, p)
+        Records (n, n_x) and the run-time parameters that they were found with.
+    """
+    errors: dict[str, float] = {}
+    for x, p in motions:
+        for name, error in theory_errors(eom, x, p).items():
+            errors[name] = max(error, errors.get(name, 0.0))
+    warn_beyond_theory(eom, errors)
+    if not errors:
+        return {}
+    return {"theory_error": max(errors.values()), **{f"theory_error of {name}": e for name, e in errors.items()}}
+
+
+def theory_errors(eom: EquationsOfMotion, x: np.ndarray, p: Any = None) -> dict[str, float]:
+    """Largest estimated error of each flexible body's theory over records x (..., n_x); rows that are not finite are left out.
+
+    The bodies are those of the run-time parameters p: deflections of a longer beam are smaller angles.
+    """
+    states = np.asarray(x).reshape(-1, eom.n_x)
+    states = states[np.all(np.isfinite(states), axis=1)]
+    if not len(states):
+        return {}
+    found = {}
+    for body in described_system(eom, p).flexible_bodies:
+        columns = [eom.coordinates.index(f"{body.name}.{name}") for name in body.modal_names]
+        found[body.name] = float(np.max(body.theory_error(states[:, columns])))
+    return found
+
+
+def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any]) -> None:
+    """Warn about bodies whose estimated error is more than `WITHIN_THEORY`, the worst one with its remedy."""
+    beyond = {name: error for name, error in errors.items() if error > WITHIN_THEORY}
+    if not beyond:
+        return
+    worst = max(beyond, key=lambda name: beyond[name])
+    others = [f"'{name}'" for name in beyond if name != worst]
+    also = f" (also {', '.join(others)})" if others else ""
+    if beyond[worst] < 1.0:
+        remedy = eom.system.part(worst).body.flexible.theory_remedy(beyond[worst])
+        verdict = f"results may be off by about {100.0 * beyond[worst]:.2g} %; {remedy}"
+    else:  # an estimate of second order says nothing here, and no number of segments is sensible
+        verdict = "results are qualitative at best; look for an unstable motion, or cut a beam into segments"
+    warn(f"body '{worst}'{also} bends beyond the range of its theory of small deflections: {verdict}")
+
+
+_RECORDS = 200  # of a history that are looked at; tension varies as slowly as the motion
+_SLACK_FORCE = 1e-9  # of the largest tension: compression below it is zero
+
+Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  #: t, x, u, p
+
+
+def warn_if_pushing(eom: EquationsOfMotion, pieces: Sequence[Motion]) -> dict[str, float]:
+    """Warn about each straight tether whose tension is negative somewhere, with time and tension.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of the run.
+    pieces : sequence of (t, x, u, p)
+        Histories of the run, or of its stages one after the other.
+
+    Returns
+    -------
+    dict of str to float
+        Least tension of each straight tether that pushes [N], for the stats of the run.
+    """
+    found = {}
+    for name in [item.name for item in eom.system.point_elements if item.tension_axis is not None]:
+        t, tension = _history(eom, name, pieces)
+        is_pushing = tension < -_SLACK_FORCE * np.max(np.abs(tension), initial=0.0)
+        if np.any(is_pushing):
+            worst = int(np.argmin(tension))
+            found[f"least_tension of {name}"] = float(tension[worst])
+            warn(
+                f"tether '{name}' of system '{eom.system.name}' is in compression from t = {t[np.argmax(is_pushing)]:.6g} s on, "
+                f"by {-tension[worst]:.3g} N at t = {t[worst]:.6g} s: a straight tether pushes there, a line would be slack. End "
+                "the run before (a Guard), hold the tension up by a law, or use ElasticTether, which goes slack"
+            )
+    return found
+
+
+def _history(eom: EquationsOfMotion, name: str, pieces: Sequence[Motion]) -> tuple[np.ndarray, np.ndarray]:
+    """Times and tension at some of the records, with the first and last one of each piece."""
+    times, tensions = [np.zeros(0)], [np.zeros(0)]
+    total = max(sum(len(t) for t, *_ in pieces), 1)
+    for t, x, u, p in pieces:
+        count = max(2, round(_RECORDS * len(t) / total))
+        chosen = np.unique(np.linspace(0, len(t) - 1, min(count, len(t))).round().astype(int))
+        rows = [int(k) for k in chosen if np.all(np.isfinite(x[k]))]
+        if rows:
+            times.append(t[rows])
+            tensions.append(find_tension(eom, name, t[rows], x[rows], u=u[rows], p=p)[:, 0])
+    return np.concatenate(times), np.concatenate(tensions)
+
+
+def constraint_residuals(eom: EquationsOfMotion, t: np.ndarray, x: np.ndarray, p: Any) -> dict[str, float]:
+    """Largest residuals over the records, at position and at speed level,; empty for a tree.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    t : array, shape (n,)
+        Times [s].
+    x : array, shape (n, n_x)
+        States; rows that are not finite are passed over.
+    p : array, shape (n_p,)
+        Run-time parameters.
+
+    Returns
+    -------
+    dict
+        ``position_residual`` and ``speed_residual`` in the units of the rows.
+    """
+    kept = np.all(np.isfinite(x), axis=1)
+    if not eom.constraint_rows or not np.any(kept):
+        return {}
+    g = np.abs(eom.along("residual", np.asarray(t)[kept], np.asarray(x)[kept], None, p)).reshape(np.sum(kept), -1)
+    held, rates = g[:, : len(eom.position_rows)], g[:, len(eom.position_rows) :]
+    return {
+        "position_residual": float(np.max(held, initial=0.0)),
+        "speed_residual": float(np.max(rates, initial=0.0)),
+    }
+
+
+SATURATED = "saturated of "  #: begins the key of an input in the stats of a run
+_ROUNDING = 1e-9  # of a limit: commands beyond it by less are at the limit
+_MUCH = 0.2  # of the run: from here on the share is reported
+_NEARLY_ALL = 0.9  # from here on a warning: the law hardly acts
+
+History = tuple[np.ndarray, np.ndarray, np.ndarray]  #: t, u_commanded, p
+
+
+def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[str, float]:
+    """Share of a run during which each input was commanded beyond its limits, where it is more than a fifth.
+
+    Commands at a limit are no saturation: what was asked for is given, as in a bang-bang plan that is flown.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        Of the run.
+    pieces : sequence of (t, u_commanded, p)
+        Histories of the run, or of its stages one after the other.
+
+    Returns
+    -------
+    dict of str to float
+        ``{"saturated of elbow": 0.63}``, for the stats of the run.
+    """
+    duration, lost = 0.0, np.zeros(eom.n_u)
+    for t, commanded, p in pieces:
+        low, high = (np.asarray(limit) for limit in eom.limits(p))
+        ends = np.where(np.isfinite([low, high]), np.abs([low, high]), 0.0)
+        slack = _ROUNDING * np.max(ends, axis=0)  # of the larger limit: the other one is zero for a thruster
+        is_over = (commanded > high + slack) | (commanded < low - slack)
+        steps = np.diff(t)
+        duration += float(np.sum(steps))
+        lost += 0.5 * steps @ (is_over[:-1].astype(float) + is_over[1:])
+    shares = {name: float(share) for name, share in zip(eom.inputs, lost / max(duration, 1e-300), strict=True)}
+    for name, share in shares.items():
+        if share > _NEARLY_ALL:
+            warn(
+                f"input '{name}' of system '{eom.system.name}' is saturated during {100.0 * share:.0f} % of the run: the law "
+                "asks for more than the limits of its actuator let through, and hardly acts; lower its gains, plan a slower "
+                "reference, or raise the limits"
+            )
+    return {f"{SATURATED}{name}": share for name, share in shares.items() if share > _MUCH}
