@@ -9,8 +9,7 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
-from spacectl.dynamics.closing.open_loops import closure_error
-from spacectl.dynamics.closing.position_equations import PositionEquations
+from spacectl.dynamics.closing.open_loops import PositionEquations, closure_error
 from spacectl.dynamics.constraints.closest import largest_rows
 from spacectl.dynamics.constraints.diagnosis import require_sides
 from spacectl.dynamics.constraints.least_squares import solve_constraints

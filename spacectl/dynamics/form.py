@@ -10,7 +10,6 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
-from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.constrained import form_artificial, form_multipliers, form_udwadia_phohomsiri
 from spacectl.dynamics.formulations.embedded import form_embedded, has_local_loops
@@ -18,7 +17,6 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.partitioned import form_partitioned
 from spacectl.dynamics.recursion.tree_data import knows_kinds
 from spacectl.dynamics.recursion.tree_reference import TreeReference
-from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.arguments import as_names
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.handover import Baumgarte, Options, choose_speeds
@@ -112,7 +110,7 @@ def form_equations(
     )
     if coordinates not in ("joint", "absolute"):
         raise ModelError(f"form_equations: coordinates is {coordinates!r}, expected 'joint' or 'absolute'")
-    acting = active_constraints(system, options.active)
+    acting = system.acting(options.active)
     chosen, reason = _choose(system, acting, options) if formulation == "auto" else (formulation, "asked for")
     if chosen not in FORMULATIONS:
         raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
@@ -142,7 +140,7 @@ def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options)
         return "artificial", "a constraint is maintained by actuators"
     if acting:
         return "kane", "constrained system: reduced to independent speeds, re-selected at every state"
-    if is_truncated(system):
+    if system.is_first_order:
         return "kane", "a body uses a truncated order: M is not symmetric"
     if options.speeds:
         return "kane", "user-defined speeds"

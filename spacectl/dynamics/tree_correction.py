@@ -22,7 +22,6 @@ from spacectl.dynamics.recursion.links import Link, form_links
 from spacectl.dynamics.recursion.sweeps import forward_dynamics, move_all
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
-from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.dynamics.waist.handover import Options
 
@@ -76,7 +75,7 @@ def correct_tree(eom: EquationsOfMotion, t: float, x: Any, u: Any = None, *, p: 
     """
     require_equations(eom, "correct_tree")
     lines = [element.name for element in eom.system.point_elements if not element.only_pushes]
-    if not eom.constraint_rows or is_truncated(eom.system) or lines:
+    if not eom.constraint_rows or eom.system.is_first_order or lines:
         line = f" (tether '{lines[0]}')" if lines else ""
         raise ModelError(
             f"correct_tree: system '{eom.system.name}' has no constraints, or a tether{line} or a truncated order; use eom.v_dot"

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.parameters import Parameters
 from spacectl.core.provenance import class_key, content_hash
 from spacectl.model.actuators import Actuator
 from spacectl.model.attachments import attach_bodies
-from spacectl.model.bodies.base.flexible import FlexibleBody
+from spacectl.model.bodies.base.flexible import FIRST_ORDER, FlexibleBody
 from spacectl.model.constraints import AnyConstraint
 from spacectl.model.description import Number, members, set_field
 from spacectl.model.elements import Element, JointElement, PointElement
@@ -116,6 +116,19 @@ class System:
         bends = bool(self.flexible_bodies)
         others = any(isinstance(part.joint, QuaternionFree) for part in self.parts)
         return not (self.elements or self.constraints or moves or bends or others)
+
+    @property
+    def is_first_order(self) -> bool:
+        """Whether the equations of some body are linear in its modal coordinates."""
+        return any(part.body.order in FIRST_ORDER for part in self.parts)
+
+    def acting(self, active: tuple[str, ...] | None) -> tuple[AnyConstraint, ...]:
+        """Return all constraints, or those named in `active` and permanent ones (joints in absolute coordinates)."""
+        names = [constraint.name for constraint in self.constraints]
+        for name in active or ():
+            if name not in names:
+                raise ModelError(f"form_equations: active names an {unknown_name('constraint', name, names)}")
+        return tuple(item for item in self.constraints if active is None or item.name in active or item.is_permanent)
 
     def frame(self, name: str) -> str:
         """Resolve an alias: return the name of a body or frame among the parts."""

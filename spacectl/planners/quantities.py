@@ -10,9 +10,8 @@ from typing import Any
 import casadi as ca
 
 from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.tree.energy import energies, momentum
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
-from spacectl.dynamics.tree.sensing import frame_state, sensor_values
+from spacectl.dynamics.tree.outputs import energies, frame_state, momentum, sensor_values
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spacectl.core.figure import Band, Figure, Line, Panel
-from spacectl.reports.arrays import decimate, pack, pack_indices, pack_tracks, unpack, unpack_tracks
+from spacectl.reports.arrays import LEVELS, decimate, pack, pack_indices, pack_tracks, unpack, unpack_tracks
 from spacectl.reports.page.figure_data import POINTS, figure_from_data, figure_to_data
-from spacectl.reports.units import LEVELS
 
 
 def test_arrays_come_back() -> None:

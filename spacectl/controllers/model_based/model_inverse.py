@@ -16,7 +16,6 @@ from spacectl.core.errors import SolverError
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.constraints.authority import Authority
 from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK
-from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = [
@@ -114,7 +113,7 @@ def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:
     """``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
     if M.shape[0] == 0:
         return ca.SX(0, columns.shape[1])
-    return ca.solve(M, ca.densify(columns)) if is_truncated(eom.system) else solve_symmetric(M, columns)
+    return ca.solve(M, ca.densify(columns)) if eom.system.is_first_order else solve_symmetric(M, columns)
 
 
 def independent_rows(eom: EquationsOfMotion) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.closing.position_equations import PositionEquations
+from spacectl.dynamics.closing.open_loops import PositionEquations
 from spacectl.dynamics.constraints.closest import Closest, find_closest
 from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.partitioning.blocks import ClosingBlock

@@ -13,17 +13,15 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.core.errors import ModelError, unknown_name
-from spacectl.dynamics.tree.energy import momentum
+from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
-from spacectl.dynamics.tree.sensing import frame_state
+from spacectl.dynamics.tree.outputs import frame_state, momentum
 from spacectl.dynamics.tree.terms import Terms
 from spacectl.model.constraints import AnyConstraint, Quantities
-from spacectl.model.system import System
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.inertia import Placement
 
-__all__ = ["ConstraintEquations", "ConstraintTerms", "active_constraints"]
+__all__ = ["ConstraintEquations", "ConstraintTerms"]
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,6 @@ class ConstraintEquations:
     def names(self) -> tuple[str, ...]:
         """Name of each equation."""
         return self.constraint.equation_names
-
-
-def active_constraints(system: System, active: tuple[str, ...] | None) -> tuple[AnyConstraint, ...]:
-    """Return the system's constraints, or those named in `active` and permanent ones (joints in absolute coordinates)."""
-    names = [constraint.name for constraint in system.constraints]
-    for name in active or ():
-        if name not in names:
-            raise ModelError(f"form_equations: active names an {unknown_name('constraint', name, names)}")
-    return tuple(item for item in system.constraints if active is None or item.name in active or item.is_permanent)
 
 
 class ConstraintTerms:

@@ -16,9 +16,8 @@ import casadi as ca
 from spacectl.dynamics.recursion.links import Link
 from spacectl.dynamics.recursion.sweeps import LinkMotion, columns_of
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot
-from spacectl.spatial.inertia import Placement, move_twist, pull_wrench
+from spacectl.spatial.inertia import ArticulatedInertia, Placement, move_twist, pull_wrench
 
 __all__ = ["AggregateInertia", "FullInertia", "Outboard", "compose"]
 

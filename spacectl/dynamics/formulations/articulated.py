@@ -15,7 +15,6 @@ import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.core.provenance import content_hash
-from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.recursion.large import LargeTree
 from spacectl.dynamics.recursion.link_points import LinkPoints
@@ -26,7 +25,6 @@ from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, unit_wre
 from spacectl.dynamics.tree.elements import joint_efforts, line_lengths
 from spacectl.dynamics.tree.kinematics import root_motion
 from spacectl.dynamics.tree.nodes import ROOT, Tree, symbolic_numbers
-from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
@@ -52,12 +50,12 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
     rebuild : tuple
         How another process forms the same equations.
     """
-    if is_truncated(system):
+    if system.is_first_order:
         raise ModelError(
             f"system '{system.name}': the order-N recursion needs a symmetric mass matrix, but a body has a truncated order; "
             "use formulation='kane' (or 'auto'), or order='consistent'"
         )
-    if active_constraints(system, options.active):
+    if system.acting(options.active):
         raise ModelError(
             f"system '{system.name}': the order-N recursion supports trees without constraints; use formulation='auto'"
         )

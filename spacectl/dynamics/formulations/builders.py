@@ -10,11 +10,11 @@ import numpy as np
 
 from spacectl.core.labels import Labels
 from spacectl.core.provenance import content_hash
-from spacectl.dynamics.tree import energy
+from spacectl.dynamics.tree import outputs
 from spacectl.dynamics.tree.chosen_speeds import ChosenSpeeds
-from spacectl.dynamics.tree.sensing import output_labels, sensor_values
+from spacectl.dynamics.tree.outputs import output_labels, sensor_values
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.dynamics.truncation.orders import TruncatedTerms, is_truncated
+from spacectl.dynamics.truncation.orders import TruncatedTerms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import EquationLabels, LazyFunctions
 from spacectl.dynamics.waist.handover import Handover, Options
@@ -40,7 +40,7 @@ CONSTRAINED_FUNCTIONS = (
 
 def form_terms(system: System, options: Options) -> Terms:
     """Return the terms of a system, truncated if a body has a truncated order."""
-    return (TruncatedTerms if is_truncated(system) else Terms)(system, options.vary)
+    return (TruncatedTerms if system.is_first_order else Terms)(system, options.vary)
 
 
 class Builder:
@@ -88,14 +88,14 @@ class Builder:
             "bias": lambda: of("bias", "t q v p", ("h", dynamics.h)),
             "input_map": lambda: of("input_map", "t q p", ("B_tau", dynamics.B_tau)),
             "energy": lambda: of(
-                "energy", "t q v p", *zip(("kinetic", "potential"), energy.energies(terms), strict=True)
+                "energy", "t q v p", *zip(("kinetic", "potential"), outputs.energies(terms), strict=True)
             ),
-            "kinetic_by_part": lambda: of("kinetic_by_part", "t q v p", ("kinetic", energy.kinetic_by_part(terms))),
-            "momentum": lambda: of("momentum", "t q v p", ("momentum", energy.momentum(terms))),
+            "kinetic_by_part": lambda: of("kinetic_by_part", "t q v p", ("kinetic", outputs.kinetic_by_part(terms))),
+            "momentum": lambda: of("momentum", "t q v p", ("momentum", outputs.momentum(terms))),
             "center_of_mass": lambda: of(
-                "center_of_mass", "t q p", ("center_of_mass", energy.center_of_mass(terms)[0])
+                "center_of_mass", "t q p", ("center_of_mass", outputs.center_of_mass(terms)[0])
             ),
-            "placements": lambda: of("placements", "t q p", ("placements", energy.placements(terms))),
+            "placements": lambda: of("placements", "t q p", ("placements", outputs.placements(terms))),
             "sensors": lambda: of("sensors", "t x p", ("y", sensor_values(terms, terms.system.sensors, v_dot=None))),
         }
 

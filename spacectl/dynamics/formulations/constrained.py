@@ -15,7 +15,7 @@ from spacectl.core.errors import ModelError
 from spacectl.dynamics.constraints.loads import all_efforts, constraint_loads, named_wrenches
 from spacectl.dynamics.constraints.sharing import rigid_compliances
 from spacectl.dynamics.constraints.solver_function import AccelerationSolver, constrained_solve, shared_reactions
-from spacectl.dynamics.constraints.terms import ConstraintTerms, active_constraints
+from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms, solved_function
 from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms
@@ -56,7 +56,7 @@ def form_constrained(
     solver : str or function
         The solver for the accelerations: a key of `SOLVERS`, or a `SolverFactory`.
     """
-    active = active_constraints(system, options.active)
+    active = system.acting(options.active)
     maintaining = [name for item in active for name in item.maintained_by]
     if maintaining and solver != "directions":
         artificial = next(item.name for item in active if not item.is_natural)

@@ -21,7 +21,6 @@ import casadi as ca
 import numpy as np
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.embedding.aggregates import find_aggregates
 from spacectl.dynamics.embedding.calls import EmbeddedCalls
 from spacectl.dynamics.formulations.builders import CONSTRAINED_FUNCTIONS, TREE_FUNCTIONS, form_shared
@@ -31,7 +30,6 @@ from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.tree.actuation import loop_motor
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.dynamics.truncation.orders import is_truncated
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.handover import Options
@@ -61,7 +59,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
     ModelError
         For tethers and truncated orders.
     """
-    active = active_constraints(system, options.active)
+    active = system.acting(options.active)
     reason = why_not_embedded(system, active)
     if reason:
         raise ModelError(f"system '{system.name}': embedded does not support {reason}; use formulation='auto'")
@@ -89,7 +87,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
 
 def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
     """Return what the recursion over aggregates does not support in a system; empty if it supports all."""
-    if is_truncated(system):
+    if system.is_first_order:
         return "a body with a truncated order (its mass matrix is not symmetric)"
     for element in system.point_elements:
         if not element.only_pushes:

@@ -10,7 +10,6 @@ from typing import Any
 
 import casadi as ca
 
-from spacectl.dynamics.constraints.terms import active_constraints
 from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms, solved_function
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.tree.chosen_speeds import ChosenSpeeds
@@ -38,7 +37,7 @@ def form_kane(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> 
     rebuild : tuple
         How another process forms the same equations (for pickling).
     """
-    if active_constraints(system, options.active):
+    if system.acting(options.active):
         return form_constrained(system, options=options, rebuild=rebuild, formulation="kane", solver="partition")
     terms = form_terms(system, options)
     speeds = ChosenSpeeds(terms, dict(options.speeds)) if options.speeds else None

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.constraints.terms import ConstraintTerms, active_constraints
+from spacectl.dynamics.constraints.terms import ConstraintTerms
 from spacectl.dynamics.formulations.constrained import form_constrained
 from spacectl.dynamics.partitioning.closed_forms import advance, closed_form, find_legs, name_legs
 from spacectl.dynamics.partitioning.closing_equations import block_rows, checked_rows
@@ -35,7 +35,7 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
     rebuild : tuple
         How another process forms the same equations.
     """
-    if not active_constraints(system, options.active):
+    if not system.acting(options.active):
         raise ModelError(
             f"system '{system.name}': partitioned needs a constraint that closes a loop; use 'articulated' for a tree"
         )

@@ -1,9 +1,14 @@
-"""`LinearKernel`: v_dot and its exact derivatives in one native call, for any tree."""
+"""`LinearKernel`: v_dot and its exact derivatives in one native call, for any tree.
+
+The derivative recursion takes links as elementary joints: turns about z, slides along z and free turns. Joints declare the
+elements of which they consist (`Joint.elements`); links between the elements of one joint have no mass.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -14,14 +19,109 @@ from spacectl.codegen.bound_function import NativeFunction
 from spacectl.codegen.extension import NativeCall
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.recursion.elements import Elements, form_elements
-from spacectl.dynamics.recursion.links import form_links
-from spacectl.dynamics.recursion.tree_data import environment_arrays, gravity_number, input_arrays, member_arrays
+from spacectl.dynamics.recursion.links import Link, Links, form_links
+from spacectl.dynamics.recursion.tree_data import (
+    environment_arrays,
+    gravity_number,
+    input_arrays,
+    member_arrays,
+    serves_tree,
+)
 from spacectl.dynamics.recursion.tree_kernel import tree_library
-from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
+from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
+from spacectl.model.joints import Joint
+from spacectl.model.joints.base import BALL, SLIDE, TURN, JointSequence
 from spacectl.model.system import System
+from spacectl.spatial.inertia import Inertia, Placement
 
-__all__ = ["RECURSIVE_FROM", "ElementStruct", "LinearKernel", "LinearTerms", "Solver"]
+__all__ = [
+    "BALL",
+    "RECURSIVE_FROM",
+    "SLIDE",
+    "TURN",
+    "Element",
+    "ElementStruct",
+    "Elements",
+    "LinearKernel",
+    "LinearTerms",
+    "Solver",
+    "form_elements",
+    "serves_derivatives",
+]
+
+
+@dataclass(frozen=True)
+class Element:
+    """An elementary joint and the link behind it (massless but for the last of a joint).
+
+    Parameters
+    ----------
+    kind : int
+        `TURN`, `SLIDE` or `BALL`.
+    parent : int
+        Index of the parent element, or `ROOT`.
+    X_PJ : Placement
+        Of the joint's frame in the parent element's frame.
+    q, v : int
+        First coordinate and speed.
+    inertia : Inertia
+        About the element's frame.
+    """
+
+    kind: int
+    parent: int
+    X_PJ: Placement
+    q: int
+    v: int
+    inertia: Inertia
+
+
+@dataclass(frozen=True)
+class Elements:
+    """All elements (parents first), and for each link its last element and the link's frame F in it."""
+
+    items: list[Element]
+    link: list[tuple[int, Placement]]
+
+
+_NONE = Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def form_elements(links: Links) -> Elements:
+    """Return the elements of numeric links."""
+    items: list[Element] = []
+    ends: list[tuple[int, Placement]] = []
+    for link in links.items:
+        parent, X_EF = (ROOT, Placement.identity(np.zeros(1))) if link.parent == ROOT else ends[link.parent]
+        X = X_EF @ link.X_PJ
+        sequence, R_last = _sequence(link)
+        X_last = Placement(R_last, np.zeros(3))
+        for k, (kind, turn, q, v) in enumerate(sequence):
+            is_last = k == len(sequence) - 1
+            inertia = link.inertia.seen_from(X_last) if is_last else _NONE
+            at = X @ Placement(turn, np.zeros(3))
+            items.append(Element(kind, parent, at, link.node.q.start + q, link.node.v.start + v, inertia))
+            parent, X = len(items) - 1, Placement.identity(np.zeros(1))
+        ends.append((parent, X_last))
+    return Elements(items, ends)
+
+
+def serves_derivatives(system: System) -> bool:
+    """Whether the derivative recursion serves a system: a plain tree, all of whose joints are made of elementary ones."""
+    return serves_tree(system) and all(_has_elements(part.joint) for part in system.tree if part.joint.speeds)
+
+
+def _has_elements(joint: Joint) -> bool:
+    return type(joint).elements is not Joint.elements and joint.owns("elements")
+
+
+def _sequence(link: Link) -> JointSequence:
+    joint = link.node.part.joint
+    if not _has_elements(joint):
+        kind = type(joint).__name__
+        raise ModelError(f"the derivative recursion does not know {kind} joints; define {kind}.elements")
+    return joint.elements(link.n)
+
 
 RECURSIVE_FROM = 28  #: speeds from which recursion over the tree is faster than factors of M (measured)
 

@@ -20,9 +20,8 @@ from spacectl.codegen.emit_c import emit_step
 from spacectl.dynamics.recursion.sweeps import Elimination, LinkMotion, accelerate, eliminate, move
 from spacectl.model.environment import ENVIRONMENTS, Environment, has_field_of
 from spacectl.model.joints import JOINTS, Joint
-from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import dot, skew
-from spacectl.spatial.inertia import Inertia, Placement, move_twist, pull_wrench
+from spacectl.spatial.inertia import ArticulatedInertia, Inertia, Placement, move_twist, pull_wrench
 
 __all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "joint_record", "kind_name", "step_kinds", "steps_source"]
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from spacectl.dynamics.recursion.links import Link
 from spacectl.dynamics.tree.nodes import ROOT
-from spacectl.spatial.articulated import ArticulatedInertia
 from spacectl.spatial.backend import columns, dot, stack, zeros
 from spacectl.spatial.flexible import Attachment, ModalInertia, attach
-from spacectl.spatial.inertia import Placement, cross_motion, move_twist, pull_wrench
+from spacectl.spatial.inertia import ArticulatedInertia, Placement, cross_motion, move_twist, pull_wrench
 
 __all__ = [
     "Elimination",

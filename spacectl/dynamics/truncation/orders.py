@@ -17,26 +17,20 @@ from spacectl.dynamics.tree.actuation import effort_column, effort_direction
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_steps, root_motion
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.dynamics.tree.terms import Terms
-from spacectl.model.system import System
+from spacectl.model.bodies.base.flexible import FIRST_ORDER
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.flexible import symmetric_product
 from spacectl.spatial.inertia import move_twist
 
-__all__ = ["TRUNCATED", "TruncatedTerms", "is_truncated"]
+__all__ = ["TruncatedTerms"]
 
 #: Orders that are truncated for the whole system
-TRUNCATED = ("linearised", "premature")
-
-
-def is_truncated(system: System) -> bool:
-    """Whether some body has a truncated order."""
-    return any(part.body.order in TRUNCATED for part in system.parts)
 
 
 class TruncatedTerms(Terms):
     """Terms to first order in the modal coordinates of bodies with a truncated order (003 Eqs 5.13, 5.17)."""
 
-    def _small(self, orders: tuple[str, ...] = TRUNCATED) -> tuple[list[int], list[int]]:
+    def _small(self, orders: tuple[str, ...] = FIRST_ORDER) -> tuple[list[int], list[int]]:
         """Return the indices in q and v of the small coordinates and speeds."""
         nodes = [node for node in self.tree.nodes if node.part.body.order in orders]
         return (

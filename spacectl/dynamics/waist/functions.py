@@ -12,11 +12,12 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.core.labels import Labels
+from spacectl.model.system import System
 
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion
 
-__all__ = ["EquationLabels", "LazyFunctions", "evaluate_along", "form_jacobian"]
+__all__ = ["EquationLabels", "LazyFunctions", "described_system", "evaluate_along", "form_jacobian"]
 
 
 class LazyFunctions(Mapping[str, ca.Function]):
@@ -149,3 +150,21 @@ def _mapped(f: ca.Function, n: int) -> ca.Function:
         return points
     arguments = [ca.MX.sym(f.name_in(i), *points.size_in(i)) for i in range(f.n_in())]
     return ca.Function(f.name(), arguments, [ca.densify(item) for item in points.call(arguments)])
+
+
+def described_system(eom: EquationsOfMotion, p: Any = None) -> System:
+    """Return the system of `eom` with the flexible bodies to which the parameters p belong.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The equations.
+    p : array, shape (n_p,), optional
+        Run-time parameters, made from named fields (``{"boom.length": 5.0}``) in this process. For other values the fields
+        are not known, and the system is returned unchanged.
+    """
+    names = eom.parameters.physical
+    if names is None or p is None:
+        return eom.system
+    system: System = names.described(eom.system, np.asarray(p, dtype=float))
+    return system

@@ -1,11 +1,10 @@
 """The constraints, one file each. To add one, write a file like its neighbours and list it here."""
 
-from spacectl.model.constraints.base import AnyConstraint, Artificial, Natural
+from spacectl.model.constraints.base import AnyConstraint, Artificial, Natural, Quantities
 from spacectl.model.constraints.frame import FrameConstraint
 from spacectl.model.constraints.loop import JointLoop, Loop
 from spacectl.model.constraints.no_relative_rotation import NoRelativeRotation
 from spacectl.model.constraints.point_on_plane import PLANE, PointOnPlane
-from spacectl.model.constraints.quantities import Quantities
 from spacectl.model.constraints.rule import Constraint
 
 __all__ = [

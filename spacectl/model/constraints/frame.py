@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from spacectl.core.array import as_array
 from spacectl.core.errors import ModelError
-from spacectl.model.constraints.base import AnyConstraint
-from spacectl.model.constraints.quantities import Quantities
+from spacectl.model.constraints.base import AnyConstraint, Quantities
 from spacectl.model.description import Number, placement_number, rotation_matrix, set_field, unless_trivial
 from spacectl.spatial.inertia import Placement
 

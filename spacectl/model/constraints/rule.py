@@ -8,8 +8,7 @@ from typing import Any
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import NamedExpression
-from spacectl.model.constraints.base import AnyConstraint
-from spacectl.model.constraints.quantities import Quantities
+from spacectl.model.constraints.base import AnyConstraint, Quantities
 from spacectl.model.description import Number, always, set_field
 
 __all__ = ["Constraint"]

@@ -32,8 +32,8 @@ __all__ = [
     "VELOCITY",
     "Elementary",
     "Joint",
+    "JointSequence",
     "Names",
-    "Sequence",
     "axis_number",
     "columns",
     "slides",
@@ -56,7 +56,7 @@ class Elementary(NamedTuple):
     v: int = 0
 
 
-class Sequence(NamedTuple):
+class JointSequence(NamedTuple):
     """A joint as a series of elementary joints, and the rotation of its frame F in the frame of the last."""
 
     items: tuple[Elementary, ...]
@@ -216,7 +216,7 @@ class Joint:
         """Return a positive value on the intended branch, a negative one where `closing` is met after a half turn."""
         return 1.0
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
         """Return the joint as a sequence of elementary joints, for numeric n."""
         raise NotImplementedError
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from spacectl.model.joints.axis import turn_of, uprightness
-from spacectl.model.joints.base import ALONG, POSITION, VELOCITY, Joint, Names, Sequence, columns, slides, translations
+from spacectl.model.joints.base import (
+    ALONG,
+    POSITION,
+    VELOCITY,
+    Joint,
+    JointSequence,
+    Names,
+    columns,
+    slides,
+    translations,
+)
 from spacectl.spatial.backend import eye, vector
 from spacectl.spatial.inertia import Placement
 
@@ -35,5 +45,5 @@ class Cartesian(Joint):
     def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return uprightness(X_JF.R)
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
-        return Sequence(slides(), ALONG["z"].T)
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
+        return JointSequence(slides(), ALONG["z"].T)

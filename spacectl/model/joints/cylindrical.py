@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.model.joints.axis import AxisJoint, offsets, tilts
-from spacectl.model.joints.base import SLIDE, TURN, Elementary, Names, Sequence, columns
+from spacectl.model.joints.base import SLIDE, TURN, Elementary, JointSequence, Names, columns
 from spacectl.spatial.backend import stack, vector, zeros
 from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation
@@ -36,5 +36,5 @@ class Cylindrical(AxisJoint):
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return vector(*offsets(n["axis"], X_JF.p), *tilts(n["axis"], X_JF.R))
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
-        return Sequence((Elementary(TURN, np.eye(3)), Elementary(SLIDE, np.eye(3), 1, 1)), np.eye(3))
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
+        return JointSequence((Elementary(TURN, np.eye(3)), Elementary(SLIDE, np.eye(3), 1, 1)), np.eye(3))

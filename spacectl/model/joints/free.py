@@ -17,8 +17,8 @@ from spacectl.model.joints.base import (
     VELOCITY,
     Elementary,
     Joint,
+    JointSequence,
     Names,
-    Sequence,
     columns,
     slides,
     translations,
@@ -58,5 +58,5 @@ class Free(Joint):
     def q_dot(self, q: Any, v: Any) -> Any:
         return stack(quaternion_rate(q[0:4], v[0:3]), v[3:6])
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
-        return Sequence((*slides(4, 3), Elementary(BALL, ALONG["z"].T)), np.eye(3))
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
+        return JointSequence((*slides(4, 3), Elementary(BALL, ALONG["z"].T)), np.eye(3))

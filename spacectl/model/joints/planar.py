@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from spacectl.core.errors import ModelError
 from spacectl.model.joints.axis import tilts
-from spacectl.model.joints.base import ALONG, SLIDE, TURN, Elementary, Joint, Names, Sequence, columns
+from spacectl.model.joints.base import ALONG, SLIDE, TURN, Elementary, Joint, JointSequence, Names, columns
 from spacectl.spatial.backend import constant, cross, dot, stack, vector, zeros
 from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import AXES, axis_rotation
@@ -69,11 +69,11 @@ class Planar(Joint):
         normal = self._axes(X_JF.p)[2]
         return dot(normal, X_JF.R @ normal)
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
         k = "xyz".index(self.normal)
         e1, e2, normal = (ALONG["xyz"[(k + 1 + i) % 3]] for i in range(3))
         slides = Elementary(SLIDE, e1, 1, 1), Elementary(SLIDE, e1.T @ e2, 2, 2)
-        return Sequence((*slides, Elementary(TURN, e2.T @ normal)), normal.T)
+        return JointSequence((*slides, Elementary(TURN, e2.T @ normal)), normal.T)
 
     @classmethod
     def examples(cls) -> tuple[Joint, ...]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.model.joints.axis import AxisJoint, offsets, turn_of, uprightness
-from spacectl.model.joints.base import SLIDE, Elementary, Names, Sequence, columns
+from spacectl.model.joints.base import SLIDE, Elementary, JointSequence, Names, columns
 from spacectl.spatial.backend import eye, stack, vector, zeros
 from spacectl.spatial.inertia import Placement
 
@@ -38,5 +38,5 @@ class Prismatic(AxisJoint):
     def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return uprightness(X_JF.R)
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
-        return Sequence((Elementary(SLIDE, np.eye(3)),), np.eye(3))
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
+        return JointSequence((Elementary(SLIDE, np.eye(3)),), np.eye(3))

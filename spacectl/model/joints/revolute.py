@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacectl.model.joints.axis import AxisJoint, tilts
-from spacectl.model.joints.base import ANGLE, ANGLE_RATE, TURN, Elementary, Names, Sequence, columns
+from spacectl.model.joints.base import ANGLE, ANGLE_RATE, TURN, Elementary, JointSequence, Names, columns
 from spacectl.spatial.backend import stack, vector, zeros
 from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation
@@ -35,5 +35,5 @@ class Revolute(AxisJoint):
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2], *tilts(n["axis"], X_JF.R))
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
-        return Sequence((Elementary(TURN, np.eye(3)),), np.eye(3))
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
+        return JointSequence((Elementary(TURN, np.eye(3)),), np.eye(3))

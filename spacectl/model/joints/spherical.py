@@ -14,8 +14,8 @@ from spacectl.model.joints.base import (
     RATES,
     Elementary,
     Joint,
+    JointSequence,
     Names,
-    Sequence,
     columns,
     unit_vectors,
 )
@@ -48,5 +48,5 @@ class Spherical(Joint):
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
         return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2])
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
-        return Sequence((Elementary(BALL, np.eye(3)),), np.eye(3))
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
+        return JointSequence((Elementary(BALL, np.eye(3)),), np.eye(3))

@@ -10,7 +10,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.model.description import Number, direction, set_field
-from spacectl.model.joints.base import TURN, Elementary, Joint, Names, Sequence, axis_number, columns
+from spacectl.model.joints.base import TURN, Elementary, Joint, JointSequence, Names, axis_number, columns
 from spacectl.spatial.backend import cross, dot, stack, vector, zeros
 from spacectl.spatial.inertia import Placement
 from spacectl.spatial.rotation import axis_rotation, frame_along
@@ -69,6 +69,6 @@ class Universal(Joint):
         twist = dot(n["first"], X_JF.R @ n["second"]) - rest
         return vector(X_JF.p[0], X_JF.p[1], X_JF.p[2], twist)
 
-    def elements(self, n: Mapping[str, Any]) -> Sequence:
+    def elements(self, n: Mapping[str, Any]) -> JointSequence:
         first, second = (frame_along(np.asarray(n[key])) for key in ("first", "second"))
-        return Sequence((Elementary(TURN, first), Elementary(TURN, first.T @ second, 1, 1)), second.T)
+        return JointSequence((Elementary(TURN, first), Elementary(TURN, first.T @ second, 1, 1)), second.T)

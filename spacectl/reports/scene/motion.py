@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spacectl.core.errors import ModelError
-from spacectl.dynamics.described import described_system
+from spacectl.dynamics.waist.functions import described_system
 from spacectl.model.system import System
 
 __all__ = ["Motion", "deflection", "find_motion"]

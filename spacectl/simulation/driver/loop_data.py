@@ -14,9 +14,8 @@ import numpy as np
 from spacectl.codegen.bound_function import NONE, BoundFunction, unused
 from spacectl.core.trajectory import Trajectory
 from spacectl.simulation.driver.methods.adams import MAX_ADAMS, MultistepMethod
-from spacectl.simulation.driver.methods.leap import LEAP_NODES, leap_tableau
 from spacectl.simulation.driver.methods.radau import ImplicitMethod
-from spacectl.simulation.driver.methods.tableau import Method
+from spacectl.simulation.driver.methods.tableau import LEAP_NODES, Method, leap_tableau
 
 __all__ = ["COUNTS", "DEEPEST", "LoopData"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import warn
-from spacectl.dynamics.described import described_system
 from spacectl.dynamics.reactions.tension import find_tension
 from spacectl.dynamics.waist.equations import EquationsOfMotion
+from spacectl.dynamics.waist.functions import described_system
 from spacectl.model.bodies.base.flexible import WITHIN_THEORY
 
 __all__ = [

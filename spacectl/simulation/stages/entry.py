@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, SolverError
-from spacectl.dynamics.closing.position_equations import PositionEquations
+from spacectl.dynamics.closing.open_loops import PositionEquations
 from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.formulations.switching import constraints_of, rows_of
 from spacectl.dynamics.waist.equations import EquationsOfMotion

@@ -6,13 +6,13 @@ from tests.mutants.anchors import Mutant
 
 MUTANTS = (
     Mutant(
-        "dynamics.tree.energy:energies",
+        "dynamics.tree.outputs:energies",
         "potential - 0.5 * dot(rate",
         "potential - dot(rate",
         "dynamics/tree/test_gravity_gradient.py dynamics/tree/test_point_cloud.py",
     ),
     Mutant(
-        "dynamics.tree.energy:center_of_mass",
+        "dynamics.tree.outputs:center_of_mass",
         "motion.X_NB.R @ inertia.first",
         "inertia.first",
         "dynamics/tree/test_point_cloud.py dynamics/waist/test_equations.py",

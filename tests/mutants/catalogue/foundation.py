@@ -58,7 +58,7 @@ MUTANTS = (
     Mutant("spatial.inertia:Inertia.seen_from", "2.0 * dot(p, h)", "dot(p, h)", "spatial/test_motion.py"),
     Mutant("spatial.inertia:Inertia.bias_wrench", "+ cross(self.first, turning)", "", "spatial/test_motion.py"),
     Mutant(
-        "spatial.articulated:ArticulatedInertia.seen_from",
+        "spatial.inertia:ArticulatedInertia.seen_from",
         "+ right[j][i]",
         "",
         "spatial/test_motion.py dynamics/recursion/test_articulated.py",

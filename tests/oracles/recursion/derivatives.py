@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.recursion.elements import Elements
-from spacectl.dynamics.recursion.links import BALL, SLIDE, TURN
+from spacectl.dynamics.recursion.linear_kernel import Elements
 from spacectl.dynamics.tree.nodes import ROOT
+from spacectl.model.joints.base import BALL, SLIDE, TURN
 from spacectl.spatial.backend import skew
 from spacectl.spatial.inertia import Inertia, Placement, cross_force, cross_motion, pull_wrench
 from spacectl.spatial.rotation import axis_rotation, rotation_from_quaternion

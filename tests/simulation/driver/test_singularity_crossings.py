@@ -32,7 +32,7 @@ from spacectl import (
 )
 from spacectl.codegen.binding import bind_native
 from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
-from spacectl.simulation.driver.methods.leap import LEAP_NODES, leap_tableau
+from spacectl.simulation.driver.methods.tableau import LEAP_NODES, leap_tableau
 from spacectl.simulation.driver.reference.leap import INSIDE
 
 G = 9.81

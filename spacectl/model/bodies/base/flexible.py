@@ -35,13 +35,14 @@ from spacectl.model.bodies.base.profile import SurfaceMesh, line_through
 from spacectl.model.description import Number, always, placement_number, unless_trivial
 from spacectl.spatial.backend import dot
 
-__all__ = ["ORDERS", "WITHIN_THEORY", "FlexibleBody", "Proportional"]
+__all__ = ["FIRST_ORDER", "ORDERS", "WITHIN_THEORY", "FlexibleBody", "Proportional"]
 
 WITHIN_THEORY = 0.01  #: estimated error up to which a body is within the range of its theory
 THIRD_ORDER = 1.8  #: relative error of second-order equations over the square of the largest rotation
 
 #: Second-order terms that are included (see `docs/flexible.md`)
 ORDERS = ("consistent", "truncated", "linearised", "premature", "strain", "pseudo_potential")
+FIRST_ORDER = ("linearised", "premature")  #: orders whose equations are linear in the modal coordinates
 
 
 class FlexibleBody(Damped, Body):

@@ -6,7 +6,7 @@ import numpy as np
 
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.adams import adams_weights
-from spacectl.simulation.driver.methods.leap import LEAP_NODES
+from spacectl.simulation.driver.methods.tableau import LEAP_NODES
 from spacectl.simulation.driver.reference.steps import normalise
 
 __all__ = ["dense_state", "leap_state"]

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from spacectl.simulation.driver.loop_data import LoopData
-from spacectl.simulation.driver.methods.leap import LEAP_NODES
+from spacectl.simulation.driver.methods.tableau import LEAP_NODES
 from spacectl.simulation.driver.reference.dense import leap_state
 from spacectl.simulation.driver.reference.implicit import NO_CONVERGENCE
 from spacectl.simulation.driver.reference.steps import GO, NOT_FINITE, project, right_side, scale, total_square
