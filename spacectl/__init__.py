@@ -11,8 +11,7 @@ Describe a system once as data, form its equations, design a law, simulate the c
 from importlib import import_module
 from typing import Any
 
-from spacectl.core.errors import unknown_name
-from spacectl.core.keywords import suggest_keywords
+from spacectl.core.errors import suggest_keywords, unknown_name
 
 __version__ = "0.1.0"
 

@@ -1,18 +1,32 @@
-"""Exceptions, the message about an unknown name, and warnings at the caller's line.
+"""Exceptions, warnings at the caller's line, and messages about unknown names and keywords.
 
-A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`,
-which holds the partial result.
+A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`, which holds the partial
+result. For a wrong keyword Python reports that keyword only: ``spacectl/__init__.py`` calls `suggest_keywords` for all public
+functions and classes, so that ``simulate(eom, gird=101)`` suggests `grid`.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
 from typing import Any
 
-__all__ = ["ModelError", "ShapeError", "SolverError", "SpacectlError", "as_number", "unknown_name", "warn"]
+__all__ = [
+    "ModelError",
+    "ShapeError",
+    "SolverError",
+    "SpacectlError",
+    "as_number",
+    "suggest_keywords",
+    "unknown_name",
+    "warn",
+]
 
 
 class SpacectlError(Exception):
@@ -92,3 +106,50 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 def _is_ours(module: str) -> bool:
     """Return whether a module belongs to the package; studies that are shipped with it are users of it."""
     return (module == "spacectl" or module.startswith("spacectl.")) and not module.startswith("spacectl._studies")
+
+
+_UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'$")
+
+
+def suggest_keywords(module: ModuleType, name: str) -> Any:
+    """Return a public object of a module, wrapped to suggest a parameter for a wrong keyword.
+
+    A class keeps its identity: only its own ``__init__`` is wrapped. A function is replaced in every module of the
+    package that holds it, its own one included, so that there is one object and it can be pickled.
+
+    Parameters
+    ----------
+    module : module
+        The module that defines the name.
+    name : str
+        A function, a class or any other object.
+    """
+    item = getattr(module, name)
+    if inspect.isclass(item) and inspect.isfunction(item.__dict__.get("__init__")):
+        if not hasattr(item.__init__, "__wrapped__"):
+            item.__init__ = _wrap(item.__init__)  # type: ignore[method-assign]
+    elif inspect.isfunction(item) and not hasattr(item, "__wrapped__"):
+        wrapped, package = _wrap(item), module.__name__.partition(".")[0]
+        for other in [other for key, other in sys.modules.items() if key.partition(".")[0] == package]:
+            for key, value in vars(other).items():
+                if value is item:
+                    setattr(other, key, wrapped)
+        item = wrapped
+    return item
+
+
+def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            # of this call itself: an error from inside the function has a longer traceback
+            found = error.__traceback__ and error.__traceback__.tb_next is None and _UNEXPECTED.search(str(error))
+            if found:
+                allowed = [name for name in inspect.signature(function).parameters if name != "self"]
+                hint = unknown_name("keyword", found[1], allowed).partition(f"'{found[1]}'")[2]
+                error.args = (f"{error}{hint}",)
+            raise
+
+    return call

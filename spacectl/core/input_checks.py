@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -10,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spacectl.core.errors import ModelError
+from spacectl.core.errors import ModelError, as_number
 
-__all__ = ["regular_file", "require_memory", "sequence_of"]
+__all__ = ["as_names", "as_time", "regular_file", "require_memory", "sequence_of"]
 
 _SUPPOSED = 64 * 2**30  # [byte] of memory, if the system does not report it
 
@@ -73,3 +74,27 @@ def sequence_of(kind: type, values: Any, what: str) -> tuple[Any, ...]:
         values = wrong[0]
     cure = f"; write ({values!r},)" if isinstance(values, str) and kind is str else ""
     raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {values!r}{cure}")
+
+
+def as_names(given: Any, what: str) -> tuple[str, ...]:
+    """Return names as a tuple; a single one may be given by itself, as in ``Artificial(by="wrist")``.
+
+    Examples
+    --------
+    >>> as_names("crank_pin", "form_equations: independent")
+    ('crank_pin',)
+    """
+    if isinstance(given, str):
+        return (given,)
+    names = tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise ModelError(f"{what} is {given!r}, expected names: a tuple such as ('crank_pin',), or () for none")
+    return names
+
+
+def as_time(t: Any, what: str) -> float:
+    """Return a finite time."""
+    time = as_number(t, what)
+    if not math.isfinite(time):
+        raise ModelError(f"{what} is {time}, expected a finite time in seconds")
+    return time

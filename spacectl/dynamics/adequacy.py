@@ -18,7 +18,7 @@ from scipy.linalg import qr
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
 from spacectl.dynamics.constraints.authority import WEAK, measure_authority
-from spacectl.dynamics.tree.undefined import require_defined
+from spacectl.dynamics.tree.irregular import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 
 __all__ = ["AdequacyReport", "ConstraintForceTerms", "check_adequacy", "constraint_force_terms"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError, unknown_name
+from spacectl.core.input_checks import as_names, as_time
 from spacectl.dynamics.closing.open_loops import PositionEquations, closure_error
 from spacectl.dynamics.constraints.closest import largest_rows
 from spacectl.dynamics.constraints.diagnosis import require_sides
@@ -16,9 +17,9 @@ from spacectl.dynamics.constraints.least_squares import solve_constraints
 from spacectl.dynamics.embedding.close_loops import close_member, move_speeds, own_weights
 from spacectl.dynamics.embedding.reference import AggregateSweeps
 from spacectl.dynamics.formulations.switching import stage_numbers
-from spacectl.dynamics.tree.undefined import require_defined
-from spacectl.dynamics.waist.arguments import as_given_state, as_names, as_time
+from spacectl.dynamics.tree.irregular import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.functions import as_given_state
 
 __all__ = ["ConsistentState", "make_consistent"]
 

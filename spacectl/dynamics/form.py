@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
+from spacectl.core.input_checks import as_names
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
 from spacectl.dynamics.formulations.articulated import form_articulated
 from spacectl.dynamics.formulations.constrained import form_artificial, form_multipliers, form_udwadia_phohomsiri
@@ -17,7 +18,6 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.formulations.partitioned import form_partitioned
 from spacectl.dynamics.recursion.tree_data import knows_kinds
 from spacectl.dynamics.recursion.tree_reference import TreeReference
-from spacectl.dynamics.waist.arguments import as_names
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.handover import Baumgarte, Options, choose_speeds
 from spacectl.model.constraints import AnyConstraint

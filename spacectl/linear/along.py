@@ -15,9 +15,8 @@ from spacectl.core.errors import ModelError
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.linearize import choose_inputs, joint_speed_rows, linear_outputs, term_source
 from spacectl.linear.models.linear_trajectory import LinearTrajectory
-from spacectl.linear.models.manifold import constraint_manifold
 from spacectl.linear.models.reference import Reference, read_reference
-from spacectl.linear.models.tangent import error_labels, tangent_rate, turning_rates
+from spacectl.linear.models.tangent import constraint_manifold, error_labels, tangent_rate, turning_rates
 
 __all__ = ["linearize_along"]
 

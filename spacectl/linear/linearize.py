@@ -19,12 +19,11 @@ from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms, serves_derivatives
-from spacectl.dynamics.tree.undefined import require_defined
+from spacectl.dynamics.tree.irregular import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.analysis.stability import model_matrix, warn_if_varying
 from spacectl.linear.models.linear_model import LinearModel, find_sensitivities
-from spacectl.linear.models.manifold import constraint_manifold
-from spacectl.linear.models.tangent import error_labels, tangent_map, tangent_rate
+from spacectl.linear.models.tangent import constraint_manifold, error_labels, tangent_map, tangent_rate
 
 __all__ = ["choose_inputs", "joint_speed_rows", "linear_outputs", "linear_terms", "linearize", "term_source"]
 

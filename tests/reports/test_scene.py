@@ -32,13 +32,12 @@ from spacectl import (
 )
 from spacectl.core.errors import ModelError
 from spacectl.reports.arrays import unpack, unpack_tracks
-from spacectl.reports.scene.bodies import skin_of
 from spacectl.reports.scene.framing import find_cloud
 from spacectl.reports.scene.loads import find_arrows, find_lines
 from spacectl.reports.scene.looks import rigid_looks, rigid_solid
 from spacectl.reports.scene.motion import deflection, find_motion
 from spacectl.reports.scene.scene import SHOWN, page_replay, replay_of
-from spacectl.reports.scene.solids import arrow, box, cylinder, ellipsoid, ring
+from spacectl.reports.scene.solids import arrow, box, cylinder, ellipsoid, ring, skin_of
 
 
 def flexible_arm() -> System:

@@ -13,14 +13,15 @@ import numpy as np
 
 from spacectl.core.array import Array
 from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.input_checks import as_time
 from spacectl.dynamics.closing.block_newton import SINGULAR, BlockNewton
 from spacectl.dynamics.closing.open_loops import joint_of_speed
 from spacectl.dynamics.constraints.diagnosis import require_sides
 from spacectl.dynamics.partitioning.blocks import ClosingBlock
 from spacectl.dynamics.partitioning.elimination import eliminate, expand
 from spacectl.dynamics.partitioning.plan import LoopPlan, PartitionPlan
-from spacectl.dynamics.waist.arguments import as_given_state, as_time
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.functions import as_given_state
 
 __all__ = ["ClosedLoop", "ClosedState", "close_loops", "require_plan"]
 

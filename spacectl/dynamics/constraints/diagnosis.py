@@ -14,7 +14,7 @@ import numpy as np
 from spacectl.core.errors import ModelError, SolverError, list_names
 from spacectl.dynamics.constraints.rank_condition import explain_rank, find_rank
 from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK, SOLVERS
-from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
+from spacectl.dynamics.tree.irregular import explain_undefined, require_defined
 
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion

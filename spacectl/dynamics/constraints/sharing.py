@@ -8,27 +8,16 @@ it. sharing.h is the native implementation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from spacectl.dynamics.constraints.solvers import pivoted_columns, speed_scales
-from spacectl.model.constraints import AnyConstraint
 
-__all__ = ["ZERO", "Redundancy", "find_redundancy", "least_work", "rigid_compliances", "share_load"]
+__all__ = ["ZERO", "Redundancy", "find_redundancy", "least_work", "share_load"]
 
 ZERO = 1e-7  #: entry of a null vector (of unit columns) that counts as rounding; columns count as dependent at 1e-9
-RIGID = 1e-12  #: compliance assigned to a rigid equation, relative to the least positive compliance
-
-
-def rigid_compliances(constraints: Iterable[AnyConstraint]) -> tuple[float, ...]:
-    """Return the compliance of all constraint equations, in order; a tiny one for rigid equations makes the split unique."""
-    values = np.array([value for item in constraints for value in item.row_compliance])
-    yielding = values[values > 0.0]
-    least = RIGID * float(np.min(yielding)) if yielding.size else 1.0
-    return tuple(np.where(values > 0.0, values, least).tolist())
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ special case (001 Eqs 17, 18).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.tree.kinematics import RootMotion, body_motions
@@ -21,7 +22,9 @@ from spacectl.model.constraints import AnyConstraint, Quantities
 from spacectl.spatial.backend import cross, skew
 from spacectl.spatial.inertia import Placement
 
-__all__ = ["ConstraintEquations", "ConstraintTerms"]
+__all__ = ["ConstraintEquations", "ConstraintTerms", "rigid_compliances"]
+
+RIGID = 1e-12  #: compliance assigned to a rigid equation, relative to the least positive compliance
 
 
 @dataclass(frozen=True)
@@ -227,3 +230,11 @@ class ConstraintTerms:
         X, twist = self.frame(name)
         found = {"position": X.p, "velocity": twist[3:], "angular_velocity": twist[:3], "rotation": ca.vec(X.R.T)}
         return found[kind]
+
+
+def rigid_compliances(constraints: Iterable[AnyConstraint]) -> tuple[float, ...]:
+    """Return the compliance of all constraint equations, in order; a tiny one for rigid equations makes the split unique."""
+    values = np.array([value for item in constraints for value in item.row_compliance])
+    yielding = values[values > 0.0]
+    least = RIGID * float(np.min(yielding)) if yielding.size else 1.0
+    return tuple(np.where(values > 0.0, values, least).tolist())

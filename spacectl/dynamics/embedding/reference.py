@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.constraints.sharing import rigid_compliances, share_load
+from spacectl.dynamics.constraints.sharing import share_load
 from spacectl.dynamics.constraints.solvers import RANK, speed_scales
+from spacectl.dynamics.constraints.terms import rigid_compliances
 from spacectl.dynamics.embedding.embedded_model import EmbeddedModel, Member
 from spacectl.dynamics.embedding.solve import AggregateSolution, solve_aggregate
 from spacectl.dynamics.tree.nodes import ROOT

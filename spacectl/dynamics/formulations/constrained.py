@@ -13,9 +13,8 @@ import casadi as ca
 
 from spacectl.core.errors import ModelError
 from spacectl.dynamics.constraints.loads import all_efforts, constraint_loads, named_wrenches
-from spacectl.dynamics.constraints.sharing import rigid_compliances
 from spacectl.dynamics.constraints.solver_function import AccelerationSolver, constrained_solve, shared_reactions
-from spacectl.dynamics.constraints.terms import ConstraintTerms
+from spacectl.dynamics.constraints.terms import ConstraintTerms, rigid_compliances
 from spacectl.dynamics.formulations.builders import Builder, form_shared, form_terms, solved_function
 from spacectl.dynamics.formulations.switching import switch_equations
 from spacectl.dynamics.tree.terms import Terms

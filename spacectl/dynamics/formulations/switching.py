@@ -15,8 +15,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.constraints.sharing import rigid_compliances
-from spacectl.dynamics.constraints.terms import ConstraintTerms
+from spacectl.dynamics.constraints.terms import ConstraintTerms, rigid_compliances
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.dynamics.waist.functions import LazyFunctions
 from spacectl.model.constraints import AnyConstraint

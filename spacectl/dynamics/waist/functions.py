@@ -17,7 +17,7 @@ from spacectl.model.system import System
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion
 
-__all__ = ["EquationLabels", "LazyFunctions", "described_system", "evaluate_along", "form_jacobian"]
+__all__ = ["EquationLabels", "LazyFunctions", "as_given_state", "described_system", "evaluate_along", "form_jacobian"]
 
 
 class LazyFunctions(Mapping[str, ca.Function]):
@@ -168,3 +168,15 @@ def described_system(eom: EquationsOfMotion, p: Any = None) -> System:
         return eom.system
     system: System = names.described(eom.system, np.asarray(p, dtype=float))
     return system
+
+
+def as_given_state(eom: EquationsOfMotion, x0: Any, what: str) -> np.ndarray:
+    """Return a state of these equations, with quaternions of unit length."""
+    try:
+        given = np.array(x0, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what} is {x0!r}, expected {eom.n_x} numbers; eom.state(name=...) makes them") from error
+    if given.shape != (eom.n_x,):
+        raise ShapeError(f"{what} has shape {given.shape}, expected ({eom.n_x},); eom.state(name=...) makes one")
+    state: np.ndarray = eom.state(given)
+    return state

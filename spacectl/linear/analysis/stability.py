@@ -16,9 +16,15 @@ from scipy.linalg import eig, matrix_balance
 from spacectl.core.errors import ModelError, SolverError, warn
 from spacectl.dynamics.recursion.linear_kernel import LinearTerms
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.linear.models.manifold import Manifold, constraint_manifold
 from spacectl.linear.models.scaling import balancing_scale
-from spacectl.linear.models.tangent import displace_state, error_labels, tangent_rate, turning_rates
+from spacectl.linear.models.tangent import (
+    Manifold,
+    constraint_manifold,
+    displace_state,
+    error_labels,
+    tangent_rate,
+    turning_rates,
+)
 
 __all__ = ["find_variation", "judge_stability", "model_matrix", "warn_if_varying"]
 

@@ -16,7 +16,7 @@ from spacectl.core.array import Array, as_array
 from spacectl.core.errors import ModelError
 from spacectl.core.labels import Labels
 from spacectl.linear.models.linear_model import LinearModel
-from spacectl.linear.models.manifold import Manifold
+from spacectl.linear.models.tangent import Manifold
 
 __all__ = ["LinearTrajectory"]
 

@@ -1,4 +1,4 @@
-"""The tangent of the coordinates: one error coordinate for each speed, in body axes for attitudes.
+"""The tangent of the coordinates and of the constraints: one error coordinate for each speed, in body axes for attitudes.
 
 ``q_dot = W v`` gives ``dq = W theta`` for a small displacement theta. A quaternion joint has a rotation vector, with
 ``R = R_ref exp(theta~)`` (right-multiplicative, body axes); every other error is a difference. If the reference turns
@@ -8,22 +8,38 @@ by ``R_ref_dot = R_ref Omega~``, the exact rate is ``theta_dot = J(theta) v - J(
     theta_dot = (v_ref - Omega) + dv - 1/2 (v_ref + Omega) x theta
 
 and ``theta_dot = dv - v_ref x theta`` where the reference obeys its own kinematics (Omega = v_ref).
+
+With constraints, ``J_g theta = 0`` (equations at position level) and ``J dv + G theta = 0`` (all equations at speed level), a
+pivoted choice keeps some error states z as they are and gives all of them as ``basis z``, so that the reduced model keeps
+its names.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import qr
 
-from spacectl.core.errors import ShapeError
+from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
+from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.spatial.backend import is_symbolic
 from spacectl.spatial.rotation import quaternion_conjugate, quaternion_product, quaternion_rate
 
-__all__ = ["displace_state", "error_labels", "subtract_states", "tangent_map", "tangent_rate", "turning_rates"]
+__all__ = [
+    "Manifold",
+    "constraint_manifold",
+    "displace_state",
+    "error_labels",
+    "subtract_states",
+    "tangent_map",
+    "tangent_rate",
+    "turning_rates",
+]
 
 
 def error_labels(eom: EquationsOfMotion) -> Labels:
@@ -185,3 +201,80 @@ def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
         blocks.append((at_q, at_v, eom.coordinates[at_q].rpartition(".")[0] if turns else None))
         at_q, at_v = (at_q + 4, at_v + 3) if turns else (at_q + 1, at_v + 1)
     return blocks
+
+
+@dataclass(frozen=True)
+class Manifold:
+    """Places of the independent error states, and the matrix that gives all of them, (2 n_v, k)."""
+
+    independent: list[int]
+    basis: np.ndarray
+
+
+def constraint_manifold(
+    eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any = None, wanted: tuple[int, ...] = ()
+) -> Manifold:
+    """The tangent of the constraints at a state that meets them; `wanted` error coordinates (and their rates) are kept.
+
+    Raises
+    ------
+    SolverError
+        If the state does not meet the constraints; `make_consistent` is the cure.
+    ModelError
+        If the constraints tie the wanted coordinates together.
+    """
+    rows = eom.call("constraints", t, q, v, p=p)
+    left = max(float(np.max(np.abs(rows[k]), initial=0.0)) for k in (0, 1))
+    size = max(1.0, float(np.max(np.abs(q), initial=0.0)), float(np.max(np.abs(v), initial=0.0)))
+    if left > 1e-6 * size:
+        raise SolverError(
+            f"the state leaves a constraint residual of {left:.3g}; pass it through make_consistent first"
+        )
+    n = eom.n_v
+    weight = 1.0 / np.sqrt(np.maximum(np.diag(eom.mass_matrix(t, q, p)), 1e-12))
+    held, J = rows[3], rows[2]
+    G = eom.jacobian("constraints", "speed", "q", t, q, v, p=p) @ tangent_map(eom, q)
+    turn_free, turn_basis, _ = _split(held, weight, wanted)
+    rate_free, rate_basis, solve = _split(J, weight, wanted)
+    basis = np.zeros((2 * n, len(turn_free) + len(rate_free)))
+    basis[:n, : len(turn_free)] = turn_basis
+    basis[n:, len(turn_free) :] = rate_basis
+    basis[n:, : len(turn_free)] = -solve(G @ turn_basis)
+    return Manifold([*turn_free, *(n + k for k in rate_free)], basis)
+
+
+def _pivots(A: np.ndarray) -> tuple[np.ndarray, int]:
+    """Columns in the order of pivoting, and the rank."""
+    _, R, order = qr(A, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    return order, int(np.sum(diagonal > RANK * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
+
+
+def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[list[int], np.ndarray, Any]:
+    """Independent places, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
+    n = weight.size
+    if J.shape[0] == 0:
+        return list(range(n)), np.eye(n), lambda b: np.zeros((n, b.shape[1]))
+    scaled = J * weight
+    size = np.linalg.norm(scaled, axis=1)
+    scaled = scaled / np.where(size > NEGLIGIBLE * np.max(size), size, np.inf)[:, None]
+    order, rank = _pivots(scaled)
+    if wanted:
+        others = np.array([k for k in range(n) if k not in wanted], dtype=int)
+        chosen, found = _pivots(scaled[:, others]) if others.size else (others, 0)
+        if found < rank:
+            raise ModelError(
+                f"linearize: independent names {len(wanted)} coordinates that the constraints tie together; name fewer"
+            )
+        order = np.concatenate([others[chosen[:rank]], np.setdiff1d(np.arange(n), others[chosen[:rank]])])
+    dependent, free = sorted(order[:rank]), sorted(order[rank:])
+    basis = np.zeros((n, n - rank))
+    basis[free] = np.eye(n - rank)
+    basis[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, free], rcond=RANK)[0]
+
+    def solve(b: np.ndarray) -> np.ndarray:
+        found = np.zeros((n, b.shape[1]))
+        found[dependent] = np.linalg.lstsq(J[:, dependent], b, rcond=RANK)[0]
+        return found
+
+    return [int(k) for k in free], basis, solve

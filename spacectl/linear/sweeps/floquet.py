@@ -17,8 +17,8 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.along import linearize_along
 from spacectl.linear.models.linear_trajectory import LinearTrajectory
-from spacectl.linear.models.manifold import constraint_manifold
 from spacectl.linear.models.scaling import balancing_scale
+from spacectl.linear.models.tangent import constraint_manifold
 
 __all__ = ["Floquet", "floquet"]
 

@@ -17,12 +17,11 @@ from spacectl.core.errors import ModelError
 from spacectl.core.shape import Shape
 from spacectl.model.bodies.base.flexible import FlexibleBody
 from spacectl.reports.arrays import pack, pack_indices, pack_tracks, unpack
-from spacectl.reports.scene.bodies import skin_of
 from spacectl.reports.scene.framing import WIDE, find_camera, find_cloud, find_origin
 from spacectl.reports.scene.loads import find_arrows, find_lines
 from spacectl.reports.scene.looks import rigid_looks
 from spacectl.reports.scene.motion import Motion, deflection, find_motion
-from spacectl.reports.scene.solids import Solid, arrow, tube_faces
+from spacectl.reports.scene.solids import Solid, arrow, skin_of, tube_faces
 from spacectl.reports.units import format_value, pretty_unit
 from spacectl.spatial.rotation import quaternions_from_rotations
 

@@ -14,7 +14,7 @@ from spacectl.core.errors import ModelError, ShapeError, warn
 from spacectl.core.input_checks import require_memory
 from spacectl.core.labels import Labels
 from spacectl.dynamics.closing.weak_loops import singular_loop
-from spacectl.dynamics.tree.undefined import explain_undefined, require_defined
+from spacectl.dynamics.tree.irregular import explain_undefined, require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.events import Guard
 

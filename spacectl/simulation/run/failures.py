@@ -9,7 +9,7 @@ import numpy as np
 from spacectl.dynamics.closing.weak_loops import WeakLoop, can_close, find_weak_loop
 from spacectl.dynamics.constraints.diagnosis import DEPENDENT_CURE, diagnose_constraints
 from spacectl.dynamics.constraints.rank_condition import explain_rank
-from spacectl.dynamics.tree.undefined import explain_undefined
+from spacectl.dynamics.tree.irregular import explain_undefined
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.reference.guards import BY_GUARD, BY_STATE

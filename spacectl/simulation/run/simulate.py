@@ -21,7 +21,7 @@ from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.provenance import versions
 from spacectl.core.studies.study import Progress
 from spacectl.dynamics.constraints.projection import rank_jumps
-from spacectl.dynamics.kinks import find_kinks
+from spacectl.dynamics.tree.irregular import find_kinks
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.tableau import find_tableau

@@ -28,7 +28,7 @@ from spacectl.controllers.wrappers.limits import add_dead_zone, saturate
 from spacectl.core.control_law import CallableLaw
 from spacectl.core.switching import switching_function
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.kinks import find_kinks
+from spacectl.dynamics.tree.irregular import find_kinks
 from spacectl.model.elements import JointElement
 from spacectl.simulation.events import Guard
 from spacectl.simulation.stages.stages import Stage

@@ -1,12 +1,14 @@
-"""States at which a term of the equations is not defined: rules and elements that divide by zero there, by name.
+"""States at which a term of the equations is not defined, and kinks of the right-hand side, by name.
 
 ``sqrt(x^2 + y^2 + z^2) - 1`` has no gradient at the origin, a spring no direction where its ends meet. Such a state has no
-accelerations in any formulation; beside it there is nothing wrong.
+accelerations in any formulation; beside it there is nothing wrong. At a kink, efforts or forces of elements, or their
+derivatives, jump.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -19,7 +21,7 @@ from spacectl.dynamics.tree.terms import Terms
 if TYPE_CHECKING:
     from spacectl.dynamics.waist.equations import EquationsOfMotion
 
-__all__ = ["explain_undefined", "require_defined"]
+__all__ = ["explain_undefined", "find_kinks", "require_defined"]
 
 _CURE = (
     "(a division by zero or a square root of zero, as where two points coincide); choose another state (x0, guess), "
@@ -114,3 +116,41 @@ def _forces(terms: Terms) -> Iterator[tuple[str, str, list[Any]]]:
         at = [None if i is None else terms.q[i] for i, _ in places], [terms.v[k] for _, k in places]
         names = ", ".join(f"'{joint}'" for joint, _ in item.ends)
         yield item.name, f"on joint {names}", item.efforts(*at, terms.numbers.group(item.name))
+
+
+@lru_cache(maxsize=64)
+def find_kinks(eom: EquationsOfMotion) -> tuple[ca.Function, tuple[str, ...]] | None:
+    """Return ``(t, x, p) -> g``, whose entries cross zero at the kinks of the elements, and the element of each entry.
+
+    None if no element has any.
+
+    Parameters
+    ----------
+    eom : EquationsOfMotion
+        The plant.
+    """
+    if not any(element.has_kinks for element in eom.system.elements):
+        return None
+    terms = Terms(eom.system, eom.handover.vary)
+    found = [*_joint_kinks(terms), *_point_kinks(terms)]
+    x = ca.vertcat(terms.q, terms.v)
+    g = ca.densify(ca.vertcat(*[value for _, value in found]))
+    return ca.Function("kinks", [terms.t, x, terms.p], [g], ["t", "x", "p"], ["g"]), tuple(name for name, _ in found)
+
+
+def _joint_kinks(terms: Terms) -> list[tuple[str, Any]]:
+    found = []
+    for element, places in joint_element_places(terms.system, terms.tree):
+        q, v = [None if i is None else terms.q[i] for i, _ in places], [terms.v[k] for _, k in places]
+        found += [(element.name, value) for value in element.kinks(q, v, terms.numbers.group(element.name))]
+    return found
+
+
+def _point_kinks(terms: Terms) -> list[tuple[str, Any]]:
+    found = []
+    for element in terms.system.point_elements:
+        if element.points:
+            p, v = terms.points.states(element)
+            n = terms.numbers.group(element.name)
+            found += [(element.name, value) for value in element.kinks(p, v, terms.t, n)]
+    return found
