@@ -86,10 +86,10 @@ def _measure(
         if isinstance(loaded, Exception):
             raise loaded
         progress = show_progress(console, prefix)
-        with collect_warnings() as heard:
+        with collect_warnings() as caught:
             result = answer(loaded, loaded.study.parameters, is_quick=is_quick, progress=progress)
     except Exception as error:
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return {"error": text, "seconds": round(time.perf_counter() - start, 1)}
     seconds = round(time.perf_counter() - start, 1)
-    return {"key": key, "seconds": seconds, "warnings": list(heard), "metrics": dict(result.metrics)}
+    return {"key": key, "seconds": seconds, "warnings": list(caught), "metrics": dict(result.metrics)}

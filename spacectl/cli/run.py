@@ -62,7 +62,7 @@ def run_study(
     check_replaceable(out)
     parameters = prepare_parameters(loaded, settings.changes)
     start = time.perf_counter()
-    with collect_warnings() as heard:
+    with collect_warnings() as caught:
         result = answer(loaded, parameters, is_quick=is_quick, progress=progress)
     provenance = {
         "seconds": round(time.perf_counter() - start, 3),
@@ -77,7 +77,7 @@ def run_study(
         parameters=parameters,
         defaults=loaded.study.parameters,
         is_quick=is_quick,
-        warnings=(*heard, *simulation_warnings(result.simulations)),
+        warnings=(*caught, *simulation_warnings(result.simulations)),
         units=match_units(loaded.units, result.metrics),
         requirements=settings.requirements,
         provenance=provenance,
@@ -128,11 +128,11 @@ def show_progress(console: Console, prefix: str = "") -> Report:
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
     """Sentences that Python warnings and spacectl's log bring during a run, each once."""
-    heard: list[str] = []
+    caught: list[str] = []
 
     def hear(text: str) -> None:
-        if text not in heard:
-            heard.append(text)
+        if text not in caught:
+            caught.append(text)
 
     class Listener(logging.Handler):
         def emit(self, item: logging.LogRecord) -> None:
@@ -149,6 +149,6 @@ def collect_warnings() -> Iterator[list[str]]:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = show
-            yield heard
+            yield caught
     finally:
         logger.removeHandler(listener)

@@ -188,9 +188,9 @@ def _run_all(
 def _run_one(loaded: LoadedStudy, shown: dict[str, Any], parameters: Any, *, is_quick: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"parameters": shown, "metrics": {}, "error": "", "warnings": []}
     try:
-        with collect_warnings() as heard:
+        with collect_warnings() as caught:
             row["metrics"] = dict(answer(loaded, parameters, is_quick=is_quick, progress=lambda *_: None).metrics)
-        row["warnings"] = list(heard)
+        row["warnings"] = list(caught)
     except Exception as error:  # any: the other points go on
         kind = "" if isinstance(error, SpacectlError) else f"{type(error).__name__}: "
         row["error"] = kind + (" ".join(str(error).split()) or "no message")

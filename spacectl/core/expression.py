@@ -90,12 +90,8 @@ def _restore(serialized: str) -> TimeExpression:
     return found
 
 
-FRAME_QUANTITIES = (
-    "position",
-    "velocity",
-    "angular_velocity",
-    "rotation",
-)  #: quantities of a rule that refer to a frame
+#: quantities of a rule that refer to a frame
+FRAME_QUANTITIES = "position", "velocity", "angular_velocity", "rotation"
 
 
 class Recorder:

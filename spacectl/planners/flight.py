@@ -178,14 +178,14 @@ def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, 
         x = x + nudge * np.concatenate([np.zeros(q), size[q:]])  # speeds: positions may be bound by a quaternion
     values[0] = x
     t = _looks(np.asarray(plan.x.t), begin, part.final_time)
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         moved = replace(part, x=replace(part.x, values=values))
         sim = replay(problem.eom, moved, grid=t, p=problem.p, rtol=1e-10, atol=1e-11)
     if not sim.outcome.is_success:
         raise SolverError(f"the flight of the plan stops at {sim.t[-1]:.6g} s: {sim.outcome.message}")
     t = np.asarray(sim.t)
-    entries = tuple(dict.fromkeys(str(item.message) for item in heard))
+    entries = tuple(dict.fromkeys(str(item.message) for item in caught))
     return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t), entries)
 
 

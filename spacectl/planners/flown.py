@@ -28,8 +28,8 @@ def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight
             relative[name] = max(off, relative.get(name, 0.0))
     worst = dict(sorted(relative.items(), key=lambda pair: -pair[1]))
     figures = {key: getattr(flight, key) for key in ("departure", "pieces", "growth")}
-    heard = list(dict.fromkeys(text for item in flight.phases for text in item.warnings))
-    return _with(plan, {"violations": worst, **figures, "warnings": heard}), flight
+    caught = list(dict.fromkeys(text for item in flight.phases for text in item.warnings))
+    return _with(plan, {"violations": worst, **figures, "warnings": caught}), flight
 
 
 def _with(plan: Plan, flown: dict[str, object]) -> Plan:

@@ -114,9 +114,9 @@ def plan_bang_bang(
             )
         if plan.outcome.is_success:
             plan = challenge_plan(
-                problem, plan, settings, challenge, lambda part, text: bar.tell(0.6 + 0.3 * part, text)
+                problem, plan, settings, challenge, lambda part, text: bar.report(0.6 + 0.3 * part, text)
             )
-            bar.tell(0.9, "flight")
+            bar.report(0.9, "flight")
             plan = judged(with_flight(problem, plan)[0])
     plan = replace(
         plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
@@ -135,12 +135,12 @@ def _first(
         found = improve_plan(problem, guess, replace(settings, patience=_PATIENCE))
     if found is not None and found.outcome.is_success:
         return found
-    bar.tell(0.1, "rigid counterpart")
+    bar.report(0.1, "rigid counterpart")
     try:
         first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, challenge)
     except SolverError:
         if found is None:
             raise
         return found
-    bar.tell(0.4, "linear programmes")
+    bar.report(0.4, "linear programmes")
     return improve_plan(problem, first, settings) or found

@@ -138,7 +138,7 @@ def plan_collocation(
         settings = Challenge(0)
     check_start(problem.phases[0])
     with WorkProgress(progress, f"planning {problem.name}") as bar:
-        run = Run(chosen, refine or Refinement(), dict(options or {}), tell=bar.tell)
+        run = Run(chosen, refine or Refinement(), dict(options or {}), report=bar.report)
         plan = _flown(problem, run, _plan(problem, run, guess, polish, settings), polish)
     plan = replace(
         plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})

@@ -38,7 +38,7 @@ class WorkProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def tell(self, fraction: float, message: str) -> None:
+    def report(self, fraction: float, message: str) -> None:
         """Tell that a fraction of the work (0 to 1) is done, and what is done now."""
         fraction = min(max(fraction, 0.0), 1.0)
         if self._report is not None:
@@ -75,4 +75,4 @@ class RunProgress(WorkProgress):
     def update(self, t: float) -> None:
         """Tell that time `t` of the run is reached."""
         begin, end = self._t_span
-        self.tell((t - begin) / (end - begin), f"t = {t:.4g} s of {end:.4g} s")
+        self.report((t - begin) / (end - begin), f"t = {t:.4g} s of {end:.4g} s")

@@ -54,9 +54,8 @@ def leg_system(name: str) -> System:
     """The plate stands where the leg's end is when all coordinates are zero."""
     first, second, last = name.split(",")[0].split("-")
     special = SPECIAL.get(name, {})
-    off = (
-        (0.0, 0.0, 0.1) if second in ("P1", "C2") else (0.03, 0.02, 0.1)
-    )  # a cylinder's axis passes through both centres
+    # a cylinder's axis passes through both centres
+    off = (0.0, 0.0, 0.1) if second in ("P1", "C2") else (0.03, 0.02, 0.1)
     upper = RigidBody(name="upper", mass=2.0, inertia=(0.05, 0.06, 0.02), com=(0.01, 0.0, 0.2))
     lower = RigidBody(name="lower", mass=1.0, inertia=(0.03, 0.03, 0.01), com=(0.0, 0.01, 0.1))
     plate = RigidBody(name="plate", mass=5.0, inertia=(0.3, 0.4, 0.5), com=(0.05, 0.0, 0.02))

@@ -22,10 +22,8 @@ _LEFT_OUT = (
     ".git", ".venv", "out", "build", "dist", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "__pycache__",
 )  # fmt: skip
 _LONGEST = 600.0  # [s] of one run of tests; a fault that makes them hang is noticed
-_PASSED, _FAILED = (
-    0,
-    1,
-)  # pytest's exit codes; larger ones mean that the tests did not run, negative ones that they crashed
+# pytest's exit codes; larger ones mean that the tests did not run, negative ones that they crashed
+_PASSED, _FAILED = 0, 1
 
 
 def run_mutants(mutants: Sequence[Mutant]) -> int:

@@ -37,9 +37,8 @@ RANK = 1e-9  #: relative singular value or pivot, for rows and columns of unit n
 SPARSE_FROM = 100  #: number of unknowns from which the augmented system is factorised as a sparse matrix
 NEGLIGIBLE = 1e-13  #: rows with a smaller norm, relative to the largest, are rounding errors of zero rows
 SMALL = 1e-4  #: least norm, relative to the largest row, by which a row is divided: smaller rows are mostly rounding
-CONTRADICTION = (
-    1e-3  #: relative residual allowed in a dependent equation: drift causes far less, a contradiction about 1
-)
+#: relative residual allowed in a dependent equation: drift causes far less, a contradiction about 1
+CONTRADICTION = 1e-3
 SINGULAR = 1e-13  #: pivot, relative to the largest entry of its row, that counts as zero: a few hundred roundings
 
 

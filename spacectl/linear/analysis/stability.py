@@ -28,9 +28,8 @@ from spacectl.linear.models.tangent import (
 
 __all__ = ["find_variation", "judge_stability", "model_matrix", "warn_if_varying"]
 
-_ACCURACY = (
-    1e-10  # of the entries of A, relative to its norm: those of constrained systems solve least-squares problems
-)
+# of the entries of A, relative to its norm: those of constrained systems solve least-squares problems
+_ACCURACY = 1e-10
 
 
 def judge_stability(A: Any) -> tuple[str, complex]:

@@ -113,9 +113,8 @@ def join_trajectories(solutions: Sequence[PhaseSolution]) -> tuple[Trajectory, T
     for solution in solutions:
         block = solution.block
         first, last = block.places["q"].start, block.places["v"].stop
-        fine = (
-            block.scheme.points if block.d <= 3 else np.linspace(0.0, 1.0, 4 * block.d + 1)
-        )  # cubics reproduce degree 3
+        # cubics reproduce degree 3
+        fine = block.scheme.points if block.d <= 3 else np.linspace(0.0, 1.0, 4 * block.d + 1)
         t = solution.begin + solution.at.T * (block.mesh[:-1, None] + block.ds[:, None] * fine)
         x_parts += zip(t, solution.states(fine)[:, :, first:last], solution.rates(fine)[:, :, first:last], strict=True)
         u_parts += _input_pieces(solution, fine)

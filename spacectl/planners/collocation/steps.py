@@ -24,10 +24,8 @@ from spacectl.planners.problem import Problem
 __all__ = ["WARM", "Run", "as_guess", "mesh_errors", "polish_arcs", "polish_switches", "prepare", "refine_solution"]
 
 WARM = {"mu_strategy": "monotone", "bound_push": 1e-5, "bound_frac": 1e-5}
-_BARRIER = (
-    1e-3,
-    200,
-)  # first barrier of a warm solve, and the number of points from which it falls: they share the cost
+# first barrier of a warm solve, and the number of points from which it falls: they share the cost
+_BARRIER = 1e-3, 200
 _PATIENCE = 150  # iterations of a polishing solve: it starts next to its solution, or is not worth it
 
 
@@ -44,12 +42,12 @@ class Run:
     stats: dict[str, Any] = field(default_factory=dict)
     weights: list[np.ndarray] | None = None
     effort: dict[str, float] = field(default_factory=dict)
-    tell: Callable[[float, str], None] | None = None
+    report: Callable[[float, str], None] | None = None
 
     def say(self, fraction: float, message: str) -> None:
         """Tell the user how far the planning is."""
-        if self.tell is not None:
-            self.tell(fraction, message)
+        if self.report is not None:
+            self.report(fraction, message)
 
     def transcribe(self, phases: Sequence[Problem], meshes: Sequence[np.ndarray]) -> Nlp:
         """The programme of the user's phases on some meshes."""

@@ -15,14 +15,10 @@ from spacectl.reports.scene.solids import Solid
 __all__ = ["WIDE", "find_camera", "find_cloud", "find_origin"]
 
 HALF_ANGLE = np.radians(30.0)  # of k3d's camera, up and down
-WIDTH, WIDE = (
-    1.3,
-    2.0,
-)  # width of the stage over its height: on a telephone, and beyond which a closer camera sees everything
-NEAR, FAR = (
-    1.5,
-    8.0,
-)  # the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
+# width of the stage over its height: on a telephone, and beyond which a closer camera sees everything
+WIDTH, WIDE = 1.3, 2.0
+# the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
+NEAR, FAR = 1.5, 8.0
 LOOKS = 121  # times at which everything must be in the picture
 OUTLINE = 12  # points of a flexible body
 THIN = 0.03  # depth over size up to which a motion counts as planar
@@ -89,9 +85,8 @@ def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarra
     extent = np.ptp(np.stack(_centres(motion), axis=1), axis=(0, 1))
     thin = int(np.argmin(extent))
     spread = float(np.max(np.ptp(cloud, axis=(0, 1))))
-    is_planar = (
-        extent[thin] <= THIN * extent.max() and extent.max() > THIN * spread
-    )  # a body that only turns has no plane
+    # a body that only turns has no plane
+    is_planar = extent[thin] <= THIN * extent.max() and extent.max() > THIN * spread
     up = motion.system.environment.up
     if is_planar and abs(up[thin]) < 0.9:
         away = np.eye(3)[thin] * (-1.0 if thin == 1 else 1.0) + 0.5 * up

@@ -1,6 +1,6 @@
 /* Adams steps of variable length and order: the rates of the past are continued by a polynomial, the step is predicted
  * with it, the rate there corrects it and is evaluated once more (PECE), so that a step costs two evaluations of the right-hand side.
- * twin_adams.py is the same in Python; adams.py has the equations. */
+ * reference/adams.py is the same in Python; adams.py has the equations. */
 #ifndef SC_ADAMS_H
 #define SC_ADAMS_H
 

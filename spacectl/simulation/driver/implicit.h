@@ -1,6 +1,6 @@
 /* Implicit steps for stiff loops: Radau IIA with three stages, a simplified Newton method on one real and one complex
  * linear system, exact Jacobian where there is one (finite differences elsewhere), predictive step control.
- * twin_implicit.py is the same in Python. See Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8. */
+ * reference/implicit.py is the same in Python. See Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8. */
 #ifndef SC_IMPLICIT_H
 #define SC_IMPLICIT_H
 
@@ -91,7 +91,7 @@ static int sc_newton(sc_loop *L, double h)
             for (m = 0; m < n; m++) {
                 const double part = dW[i * n + m] / sc_scale(L, m, L->s[m], L->s[m]);
                 size += part * part;
-                L->sum[m] += fabs(dW[i * n + m]); /* tells the worst state if this fails */
+                L->sum[m] += fabs(dW[i * n + m]); /* for the name of the worst state if this fails */
             }
         size = sqrt(size / (3.0 * (double)n));
         for (m = 0; m < 3 * n; m++) L->W[m] += dW[m];

@@ -9,7 +9,7 @@
 #include "guards.h"
 #include "implicit.h"
 #include "kinks.h"
-#include "leap.h"
+#include "singularity.h"
 #include "loop.h"
 #include "right_side.h"
 #include "rk.h"
@@ -89,7 +89,7 @@ static int sc_record_here(sc_loop *L)
     return L->t >= L->t_end ? SC_DONE : SC_GO;
 }
 
-/* Where the coming step must end at the latest; *is_break tells whether the right-hand side may jump there. */
+/* Where the coming step must end at the latest; *is_break reports whether the right-hand side may jump there. */
 static double sc_target(const sc_loop *L, int *is_break)
 {
     double target = L->t_end, sample;
@@ -140,15 +140,15 @@ static int sc_step(sc_loop *L)
     left = target - L->t;
     h_wanted = L->h_next < L->max_step ? L->h_next : L->max_step;
     if (h_wanted < shortest) h_wanted = shortest;
-    L->is_leap = 0;
-    if (L->leaps) {
-        const double reach = target == L->t_end && !is_break ? INFINITY : left; /* a leap may go on beyond the end */
+    L->is_long = 0;
+    if (L->takes_long_steps) {
+        const double reach = target == L->t_end && !is_break ? INFINITY : left; /* a long step may go on beyond the end */
         const double room = reach < L->max_step ? reach : L->max_step;
         double time_left, longest;
         status = sc_time_to_singular(L, h_wanted, &time_left);
-        if (status == SC_GO) status = sc_try_leap(L, h_wanted, room, target, time_left);
-        if (L->is_leap) L->phase = SC_SCAN;
-        if (status != SC_GO || L->is_leap) return status;
+        if (status == SC_GO) status = sc_try_long_step(L, h_wanted, room, target, time_left);
+        if (L->is_long) L->phase = SC_SCAN;
+        if (status != SC_GO || L->is_long) return status;
         longest = sc_towards(L, room, time_left);
         is_cut = longest < h_wanted;
         if (is_cut) h_wanted = longest > shortest ? longest : shortest;
@@ -245,11 +245,11 @@ static int sc_scan(sc_loop *L)
         if (found == SC_GUARD) return SC_GUARD;
         L->i_check++;
     }
-    status = L->is_leap ? sc_project_unless_close(L, L->t_new, L->s_new) : sc_project(L, L->t_new, L->s_new);
+    status = L->is_long ? sc_project_unless_close(L, L->t_new, L->s_new) : sc_project(L, L->t_new, L->s_new);
     if (status != SC_GO) return status;
     sc_normalise(L, L->s_new, L->K + L->n_stages * L->n_s);
-    if (L->leaps) sc_note_near(L, L->project.res[1][0]);
-    if (L->is_multistep && !L->is_leap) sc_adams_shift(L);
+    if (L->takes_long_steps) sc_note_near(L, L->project.res[1][0]);
+    if (L->is_multistep && !L->is_long) sc_adams_shift(L);
     sc_copy(L->K, L->K + L->n_stages * L->n_s, L->n_s);
     sc_copy(L->s, L->s_new, L->n_s);
     L->t = L->t_new;
@@ -264,7 +264,7 @@ static double sc_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Go on until something has to be told, `steps` steps were made or `seconds` have passed. */
+/* Continue until something has to be reported, `steps` steps were made or `seconds` have passed. */
 int sc_advance(sc_loop *L, sc_int steps, double seconds)
 {
     const double begin = sc_seconds();

@@ -10,7 +10,7 @@ typedef long long sc_int;
 
 /* kinds of function */
 enum { SC_NONE = 0, SC_VM = 1, SC_GENERATED = 2, SC_CALLBACK = 3 };
-/* what the caller is told, and what is said inside only */
+/* status codes for the caller, and codes for internal use */
 enum { SC_DONE = 0, SC_SLICE = 1, SC_GUARD = 2, SC_FAILED = 3, SC_CALLBACK_ERROR = 4, SC_LIMIT = 5 };
 enum { SC_GO = -1, SC_NOT_FINITE = -2, SC_NO_CONVERGENCE = -3, SC_SHORTER = -4 };
 /* phases of a run */
@@ -89,12 +89,12 @@ typedef struct {
     sc_int table_rule;
     sc_int table_rates; /* whether the law gets the rates behind the values */
     sc_int project_stages; /* whether right-hand sides are evaluated at the nearest state that meets the constraints */
-    sc_int leaps; /* whether singular positions are crossed in one long step, see leap.h */
-    double *leap_C;
-    double *leap_A;
-    double *leap_B;
-    double *leap_start;
-    double *leap_F;
+    sc_int takes_long_steps; /* whether singular positions are crossed in one long step, see singularity.h */
+    double *long_C;
+    double *long_A;
+    double *long_B;
+    double *long_start;
+    double *long_F;
     double *atol;
     double *u_low;
     double *u_high;
@@ -141,14 +141,14 @@ typedef struct {
     sc_int is_starting; /* the order still grows with the history */
     double growth; /* of the step, after an attempt */
     double h_start; /* first step after a jump */
-    sc_int is_leap; /* the last step was one */
+    sc_int is_long; /* the last step was one */
     double near; /* at (t, s) */
-    double near_before; /* a step before, at near_t; not larger than near if that does not tell where the run goes */
+    double near_before; /* a step before, at near_t; not larger than near if the direction of the run cannot be concluded from it */
     double near_t;
-    double near_failed; /* angle below which the next leap may be tried */
+    double near_failed; /* angle below which the next long step may be tried */
     double near_good; /* the same at the next singular position, from what went well here */
-    double leap_h; /* length of the last leap, of which the step may be a part */
-    double leap_noise; /* what the last iteration of a leap still changed, in units of the tolerance */
+    double long_h; /* length of the last long step, of which the step may be a part */
+    double long_noise; /* what the last iteration of a long step still changed, in units of the tolerance */
     double *s;
     double *s_new;
     double *end_rate; /* of the step's polynomial; implicit: free of the small errors that a stiff right-hand side amplifies */
@@ -179,7 +179,7 @@ typedef struct {
     sc_int n_steps;
     sc_int n_rejected;
     sc_int n_kinks; /* kinks at which a step was made to end */
-    sc_int n_leaps; /* steps across singular positions */
+    sc_int n_crossings; /* steps across singular positions */
     sc_int n_right_sides;
     sc_int n_law_calls;
     sc_int n_jacobians;
@@ -190,9 +190,9 @@ typedef struct {
     double *Q;
     double *stage;
     double *on_set; /* a stage, moved to where it meets the constraints */
-    double *leap_K; /* rates at the nodes of a leap */
-    double *leap_S; /* states there */
-    double *leap_near;
+    double *long_K; /* rates at the nodes of a long step */
+    double *long_S; /* states there */
+    double *long_near;
     double *rate_before; /* where near_before was found */
     double *sum;
     double *sum_second;

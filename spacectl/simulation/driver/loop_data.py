@@ -15,13 +15,13 @@ from spacectl.codegen.bound_function import NONE, BoundFunction, unused
 from spacectl.core.trajectory import Trajectory
 from spacectl.simulation.driver.methods.adams import MAX_ADAMS, MultistepMethod
 from spacectl.simulation.driver.methods.radau import ImplicitMethod
-from spacectl.simulation.driver.methods.tableau import LEAP_NODES, Method, leap_tableau
+from spacectl.simulation.driver.methods.tableau import LONG_NODES, Method, long_step_tableau
 
 __all__ = ["COUNTS", "DEEPEST", "LoopData"]
 
 #: What a run counts
 COUNTS = (
-    "n_steps", "n_rejected", "n_kinks", "n_leaps", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations",
+    "n_steps", "n_rejected", "n_kinks", "n_crossings", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations",
 )  # fmt: skip
 
 DEEPEST = 56  #: halvings of a part of a step in the search for crossings, as in guards.h
@@ -63,8 +63,8 @@ class LoopData:
         Whether a guard depends on the inputs.
     project_stages : bool
         Whether right-hand sides are also evaluated at states that meet the constraints.
-    leaps : bool
-        Whether singular positions of the constraints are crossed in one long step (`leap`).
+    takes_long_steps : bool
+        Whether singular positions of the constraints are crossed in one long step (`long step`).
     rtol, atol, max_step, max_steps, t_tol, n_checks
         Options; atol has one entry for each integrated state.
     """
@@ -98,7 +98,7 @@ class LoopData:
         directions: Sequence[int] = (),
         guards_use_u: bool = True,
         project_stages: bool = False,
-        leaps: bool = False,
+        takes_long_steps: bool = False,
         rtol: float = 1e-9,
         atol: Any = 1e-9,
         max_step: float = np.inf,
@@ -130,7 +130,7 @@ class LoopData:
         self._set_method(tableau)
         self._set_table(reference)
         self.table_rates, self.project_stages = int(reference_rates), int(project_stages)
-        self._set_leaps(leaps)
+        self._set_long_step(takes_long_steps)
         self._set_state(x0, z0, u0)
         self._set_work()
         self._set_turns()
@@ -170,10 +170,10 @@ class LoopData:
         # The iteration stops well below the tolerance, but not below ten roundings of the state.
         self.newton_tol = max(10.0 * np.finfo(float).eps / self.rtol, min(0.03, np.sqrt(self.rtol)))
 
-    def _set_leaps(self, leaps: bool) -> None:
-        made = leap_tableau()
-        self.leaps = int(leaps)
-        self.leap_C, self.leap_A, self.leap_B, self.leap_start, self.leap_F = (
+    def _set_long_step(self, takes_long_steps: bool) -> None:
+        made = long_step_tableau()
+        self.takes_long_steps = int(takes_long_steps)
+        self.long_C, self.long_A, self.long_B, self.long_start, self.long_F = (
             _reals(item) for item in (made.C, made.A, made.B, made.start, made.F)
         )
 
@@ -202,10 +202,10 @@ class LoopData:
         self.event_t, self.fail_t, self.reason = -np.inf, np.nan, 0
         self.event_s = self.s.copy()
         self.fired, self.bad = _zeros(self.n_watched), _zeros(self.n_s)
-        self.n_steps = self.n_rejected = self.n_kinks = self.n_leaps = self.n_right_sides = self.n_law_calls = 0
+        self.n_steps = self.n_rejected = self.n_kinks = self.n_crossings = self.n_right_sides = self.n_law_calls = 0
         self.n_jacobians = self.n_factorisations = 0
-        self.is_leap, self.near, self.near_before, self.near_t = 0, 0.0, 0.0, 0.0
-        self.near_failed, self.near_good, self.leap_h, self.leap_noise = np.inf, np.inf, 0.0, 0.0
+        self.is_long, self.near, self.near_before, self.near_t = 0, 0.0, 0.0, 0.0
+        self.near_failed, self.near_good, self.long_h, self.long_noise = np.inf, np.inf, 0.0, 0.0
 
     def _set_turns(self) -> None:
         """One table of sines and cosines for plant, law and sensors, where at least two of them read it at each state."""
@@ -231,8 +231,8 @@ class LoopData:
         rows = MAX_ADAMS + 2 if self.is_multistep else 0
         self.differences, self.scaled = np.zeros((rows, n)), np.zeros((rows, n))
         self.spans, self.spans_new, self.ratios, self.weights = (np.zeros(rows) for _ in range(4))
-        rows = LEAP_NODES[1] if self.leaps else 0
-        self.leap_K, self.leap_S, self.leap_near = np.zeros((rows, n)), np.zeros((rows, n)), np.zeros(rows)
+        rows = LONG_NODES[1] if self.takes_long_steps else 0
+        self.long_K, self.long_S, self.long_near = np.zeros((rows, n)), np.zeros((rows, n)), np.zeros(rows)
         self.rate_before = np.zeros(n)
         sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row, for an event or a failure
         self.out_x, self.out_z, self.out_u, self.out_u_commanded = (np.zeros((self.n_grid + 1, k)) for k in sizes)

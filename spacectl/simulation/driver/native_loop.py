@@ -51,7 +51,7 @@ _SOURCES = (
     "table.h",
     "right_side.h",
     "rk.h",
-    "leap.h",
+    "singularity.h",
     "adams.h",
     "lu.h",
     "implicit.h",

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "adams.h"
-#include "leap.h"
+#include "singularity.h"
 #include "loop.h"
 #include "right_side.h"
 
@@ -156,8 +156,8 @@ static void sc_dense(sc_loop *L, double t, double *out)
     double f;
     if (t >= L->t_new) {
         sc_copy(out, L->s_new, n);
-    } else if (L->is_leap) {
-        sc_leap_state(L, (t - L->t) / L->leap_h, out);
+    } else if (L->is_long) {
+        sc_long_state(L, (t - L->t) / L->long_h, out);
     } else if (L->is_multistep) {
         sc_adams_inside(L, (t - L->t) / L->h, out);
     } else {

@@ -214,7 +214,7 @@ def build_run(
         law_slopes=law_slopes,
         project=bind_projection(eom, tier, parameters, careful=jumps, around=(span[0], start)) if project else None,
         project_stages=jumps,
-        leaps=project and not jumps and bool(eom.position_rows),
+        takes_long_steps=project and not jumps and bool(eom.position_rows),
         tableau=tableau,
         t_span=span,
         x0=start,

@@ -32,8 +32,8 @@ from spacectl import (
 )
 from spacectl.codegen.binding import bind_native
 from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
-from spacectl.simulation.driver.methods.tableau import LEAP_NODES, leap_tableau
-from spacectl.simulation.driver.reference.leap import INSIDE
+from spacectl.simulation.driver.methods.tableau import LONG_NODES, long_step_tableau
+from spacectl.simulation.driver.reference.singularity import INSIDE
 
 G = 9.81
 
@@ -113,12 +113,12 @@ def pendulum(t: np.ndarray, windows: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("rtol", [1e-5, 1e-7, 1e-9, 1e-11])
 @pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
 def test_the_branch_is_kept_at_every_tolerance(formulation: str, rtol: float) -> None:
-    """Twenty passages; before there were leaps, runs stopped or left on another branch at half of the tolerances."""
+    """Twenty passages; before there were long steps, runs stopped or left on another branch at half of the tolerances."""
     eom, x0 = equations(formulation)
     sim = simulate(eom, x0=x0, t_span=(0.0, 20.0), rtol=rtol, atol=rtol)
     angle, rate = pendulum(np.asarray(sim.t), 2)
     x = np.asarray(sim.x)
-    assert rtol > 1e-6 or sim.outcome.stats["n_leaps"] == 20  # steps of more than a radian may go over one unaware
+    assert rtol > 1e-6 or sim.outcome.stats["n_crossings"] == 20  # steps of more than a radian may go over one unaware
     assert np.max(np.abs(x[:, eom.states.index("a0")] - angle)) < 1e4 * rtol + 1e-6  # rounding, whatever the tolerance
     for name, sign in (("a1", 1.0), ("a2", 1.0), ("b1", -1.0), ("b2", -1.0)):
         assert np.max(np.abs(x[:, eom.states.index(name)] - sign * x[:, eom.states.index("a0")])) < 20.0 * rtol + 1e-9
@@ -126,26 +126,26 @@ def test_the_branch_is_kept_at_every_tolerance(formulation: str, rtol: float) ->
 
 
 @pytest.mark.parametrize("method", ["rk45", "adams", "radau"])
-def test_all_methods_leap(method: str) -> None:
+def test_all_methods_cross(method: str) -> None:
     eom, x0 = equations("kane")
     sim = simulate(eom, x0=x0, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, method=method)
     angle, _ = pendulum(np.asarray(sim.t), 2)
-    assert sim.outcome.stats["n_leaps"] == 3
+    assert sim.outcome.stats["n_crossings"] == 3
     assert np.max(np.abs(np.asarray(sim.x)[:, eom.states.index("a0")] - angle)) < 1e-5
 
 
-def test_the_twin_makes_the_same_leaps() -> None:
+def test_the_reference_implementation_takes_the_same_long_steps() -> None:
     eom, x0 = equations("kane")
     one, two = (
         simulate(eom, x0=x0, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, tier="native", driver=driver)
         for driver in ("native", "python")
     )
-    for name in ("n_steps", "n_rejected", "n_leaps", "n_right_sides"):
+    for name in ("n_steps", "n_rejected", "n_crossings", "n_right_sides"):
         assert one.outcome.stats[name] == two.outcome.stats[name]
     np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-9)
 
 
-def test_batches_leap() -> None:
+def test_batches_cross() -> None:
     eom, x0 = equations("kane")
     starts = np.array([x0, 1.0 * x0, x0])
     many = simulate_many(eom, x0=starts, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, grid=31)
@@ -155,17 +155,17 @@ def test_batches_leap() -> None:
 
 
 def test_longest_steps_are_kept() -> None:
-    """Where a leap would be longer than `max_step`, ordinary steps go on as best they can."""
+    """Where a long step would be longer than `max_step`, ordinary steps go on as best they can."""
     eom, x0 = equations("kane")
     sim = simulate(eom, x0=x0, t_span=(0.0, 1.0), rtol=1e-6, atol=1e-6, max_step=0.02)
     angle, _ = pendulum(np.asarray(sim.t), 2)
-    assert sim.outcome.stats["n_leaps"] == 0
+    assert sim.outcome.stats["n_crossings"] == 0
     assert sim.outcome.stats["n_steps"] < 100
     assert np.max(np.abs(np.asarray(sim.x)[:, eom.states.index("a0")] - angle)) < 1e-6
 
 
 def test_sampled_laws_cross_too() -> None:
-    """Samples are closer together than a leap is long: steps go over the position as they come, none shrinks towards it."""
+    """Samples are closer together than a long step is long: steps go over the position as they come, none shrinks towards it."""
     eom, x0 = equations("kane")
     law = CallableLaw(function=lambda t, x: np.zeros(0), period=0.02, name="nothing")
     sim = simulate(eom, law, x0=x0, t_span=(0.0, 1.0), rtol=1e-6, atol=1e-6)
@@ -175,7 +175,7 @@ def test_sampled_laws_cross_too() -> None:
 
 
 @pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
-def test_runs_may_end_inside_a_leap(formulation: str) -> None:
+def test_runs_may_end_inside_a_long_step(formulation: str) -> None:
     """The step across goes on beyond the end and is cut there; ordinary steps would end on a branch that rounding has chosen."""
     eom, x0 = equations(formulation)
     passage = 0.714  # [s] about when all cranks are level
@@ -183,33 +183,33 @@ def test_runs_may_end_inside_a_leap(formulation: str) -> None:
         sim = simulate(eom, x0=x0, t_span=(0.0, end), rtol=1e-9, atol=1e-9)
         t, x = np.asarray(sim.t), np.asarray(sim.x)
         angle, rate = pendulum(t, 2)
-        assert t[-1] == end and sim.outcome.stats["n_leaps"] == (end > passage - 0.02)
+        assert t[-1] == end and sim.outcome.stats["n_crossings"] == (end > passage - 0.02)
         assert np.max(np.abs(x[:, eom.states.index("a0")] - angle)) < 1e-7
         assert np.max(np.abs(x[:, eom.states.index("a2_dot")] - rate)) < 1e-6
         assert np.max(np.abs(x[:, eom.states.index("b1")] + x[:, eom.states.index("a0")])) < 1e-7
 
 
-def test_the_twin_cuts_the_same_leap() -> None:
+def test_the_reference_implementation_cuts_the_same_long_step() -> None:
     eom, x0 = equations("kane")
     one, two = (
         simulate(eom, x0=x0, t_span=(0.0, 0.72), rtol=1e-9, atol=1e-9, tier="native", driver=driver)
         for driver in ("native", "python")
     )
-    assert one.outcome.stats["n_leaps"] == two.outcome.stats["n_leaps"] == 1
+    assert one.outcome.stats["n_crossings"] == two.outcome.stats["n_crossings"] == 1
     np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-10)
 
 
-def test_the_error_inside_a_leap_is_known_from_its_first_rate() -> None:
+def test_the_error_inside_a_long_step_is_known_from_its_first_rate() -> None:
     """A rate of degree 8 is missed by a multiple of Legendre's polynomial, whose integral is largest inside."""
-    few, made, f = LEAP_NODES[0], leap_tableau(), np.linspace(0.0, 1.0, 1001)
+    few, made, f = LONG_NODES[0], long_step_tableau(), np.linspace(0.0, 1.0, 1001)
     rates = made.C[few:] ** 8
     found = rates @ np.array([Polynomial([0.0, *row])(f) for row in made.F])
     gap = rates @ made.F[:, 0]  # the true rate at the beginning is 0
     assert np.max(np.abs(found - f**9 / 9.0)) == pytest.approx(INSIDE * abs(gap), rel=0.01)
 
 
-def test_guards_are_found_inside_a_leap() -> None:
-    """The cranks are horizontal in the middle of a leap."""
+def test_guards_are_found_inside_a_long_step() -> None:
+    """The cranks are horizontal in the middle of a long step."""
     eom, x0 = equations("kane")
     guard = Guard(name="level", expression=lambda s: s["a0"] + 0.5 * np.pi, direction=-1)
     sim = simulate(eom, x0=x0, t_span=(0.0, 1.0), rtol=1e-10, atol=1e-10, guards=(guard,))
@@ -222,7 +222,7 @@ def test_guards_are_found_inside_a_leap() -> None:
         atol=1e-12,
         events=lambda _, y: y[0] + 0.5 * np.pi,
     ).t_events[0]
-    assert sim.outcome.stats["n_leaps"] == 1
+    assert sim.outcome.stats["n_crossings"] == 1
     np.testing.assert_allclose([item.time for item in sim.events], event, atol=1e-8)
 
 
@@ -243,7 +243,7 @@ def test_one_row_that_vanishes(rtol: float) -> None:
     t = np.asarray(sim.t)
     exact = solve_ivp(rates, (0.0, 4.0), [0.5, 6.0], t_eval=t, method="DOP853", rtol=1e-12, atol=1e-12).y
     x = np.asarray(sim.x)
-    assert sim.outcome.stats["n_leaps"] > 5
+    assert sim.outcome.stats["n_crossings"] > 5
     assert np.max(np.abs(x[:, 0] - exact[0])) < 1e4 * rtol + 1e-8
     assert np.max(np.abs(x[:, 1] + 2.0 * exact[0])) < 1e4 * rtol + 1e-8
 
@@ -281,10 +281,10 @@ def test_nearness_does_not_depend_on_units() -> None:
 
 def test_the_collocation_has_its_order() -> None:
     """Polynomials up to twice the number of nodes less one are integrated exactly; states inside follow."""
-    few, more = LEAP_NODES
-    made = leap_tableau()
+    few, more = LONG_NODES
+    made = long_step_tableau()
     parts = ((made.C[:few], made.B[:few], made.A[: few**2]), (made.C[few:], made.B[few:], made.A[few**2 :]))
-    for count, (C, B, A) in zip(LEAP_NODES, parts, strict=True):
+    for count, (C, B, A) in zip(LONG_NODES, parts, strict=True):
         for degree in range(2 * count):
             assert B @ C**degree == pytest.approx(1.0 / (degree + 1), rel=1e-12)
         for degree in range(count):

@@ -27,7 +27,7 @@ from spacectl.core.errors import ModelError, ShapeError, unknown_name
 from spacectl.simulation.driver.methods.adams import MultistepMethod, make_adams
 from spacectl.simulation.driver.methods.radau import ImplicitMethod, make_radau
 
-__all__ = ["LEAP_NODES", "METHODS", "LeapTableau", "Method", "Tableau", "find_tableau", "leap_tableau"]
+__all__ = ["LONG_NODES", "METHODS", "LongStepTableau", "Method", "Tableau", "find_tableau", "long_step_tableau"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,11 +142,11 @@ def _made(method: str) -> Method:
     return METHODS[method]()
 
 
-LEAP_NODES = (6, 8)  #: of the two solutions: orders 12 and 16, nodes at least 0.12 and 0.09 of the step from its middle
+LONG_NODES = (6, 8)  #: of the two solutions: orders 12 and 16, nodes at least 0.12 and 0.09 of the step from its middle
 
 
 @dataclass(frozen=True, eq=False)
-class LeapTableau:
+class LongStepTableau:
     """Both solutions, one behind the other.
 
     Parameters
@@ -171,15 +171,15 @@ class LeapTableau:
 
 
 @cache
-def leap_tableau() -> LeapTableau:
+def long_step_tableau() -> LongStepTableau:
     """The coefficients."""
-    nodes = [0.5 * (leggauss(count)[0] + 1.0) for count in LEAP_NODES]
+    nodes = [0.5 * (leggauss(count)[0] + 1.0) for count in LONG_NODES]
     integrals = [[_integral(own, j) for j in range(own.size)] for own in nodes]
     values = [np.array([item(own) for item in row]).T for own, row in zip(nodes, integrals, strict=True)]
-    return LeapTableau(
+    return LongStepTableau(
         C=np.concatenate(nodes),
         A=np.concatenate([item.reshape(-1) for item in values]),
-        B=np.concatenate([0.5 * leggauss(count)[1] for count in LEAP_NODES]),
+        B=np.concatenate([0.5 * leggauss(count)[1] for count in LONG_NODES]),
         start=np.array([item(nodes[1]) for item in integrals[0]]).T.copy(),
         F=np.array([item.coef[1:] for item in integrals[1]]),
     )

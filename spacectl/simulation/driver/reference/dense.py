@@ -1,4 +1,4 @@
-"""States inside a step in Python: reference implementation of sc_dense in rk.h and of sc_leap_state in leap.h."""
+"""States inside a step in Python: reference implementation of sc_dense in rk.h and of sc_long_state in singularity.h."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import numpy as np
 
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.adams import adams_weights
-from spacectl.simulation.driver.methods.tableau import LEAP_NODES
+from spacectl.simulation.driver.methods.tableau import LONG_NODES
 from spacectl.simulation.driver.reference.steps import normalise
 
-__all__ = ["dense_state", "leap_state"]
+__all__ = ["dense_state", "long_state"]
 
 
 def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
     """State at time t inside the step that was just made."""
     if t >= L.t_new:
         out[:] = L.s_new
-    elif L.is_leap:
-        leap_state(L, (t - L.t) / L.leap_h, out)
+    elif L.is_long:
+        long_state(L, (t - L.t) / L.long_h, out)
     elif L.is_multistep:
         k = L.order
         weights = adams_weights(L.C, L.ratios, k + 1, (t - L.t) / L.h)
@@ -34,12 +34,12 @@ def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
     normalise(L, out, None)
 
 
-def leap_state(L: LoopData, f: float, out: np.ndarray) -> None:
-    """State at a fraction of the leap."""
-    count = LEAP_NODES[1]
+def long_state(L: LoopData, f: float, out: np.ndarray) -> None:
+    """State at a fraction of the long step."""
+    count = LONG_NODES[1]
     out[:] = L.s
     for j in range(count):
         weight = 0.0
         for k in range(count - 1, -1, -1):
-            weight = (weight + L.leap_F[j, k]) * f
-        out += (L.leap_h * weight) * L.leap_K[j]
+            weight = (weight + L.long_F[j, k]) * f
+        out += (L.long_h * weight) * L.long_K[j]

@@ -17,12 +17,12 @@ from spacectl.simulation.driver.reference.dense import dense_state
 from spacectl.simulation.driver.reference.guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.driver.reference.implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
 from spacectl.simulation.driver.reference.kinks import SHORTER, forget_kinks, meet_kinks
-from spacectl.simulation.driver.reference.leap import (
+from spacectl.simulation.driver.reference.singularity import (
     note_near,
     project_unless_close,
     time_to_singular,
     towards,
-    try_leap,
+    try_long_step,
 )
 from spacectl.simulation.driver.reference.steps import (
     EPSILON,
@@ -173,15 +173,15 @@ class PythonLoop:
         target, is_break = self._target()
         left = target - L.t
         h_wanted = max(min(L.h_next, L.max_step), shortest)
-        L.is_leap, is_cut = 0, False
-        if L.leaps:
+        L.is_long, is_cut = 0, False
+        if L.takes_long_steps:
             room = min(
                 math.inf if target == L.t_end and not is_break else left, L.max_step
             )  # beyond the end, if need be
             status, time_left = time_to_singular(L, h_wanted)
-            status = try_leap(L, h_wanted, room, target, time_left) if status == GO else status
-            if status != GO or L.is_leap:
-                L.phase = SCAN if L.is_leap else L.phase
+            status = try_long_step(L, h_wanted, room, target, time_left) if status == GO else status
+            if status != GO or L.is_long:
+                L.phase = SCAN if L.is_long else L.phase
                 return status
             longest = towards(L, room, time_left)
             is_cut = longest < h_wanted
@@ -269,13 +269,13 @@ class PythonLoop:
             if found == GUARD:
                 return GUARD
             L.i_check += 1
-        status = (project_unless_close if L.is_leap else project)(L, L.t_new, L.s_new)
+        status = (project_unless_close if L.is_long else project)(L, L.t_new, L.s_new)
         if status != GO:
             return status
         normalise(L, L.s_new, L.K[L.n_stages])
-        if L.leaps:
+        if L.takes_long_steps:
             note_near(L, float(L.project.results[1][0]))
-        if L.is_multistep and not L.is_leap:
+        if L.is_multistep and not L.is_long:
             adams_shift(L)
         L.K[0] = L.K[L.n_stages]
         L.s[:] = L.s_new
