@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from spacectl.model.actuators import Actuator
+from spacectl.model.bodies.base.body import Body
+from spacectl.model.constraints import AnyConstraint
+from spacectl.model.elements import Element
+from spacectl.model.environment import Environment
+from spacectl.model.joints import Joint
+from spacectl.model.sensors import Sensor
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = {
@@ -95,6 +104,48 @@ def find_faults(source: str, path: tuple[str, ...]) -> list[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
 def test_imports_follow_the_layers(file: Path) -> None:
     assert find_faults(file.read_text(encoding="utf-8"), file.relative_to(ROOT / "spacectl").parts) == []
+
+
+@cache
+def kinds() -> frozenset[str]:
+    """Names of all joints, bodies, actuators, sensors, environments, constraints and elements, and of their bases."""
+    importlib.import_module("spacectl.model.files")  # loads every kind
+    found, new = set(), {Joint, Body, Actuator, Sensor, Environment, AnyConstraint, Element}
+    while new:
+        found |= new
+        new = {kind for base in new for kind in base.__subclasses__()} - found
+    return frozenset(kind.__name__ for kind in found)
+
+
+def find_type_questions(source: str) -> list[str]:
+    """Calls of isinstance or issubclass, and comparisons of type(...), that name a kind of the model."""
+    found = []
+    for node in ast.walk(parse(source)):
+        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if is_call and node.func.id in ("isinstance", "issubclass") and len(node.args) == 2:
+            asked: ast.AST = node.args[1]
+        elif (
+            isinstance(node, ast.Compare) and isinstance(node.left, ast.Call) and ast.unparse(node.left.func) == "type"
+        ):
+            asked = ast.Tuple(node.comparators)
+        else:
+            continue
+        names = {item.id for item in ast.walk(asked) if isinstance(item, ast.Name)} & kinds()
+        found += [f"line {node.lineno}: asks for {name}" for name in sorted(names)]
+    return found
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_only_the_model_asks_for_kinds(file: Path) -> None:
+    if file.relative_to(ROOT / "spacectl").parts[0] != "model":
+        assert find_type_questions(file.read_text(encoding="utf-8")) == [], "let the class answer"
+
+
+@pytest.mark.parametrize(
+    "source", ["isinstance(joint, Revolute)", "isinstance(x, (int, FlexibleBody))", "type(a) is Thruster"]
+)
+def test_a_question_for_a_kind_is_found(source: str) -> None:
+    assert len(find_type_questions(source)) == 1
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
