@@ -13,7 +13,7 @@ from typing import Any
 
 from spacectl.core.errors import suggest_keywords, unknown_name
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Public names by the module below spacectl that defines them. They are imported when they are first used, so that
 #: ``import spacectl`` costs next to nothing; `__init__.pyi` shows the same names to type checkers (`make stub`).
