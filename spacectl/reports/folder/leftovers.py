@@ -19,12 +19,12 @@ OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old i
 
 
 def process_mark() -> str:
-    """This process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
+    """Return this process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
     return f"{_machine()}-{os.getpid()}"
 
 
 def is_leftover(name: str, target: str) -> bool:
-    """Whether a folder of this name holds what a run writes that ends in `target`."""
+    """Return whether a folder of this name holds what a run writes that ends in `target`."""
     return _shape(target).fullmatch(name) is not None
 
 
