@@ -42,7 +42,9 @@ def test_every_run_is_within_the_library_s_high_precision(metrics: dict) -> None
 
 def test_formulations_that_do_not_apply_are_listed_with_their_reason(metrics: dict) -> None:
     (bricard,) = metrics["not_applicable"]
-    assert bricard == "Bricard: multipliers: its rows are dependent, which the augmented matrix does not take"
+    assert bricard == (
+        "Bricard: multipliers: its constraint equations are dependent, so the augmented matrix is singular"
+    )
 
 
 @pytest.mark.slow
@@ -51,7 +53,7 @@ def test_andrews_in_absolute_coordinates_moves_alike() -> None:
     cases, measures = part("cases"), part("measures")
     case = next(item for item in cases.benchmarks(1e-8, windows=(2,)) if item.name == "Andrews")
     joint, bodies = (
-        cases.run_case(case, cases.Road("multipliers", name), duration=0.003) for name in ("joint", "absolute")
+        cases.run_case(case, cases.Method("multipliers", name), duration=0.003) for name in ("joint", "absolute")
     )
     one, two = (measures.andrews_angles(item.eom, item.sim) for item in (joint, bodies))
     for name, angle in one.items():

@@ -37,7 +37,7 @@ def test_all_three_sets_are_the_printed_ones(done: tuple[dict, Path]) -> None:
 def test_exact_comparison_finds_a_wrong_term() -> None:
     load_study(STUDY / "study.py")
     equations = sys.modules["spacectl_study_two_bar_linkage.equations"]
-    paper = equations.printed()["proper"]
+    paper = equations.published()["proper"]
     assert equations.is_zero_polynomial(paper - paper)
     assert not equations.is_zero_polynomial(paper[0] - 1e-12 * equations.q1 * equations.L2 - paper[0])
 
