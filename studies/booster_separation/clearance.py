@@ -1,4 +1,4 @@
-"""How near boosters come to the core and to each other: spheres along each axis against a cylinder and other spheres."""
+"""Clearances of the boosters from the core and from each other, with spheres along the axes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .model import BOOSTERS, Parameters, ball_in_booster
 from .separation import event_times
 
 POINTS = 25  # along the axis of a booster
-DELAY = 0.25  # [s] after a booster is free; then its nose must have parted from the core
+DELAY = 0.25  # [s] after a booster is released; from then on its nose must have left the core
 
 
 @dataclass(frozen=True)
 class Clearance:
     """Clearances over time.
 
-    `core` [m], (n, 4): least gap between the skins of each booster and the core, not a number before the booster is free;
-    `ball` [m], (n, 4): of its ball alone; `between` [m], (n, 4): of neighbours; `since` [s], (n, 4): time since it is free;
+    `core` [m], (n, 4): least gap between the skins of each booster and the core, NaN before the booster is released;
+    `ball` [m], (n, 4): that of its ball alone; `between` [m], (n, 4): that of neighbours; `since` [s], (n, 4): time
+    since its release;
     `core_turn` [rad]: largest angle by which the core has turned.
     """
 
@@ -32,18 +33,18 @@ class Clearance:
 
     @property
     def least(self) -> float:
-        """Least gap to the core from `DELAY` after each release on, and between neighbours [m]."""
+        """Return the least gap to the core from `DELAY` after each release on, and between neighbours [m]."""
         later = np.where(self.since >= DELAY, self.core, np.inf)
         return float(min(np.min(later), np.min(self.between)))
 
     @property
     def recontact(self) -> float:
-        """How deep the ball of a free booster would enter the core [m]: zero if it parts, positive if it strikes again."""
+        """Return the depth by which the ball of a released booster re-enters the core [m]; zero without a second contact."""
         return float(max(0.0, -np.nanmin(self.ball)))
 
 
 def points_in_core(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulation) -> np.ndarray:
-    """Points on the axes of the boosters in the core's frame, (n, 4, POINTS, 3)."""
+    """Return points on the axes of the boosters in the core's frame, (n, 4, POINTS, 3)."""
     places = eom.along("placements", sim.t, sim.x)
     R, p = places[:, :, :9].reshape(len(sim.t), -1, 3, 3), places[:, :, 9:]
     along = np.linspace(parameters.booster_centre, parameters.booster_centre - parameters.booster_length, POINTS)
@@ -52,12 +53,12 @@ def points_in_core(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSi
 
 
 def radii(parameters: Parameters) -> np.ndarray:
-    """Radius of a booster along its axis [m]: a cone whose skin meets the ball joint."""
+    """Return the radius of a booster along its axis [m]: a cone whose skin meets the ball joint."""
     return np.linspace(parameters.thrust_offset, parameters.booster_radius, POINTS)
 
 
 def ball_gap(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulation) -> np.ndarray:
-    """Distance of each ball from the skin of the core [m], (n, 4)."""
+    """Return the distance of each ball from the skin of the core [m], (n, 4)."""
     places = eom.along("placements", sim.t, sim.x)
     R, p = places[:, :, :9].reshape(len(sim.t), -1, 3, 3), places[:, :, 9:]
     world = p[:, 1:] + np.einsum("nbij,j->nbi", R[:, 1:], ball_in_booster(parameters))
@@ -66,11 +67,13 @@ def ball_gap(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulati
 
 
 def measure(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulation) -> Clearance:
-    """Clearances over a run."""
+    """Return the clearances over a run."""
     points, size = points_in_core(parameters, eom, sim), radii(parameters)
-    bottom = -parameters.core_centre - parameters.booster_length  # the core ends where the boosters do
+    bottom = (
+        -parameters.core_centre - parameters.booster_length
+    )  # the aft end of the core is level with that of the boosters
     gap = np.hypot(points[..., 1], points[..., 2]) - size - parameters.core_radius
-    gap = np.where(points[..., 0] >= bottom - size, gap, np.inf)  # behind the core nothing can be hit
+    gap = np.where(points[..., 0] >= bottom - size, gap, np.inf)  # no contact is possible behind the core
     since = sim.t[:, None] - event_times(sim, "lambda 2 is zero")[None, :]
     ball = ball_gap(parameters, eom, sim)
     core = np.where(since >= 0.0, np.minimum(np.min(gap[..., 1:], axis=2), ball), np.nan)
@@ -82,6 +85,6 @@ def measure(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulatio
 
 
 def _apart(one: np.ndarray, other: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Least distance of two rows of spheres over time, shape (n,)."""
+    """Return the least distance between two series of spheres over time, shape (n,)."""
     distance = np.linalg.norm(one[:, :, None, :] - other[:, None, :, :], axis=3)
     return np.min(distance - size[:, None] - size[None, :], axis=(1, 2))

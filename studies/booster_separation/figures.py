@@ -1,4 +1,4 @@
-"""Figures of the study: reactions (000 Figure 8), paths (000 Figure 9), the safety map, the campaign."""
+"""Figures of the study: reactions and paths (Aslanov et al., Figures 8 and 9), the safety map, the campaign."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .model import Parameters
 
 
 def draw_reactions(sim: StagedSimulation) -> Figure:
-    """000 Figure 8."""
+    """Draw the reactions at the nose of a booster (Aslanov, Kruglov and Yuditsev, Figure 8)."""
     shown = sim.t <= 1.0
     t = sim.t[shown]
     names = {"R1, backwards": "b1_n1", "R2, away from the core": "b1_n2"}
@@ -24,21 +24,22 @@ def draw_reactions(sim: StagedSimulation) -> Figure:
     return Figure(
         name="figure_8",
         title="Reactions at the nose of a booster",
-        caption="R1 reaches zero near 0.7 s, the booster slides; R2 ends when the nozzle opens (000 Figure 8).",
+        caption="R1 reaches zero near 0.7 s and the booster slides; R2 ends when the nozzle opens (Aslanov, Kruglov and "
+        "Yuditsev, Figure 8).",
         panels=(
             Panel(lines=(*lines, thrust), y_label="force", unit="N"),
-            Panel(lines=close, y_label="force", unit="N", title="the end of it"),
+            Panel(lines=close, y_label="force", unit="N", title="the last part"),
         ),
     )
 
 
 def draw_paths(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimulation) -> Figure:
-    """000 Figure 9: nose, centre of mass and base of two opposite boosters, seen from the core."""
+    """Draw nose, centre of mass and base of two opposite boosters in the core's frame (Aslanov et al., Figure 9)."""
     points = points_in_core(parameters, eom, sim)
     across = np.hypot(points[..., 1], points[..., 2]) * np.array([1.0, 1.0, -1.0, -1.0])[None, :, None]
 
     def both(point: int) -> tuple[np.ndarray, np.ndarray]:
-        """Path of a point of booster 1, back in time, then of booster 3."""
+        """Return the path of a point of booster 1 backwards in time, then of booster 3."""
         return (
             np.concatenate([across[::-1, 0, point], across[:, 2, point]]),
             np.concatenate([points[::-1, 0, point, 0], points[:, 2, point, 0]]),
@@ -57,7 +58,8 @@ def draw_paths(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimula
     return Figure(
         name="figure_9",
         title="Paths of two opposite boosters, seen from the core",
-        caption="Bases swing out, noses follow when the nozzles blow, and all fall behind (000 Figure 9).",
+        caption="The bases swing out, the noses follow when the nozzles open, and all boosters fall behind (Aslanov, Kruglov "
+        "and Yuditsev, Figure 9).",
         panels=(
             Panel(
                 lines=tuple(lines), y_label="along the core", unit="m", x_label="across", x_unit="m", equal_axes=True
@@ -67,11 +69,11 @@ def draw_paths(parameters: Parameters, eom: EquationsOfMotion, sim: StagedSimula
 
 
 def draw_map(changes: np.ndarray, found: dict[str, dict[str, np.ndarray]]) -> Figure:
-    """The safety map."""
+    """Draw the safety map."""
     panels = []
     for key, label, unit, title in (
         ("least", "least clearance", "m", f"to the core from {DELAY:g} s after release, and between neighbours"),
-        ("turn", "turn of the core, 3 s", "rad", "without its own control"),
+        ("turn", "rotation of the core, 3 s", "rad", "without its own control"),
     ):
         lines = tuple(Line(x=changes, y=values[key], label=name) for name, values in found.items())
         panels.append(
@@ -79,20 +81,21 @@ def draw_map(changes: np.ndarray, found: dict[str, dict[str, np.ndarray]]) -> Fi
         )
     return Figure(
         name="safety_map",
-        title="Clearance against asymmetry of the tail-off",
-        caption="One booster, two neighbours, two opposite ones or three have another tail-off time than the rest.",
+        title="Clearance as a function of the asymmetry of the tail-off",
+        caption="One booster, two neighbours, two opposite ones or three have a different tail-off time from the rest.",
         panels=tuple(panels),
     )
 
 
 def draw_campaign(least: np.ndarray, spread: np.ndarray, times: dict[str, Any]) -> Figure:
-    """Distribution of the least clearance, and the first event over the tail-off time."""
+    """Draw the distribution of the least clearance, and the first event over the tail-off time."""
     order = np.sort(least)
     part = (np.arange(order.size) + 0.5) / order.size
     return Figure(
         name="campaign",
-        title="Random tail-off times, and what sets the first event",
-        caption="Each point is one separation with four random tail-off times; the event time is proportional to tail-off.",
+        title="Random tail-off times, and the time of the first event",
+        caption="Each point is one separation with four random tail-off times. The event time is proportional to the "
+        "tail-off time.",
         panels=(
             Panel(lines=(Line(x=order, y=part, label="separations", style="markers"),), y_label="part below", unit="1",
                   x_label="least clearance", x_unit="m"),

@@ -1,4 +1,4 @@
-"""A Soyuz-like carrier at the separation of its four strap-on boosters (000 section 5).
+"""A Soyuz-like carrier at the separation of its four strap-on boosters (Aslanov, Kruglov and Yuditsev, section 5).
 
 Axes of the core: x forward, y and z across. Booster k stands at the angle 90 degrees k about x; its own frame has x
 forward along its axis, y away from the core and z across, and lies at its centre of mass.
@@ -18,7 +18,7 @@ BOOSTERS = ("b1", "b2", "b3", "b4")
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study. Public figures of the Soyuz family, rounded; what is not public is said to be assumed."""
+    """Parameters of the study: rounded public figures of the Soyuz family; values that are not public are marked as assumed."""
 
     core_mass: float = 97000.0  # [kg], core with 60 t of its propellant left, third stage, payload, fairing
     core_centre: float = -2.0  # [m], centre of mass of the core from the plane of the ball joints, along x; assumed
@@ -26,7 +26,7 @@ class Parameters:
     core_inertia_across: float = 8.0e6  # [kg m^2], assumed
     core_radius: float = 1.03  # [m], at the ball joints and behind them
     core_thrust: float = 9.9e5  # [N], RD-108 in vacuum
-    booster_mass: float = 4200.0  # [kg], 3800 kg empty and what cannot be used
+    booster_mass: float = 4200.0  # [kg], 3800 kg empty and unusable propellant
     booster_length: float = 19.6  # [m]
     booster_radius: float = 1.34  # [m], at the base
     booster_centre: float = 12.4  # [m], centre of mass behind the ball joint
@@ -37,20 +37,20 @@ class Parameters:
     thrust: float = 1.0e6  # [N], RD-107 in vacuum
     thrust_cant: float = 0.02  # [rad], of the thrust against the axis, pushing the base away from the core; assumed
     tail_off: float = 0.225  # [s], time in which the thrust falls to 1/e after the cut-off; assumed
-    slide: float = 0.005  # [m], after which the nozzle of the oxygen tank is opened; "several millimetres" in 000
+    slide: float = 0.005  # [m], after which the nozzle of the oxygen tank opens; "several millimetres" in the paper
     nozzle_thrust: float = 4.0e3  # [N], at the nose, away from the core; assumed
-    nozzle_time: float = 1.2  # [s], for which it blows; assumed
+    nozzle_time: float = 1.2  # [s], for which it is open; assumed
     spread: float = 0.15  # [1], standard deviation of the tail-off times in the campaign; assumed
     seed: int = 1
 
 
 def angle_of(k: int) -> float:
-    """Where booster k stands about x [rad]."""
+    """Return the angle of booster k about x [rad]."""
     return 0.5 * np.pi * k
 
 
 def turn(k: int, tilt: float) -> np.ndarray:
-    """Axes of booster k in axes of the core: turned about x to its place, then tilted nose inwards about its own z."""
+    """Return the axes of booster k in axes of the core: turned about x to its place, then tilted inwards about its own z."""
     a, c, s = angle_of(k), np.cos(tilt), np.sin(tilt)
     about_x = np.array([[1.0, 0.0, 0.0], [0.0, np.cos(a), -np.sin(a)], [0.0, np.sin(a), np.cos(a)]])
     about_z = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -58,18 +58,21 @@ def turn(k: int, tilt: float) -> np.ndarray:
 
 
 def ball_in_core(parameters: Parameters, k: int) -> np.ndarray:
-    """Ball joint of booster k in the core's frame (at its centre of mass)."""
+    """Return the ball joint of booster k in the core's frame (at its centre of mass)."""
     radial = turn(k, 0.0)[:, 1]
     return np.array([-parameters.core_centre, 0.0, 0.0]) + parameters.core_radius * radial
 
 
 def ball_in_booster(parameters: Parameters) -> np.ndarray:
-    """The same point in the booster's frame: ahead of the centre of mass, beside the thrust line, towards the core."""
+    """Return the same point in the booster's frame: ahead of the centre of mass, offset from the thrust line to the core."""
     return np.array([parameters.booster_centre, -parameters.thrust_offset, 0.0])
 
 
 def build(parameters: Parameters) -> System:
-    """Five free bodies; each booster has three points on planes: n1 backwards, n2 away from the core, n3 across (000 Eq 43)."""
+    """Return five free bodies; each booster has three points on planes: n1 backwards, n2 outwards, n3 across.
+
+    Aslanov, Kruglov and Yuditsev, Eq 43.
+    """
     p = parameters
     core = RigidBody(
         name="core", mass=p.core_mass, inertia=(p.core_inertia_axial, p.core_inertia_across, p.core_inertia_across)
@@ -107,7 +110,7 @@ def build(parameters: Parameters) -> System:
 
 
 def start(parameters: Parameters, eom: Any) -> np.ndarray:
-    """All at rest in the frame that flies with the carrier at cut-off."""
+    """Return the state at rest in the frame that flies with the carrier at cut-off."""
     named: dict[str, float] = {}
     for k, name in enumerate(BOOSTERS):
         R = turn(k, parameters.booster_tilt)

@@ -29,7 +29,10 @@ FAST = {"rtol": 1e-8, "atol": 1e-8}
 
 
 def thrust_law(parameters: Parameters, eom: EquationsOfMotion) -> ControlLaw:
-    """Thrust of the core, constant, and of the boosters, ``thrust exp(-t / tail_off)``; tail-off times are the law's numbers."""
+    """Return the thrust of the core, constant, and of the boosters, ``thrust exp(-t / tail_off)``.
+
+    The tail-off times are parameters of the law.
+    """
     names = ("core_engine", *(f"{name}_engine" for name in BOOSTERS))
     inputs = eom.labels.u
     units = tuple(inputs.unit(name) for name in names)
@@ -45,7 +48,7 @@ def thrust_law(parameters: Parameters, eom: EquationsOfMotion) -> ControlLaw:
 
 
 def with_tails(law: ControlLaw, tails: Sequence[float]) -> ControlLaw:
-    """The law with other tail-off times, one for each booster."""
+    """Return the law with other tail-off times, one per booster."""
     p = np.array(law.p)
     p[2:] = tails
     return ControlLaw(
@@ -54,7 +57,7 @@ def with_tails(law: ControlLaw, tails: Sequence[float]) -> ControlLaw:
 
 
 def booster_stages(parameters: Parameters, name: str) -> list[Stage]:
-    """000 section 5: turning about the nose, sliding on the core, the nozzle open, free."""
+    """Return the stages (Aslanov et al., section 5): turning about the nose, sliding on the core, nozzle open, free."""
     n1, n2, n3 = (f"{name}_n{k}" for k in (1, 2, 3))
     slack = Guard(name="lambda 1 is zero", expression=lambda s: s.reaction(n1), direction=-1)
     slid = Guard(name="nozzle opens", expression=lambda s: s.gap(n1) - parameters.slide, direction=1)
@@ -73,7 +76,7 @@ def booster_stages(parameters: Parameters, name: str) -> list[Stage]:
 
 @dataclass(frozen=True)
 class Carrier:
-    """Equations, thrust law and stages of each booster, made once for many runs."""
+    """Equations, thrust law and stages of each booster, formed once for many runs."""
 
     parameters: Parameters
     eom: EquationsOfMotion
@@ -81,7 +84,7 @@ class Carrier:
     parts: dict[str, list[Stage]]
 
     def separate(self, tails: Sequence[float] | None = None, *, grid: Any = 61, **options: Any) -> StagedSimulation:
-        """One separation; `tails` are the tail-off times of the four boosters [s]."""
+        """Simulate one separation; `tails` are the tail-off times of the four boosters [s]."""
         law = self.law if tails is None else with_tails(self.law, tails)
         stages = combine_stages(self.parts, law=law)
         x0 = start(self.parameters, self.eom)
@@ -89,13 +92,13 @@ class Carrier:
 
 
 def form_carrier(parameters: Parameters) -> Carrier:
-    """The carrier, ready to be flown."""
+    """Return the carrier, ready to be simulated."""
     eom = form_equations(build(parameters), switchable=True)
     parts = {name: booster_stages(parameters, name) for name in BOOSTERS}
     return Carrier(parameters, eom, thrust_law(parameters, eom), parts)
 
 
 def event_times(sim: StagedSimulation, guard: str) -> np.ndarray:
-    """When the guard of each booster fired [s], shape (4,); not a number where it did not."""
+    """Return the times at which the guard of each booster triggered [s], shape (4,); NaN where it did not."""
     found = {item.guard: item.time for item in sim.transitions}
     return np.array([found.get(f"{name}: {guard}", np.nan) for name in BOOSTERS])

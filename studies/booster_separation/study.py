@@ -1,4 +1,7 @@
-"""Four strap-on boosters leave a Soyuz-like core (000 section 5): reactions, events, paths, and a safety map."""
+"""Separation of four strap-on boosters from a Soyuz-like core: reactions, events, paths, and a safety map.
+
+Aslanov, Kruglov and Yuditsev, section 5.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from .figures import draw_campaign, draw_map, draw_paths, draw_reactions
 from .model import BOOSTERS, Parameters
 from .separation import Carrier, event_times, form_carrier
 
+SOURCE = "Aslanov, Kruglov and Yuditsev, section 5, Figure 8"
 FIRST, SECOND = "lambda 1 is zero", "lambda 2 is zero"
 PATTERNS = {
     "one booster": (1.0, 0.0, 0.0, 0.0),
@@ -24,7 +28,7 @@ PATTERNS = {
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """The nominal separation, its event times, the map over asymmetries and a campaign."""
+    """Simulate the nominal separation, its event times, the map over asymmetries and a campaign."""
     check(parameters)
     progress(0.0, "forming the equations, nominal separation")
     carrier = form_carrier(parameters)
@@ -69,36 +73,37 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         metrics=metrics,
         simulations={"nominal": sim},
         figures=figures,
-        shapes=looks(parameters),
-        notes=tell(metrics),
-        printed=printed(metrics),
+        shapes=shapes_of(parameters),
+        notes=findings(metrics),
+        printed=published_results(metrics),
     )
 
 
-def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """What 000 says of its Figure 8; its data are not printed."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with the statements on Figure 8 (Aslanov, Kruglov and Yuditsev), whose data are not published."""
     first, second = metrics["first_reaction_zero"], metrics["second_reaction_zero"]
     return (
-        PublishedResult(what="first reaction is zero", source="000 section 5, Figure 8", printed=0.7, ours=first, unit="s",
+        PublishedResult(what="first reaction is zero", source=SOURCE, printed=0.7, ours=first, unit="s",
                         within=0.05,
-                        remark="no data of the carrier are printed; the time is proportional to the tail-off, which is assumed"),
-        PublishedResult(what="second reaction is zero", source="000 section 5, Figure 8", printed="later",
+                        remark="the data of the carrier are not published; the time is proportional to the assumed tail-off"),
+        PublishedResult(what="second reaction is zero", source=SOURCE, printed="later",
                         ours=f"{second - first:.3f} s later", holds=second > first, criterion="second time above the first"),
     )  # fmt: skip
 
 
-def tell(metrics: dict[str, Any]) -> tuple[str, ...]:
-    """The answer in sentences."""
+def findings(metrics: dict[str, Any]) -> tuple[str, ...]:
+    """Return the findings as sentences."""
     return (
-        f"The first reaction vanishes {metrics['first_reaction_zero']:.3f} s after the cut-off; the booster slides, and its "
+        f"The first reaction vanishes {metrics['first_reaction_zero']:.3f} s after cut-off. The booster then slides; its "
         f"nozzle opens at {metrics['nozzle_opening']:.3f} s and pushes the nose away. "
-        f"From 0.25 s after the release on, the boosters keep {metrics['least_clearance']:.2f} m from the core; "
-        f"if the thrust of one tails off at another rate, at least {metrics['least_clearance_one_booster']:.2f} m.",
+        f"From 0.25 s after the release on, the boosters stay at least {metrics['least_clearance']:.2f} m from the core. "
+        f"If one booster tails off at a different rate, the clearance is at least "
+        f"{metrics['least_clearance_one_booster']:.2f} m.",
     )
 
 
-def looks(parameters: Parameters) -> dict[str, Any]:
-    """For the replay: boosters as cones of their length and base; ahead of the joints an upper stage, for looks only."""
+def shapes_of(parameters: Parameters) -> dict[str, Any]:
+    """Return shapes for the replay: boosters as cones, and an upper stage ahead of the joints that has no dynamics."""
     p = parameters
     ball, tail = -p.core_centre, -p.core_centre - p.booster_length
     core = (
@@ -116,7 +121,7 @@ def looks(parameters: Parameters) -> dict[str, Any]:
 
 
 def check(parameters: Parameters) -> None:
-    """Raise `ModelError` for numbers without sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("core_mass", "core_thrust", "booster_mass", "booster_length", "booster_centre", "thrust", "tail_off", "slide",
                  "nozzle_thrust", "nozzle_time"):  # fmt: skip
         if not getattr(parameters, name) > 0.0:
@@ -124,13 +129,13 @@ def check(parameters: Parameters) -> None:
 
 
 def turn_rate(carrier: Carrier, sim: Any) -> float:
-    """Rate at which the base of booster 1 swings out when it is let go [rad/s]."""
-    let_go = next(item for item in sim.transitions if item.guard == f"b1: {SECOND}")
-    return -float(np.asarray(let_go.x_before)[carrier.eom.states.index("b1.wz")])
+    """Return the rate at which the base of booster 1 swings out at its release [rad/s]."""
+    release = next(item for item in sim.transitions if item.guard == f"b1: {SECOND}")
+    return -float(np.asarray(release.x_before)[carrier.eom.states.index("b1.wz")])
 
 
 def check_events(carrier: Carrier, sim: Any) -> dict[str, float]:
-    """Event times against a run at 1e-12, and between grids; how far a release moves the state."""
+    """Compare event times with a run at 1e-12 and between grids; return also the change of state at a release."""
     tight = carrier.separate(grid=2, rtol=1e-12, atol=1e-12)
     coarse = carrier.separate(grid=7, rtol=1e-10, atol=1e-10)
     guards = (FIRST, "nozzle opens", SECOND)
@@ -144,19 +149,19 @@ def check_events(carrier: Carrier, sim: Any) -> dict[str, float]:
 
 
 def sweep(carrier: Carrier, pattern: tuple[float, ...], changes: np.ndarray) -> dict[str, np.ndarray]:
-    """Least clearance, and largest turn of the core, if the boosters of a pattern have another tail-off time."""
+    """Return least clearances and largest rotations of the core for other tail-off times of the boosters in a pattern."""
     base = carrier.parameters.tail_off
     runs = [fly(carrier, base * (1.0 + change * np.array(pattern))) for change in changes]
     return {"least": np.array([item.least for item in runs]), "turn": np.array([item.core_turn for item in runs])}
 
 
 def fly(carrier: Carrier, tails: Any) -> Clearance:
-    """Clearances of one separation."""
+    """Return the clearances of one separation."""
     return measure(carrier.parameters, carrier.eom, carrier.separate(tails, grid=121))
 
 
 def campaign(carrier: Carrier, count: int) -> tuple[list[Clearance], np.ndarray]:
-    """Clearances of random separations, and the ranges of their tail-off times."""
+    """Return the clearances of random separations, and the ranges of their tail-off times."""
     generator = np.random.default_rng(carrier.parameters.seed)
     factors = np.exp(carrier.parameters.spread * generator.normal(size=(count, len(BOOSTERS))))
     tails = carrier.parameters.tail_off * factors

@@ -1,4 +1,4 @@
-"""Simulated cantilevers on moving bases: figures 5.6 and 5.7 of 003, and runs that check the stability map."""
+"""Simulated cantilevers on moving bases (Sadigh 1995, figures 5.6 and 5.7), and runs that verify the stability map."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run_beam(
     order: str = "linearised",
     damping: float = 0.0,
 ) -> tuple[Simulation, np.ndarray, np.ndarray]:
-    """An upright unit beam (L = m = EI = 1), deflected by `start` at its tip and released.
+    """Simulate an upright unit beam (L = m = EI = 1), deflected by `start` at its tip and released.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def run_beam(
         Duration in first periods.
     start : float
         Deflection over length.
-    modes, order, damping :
-        Of the beam.
+    modes, order, damping
+        Those of the beam.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def run_beam(
 
 
 def growth(t: np.ndarray, tip: np.ndarray) -> float:
-    """Rate of exponential growth per first period, from the largest deflections of the second and last quarters."""
+    """Return the rate of exponential growth per first period, from the largest deflections of the second and last quarters."""
     n = len(t) // 4
     early, late = np.max(np.abs(tip[n : 2 * n])), np.max(np.abs(tip[3 * n :]))
     return float(np.log(late / early) / (t[-1] - t[2 * n - 1]))

@@ -1,4 +1,4 @@
-"""Stability of a cantilever on a shaken base: Floquet's theory with any number of modes, and Mathieu's for one."""
+"""Stability of a cantilever on a vibrating base: Floquet theory with any number of modes, and Mathieu's equation for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEPS = 160  # of a period of the fastest motion in the map, classical Runge-Kut
 def largest_multiplier(
     modes: int, gravity: float, ratio: np.ndarray, amplitude: np.ndarray, *, damping: float = 0.0
 ) -> np.ndarray:
-    """Largest modulus of the Floquet multipliers, for ``g + a0 cos(w t)``.
+    """Return the largest modulus of the Floquet multipliers, for ``g + a0 cos(w t)``.
 
     Parameters
     ----------
@@ -37,23 +37,23 @@ def largest_multiplier(
     steps = int(np.ceil(STEPS * max(1.0, fastest * np.max(period) / (2.0 * np.pi))))
     h = period / steps
 
-    def slope(phase: float, state: np.ndarray) -> np.ndarray:
+    def derivative(phase: float, state: np.ndarray) -> np.ndarray:
         field = stiff[None] - (gravity + a * np.cos(phase))[:, None, None] * soft[None]
         return np.concatenate([state[:, modes:], -field @ state[:, :modes] - drag @ state[:, modes:]], axis=1)
 
     state, wide = np.tile(np.eye(n), (w.size, 1, 1)), h[:, None, None]
     for k in range(steps):
         left, middle, right = 2.0 * np.pi * np.array([k, k + 0.5, k + 1.0]) / steps
-        one = slope(left, state)
-        two = slope(middle, state + 0.5 * wide * one)
-        three = slope(middle, state + 0.5 * wide * two)
-        four = slope(right, state + wide * three)
+        one = derivative(left, state)
+        two = derivative(middle, state + 0.5 * wide * one)
+        three = derivative(middle, state + 0.5 * wide * two)
+        four = derivative(right, state + wide * three)
         state = state + wide / 6.0 * (one + 2.0 * two + 2.0 * three + four)
     return np.max(np.abs(np.linalg.eigvals(state)), axis=1).reshape(shape)
 
 
 def is_stable_mathieu(alpha: float, gravity: float, ratio: np.ndarray, amplitude: np.ndarray) -> np.ndarray:
-    """The same for one mode by the characteristic values of ``q'' + (a - 2 Q cos 2 tau) q = 0``."""
+    """Return the same for one mode, from the characteristic values of ``q'' + (a - 2 Q cos 2 tau) q = 0``."""
     a, Q = 4.0 * (1.0 - alpha * gravity) / ratio**2, 2.0 * alpha * amplitude / ratio**2
     stable = np.zeros(np.shape(a), dtype=bool)
     for order in range(8):
@@ -62,7 +62,7 @@ def is_stable_mathieu(alpha: float, gravity: float, ratio: np.ndarray, amplitude
 
 
 def edges(alpha: float, gravity: float, amplitude: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Frequency ratios between which a beam beyond buckling is held, over the base's displacement ``Y / L``.
+    """Return the frequency ratios between which a beam beyond buckling is stable, over the base displacement ``Y / L``.
 
     Lower edge ``a = a_0(Q)``, and ``a = b_1(Q)``, which a negative a meets only at Q above 0.908 (nan below: no upper limit).
     """

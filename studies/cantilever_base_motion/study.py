@@ -1,4 +1,4 @@
-"""A cantilever on a moving base (003 sections 5.2.1 and 5.5.1): constants, buckling, parametric resonance, stabilisation."""
+"""A cantilever on a moving base (Sadigh 1995, sections 5.2.1, 5.5.1): constants, buckling, resonance, stabilisation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .mathieu import edges, is_stable_mathieu, largest_multiplier
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line. Lengths over L, accelerations over L omega1^2."""
+    """Parameters of the study; each can be set on the command line. Lengths over L, accelerations over L omega1^2."""
 
     weights: tuple[float, ...] = (0.0, 0.3, 0.5, 0.62, 0.65)  # [1], (g / L) / omega1^2 of figure 5.6
     shakes: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3)  # [1], (a0 / L) / omega1^2 of figure 5.7
@@ -31,11 +31,11 @@ class Parameters:
     grid: int = 37  # [1], points along each axis of the map
 
 
-BOUND = 1.0 + 1e-6  # a multiplier above this grows; rounding and step errors of the map are below 1e-7
+BOUND = 1.0 + 1e-6  # a solution with a multiplier above this grows; rounding and step errors of the map are below 1e-7
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Constants by two roads, buckling, histories, map."""
+    """Compute the constants by two methods, buckling weights, histories and the stability map."""
     check(parameters)
     progress(0.0, "constants")
     metrics = compare_constants()
@@ -56,29 +56,30 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations=sims,
         figures=(draw_histories(weights, shakes), chart),
         notes=notes(metrics),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("start", "periods", "map_weight", "map_ratio", "map_lift", "map_modes", "grid"):
         if not getattr(parameters, name) > 0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
     if not parameters.map_weight > 0.64:
         raise ModelError(
-            f"parameter 'map_weight': got {parameters.map_weight:g}, expected more than 0.64: below, the beam stands by itself"
+            f"parameter 'map_weight': got {parameters.map_weight:g}, expected more than 0.64: below that limit, the beam is "
+            "stable without excitation"
         )
     if not parameters.map_ratio > 2.0:
         raise ModelError(
             f"parameter 'map_ratio': got {parameters.map_ratio:g}, expected more than 2, where the map begins"
         )
     if min(parameters.weights + parameters.shakes) < 0.0:
-        raise ModelError("parameters 'weights' and 'shakes': expected numbers of 0 or more")
+        raise ModelError("parameters 'weights' and 'shakes': expected values of 0 or more")
 
 
 def compare_constants() -> dict[str, Any]:
-    """Constants by quadrature (the plain keys), by the equations, as printed; buckling loads; the pendulum."""
+    """Return constants by quadrature (the plain keys), from the equations, as published; buckling loads; the pendulum."""
     first, second = constants.by_quadrature(), constants.by_equations()
     one, many, closed = (
         constants.critical_gravity(1),
@@ -88,7 +89,7 @@ def compare_constants() -> dict[str, Any]:
     return {
         **first,
         **{f"{key}_equations": value for key, value in second.items()},
-        **{f"{key}_printed": value for key, value in constants.PRINTED.items()},
+        **{f"{key}_printed": value for key, value in constants.PUBLISHED.items()},
         "constants_max_difference": max(abs(second[key] / first[key] - 1.0) for key in second),
         "critical_gravity": many,
         "critical_gravity_one_mode": one,
@@ -100,7 +101,7 @@ def compare_constants() -> dict[str, Any]:
 
 
 def measure_histories(parameters: Parameters) -> dict[str, Any]:
-    """Growth per first period: at half and beyond the buckling weight, at parametric resonance; premature frequency."""
+    """Measure growth per first period at half and beyond the buckling weight and at parametric resonance."""
     alpha = constants.by_equations()["alpha1"]
     kwargs = {"periods": 12.0, "start": parameters.start}
     _, t, half = run_beam(gravity=0.5, **kwargs)
@@ -120,7 +121,7 @@ def measure_histories(parameters: Parameters) -> dict[str, Any]:
 
 
 def draw_map(parameters: Parameters, size: int) -> tuple[dict[str, Any], Figure]:
-    """Where shaking along its axis holds a beam that would buckle: one mode (Floquet and Mathieu), and several."""
+    """Map where vibration along the axis stabilises a beam that would buckle: one mode (Floquet, Mathieu), and several."""
     alpha, g = constants.by_equations()["alpha1"], parameters.map_weight
     ratio, lift = np.meshgrid(
         np.linspace(2.0, parameters.map_ratio, size), np.linspace(0.0, parameters.map_lift, size + 1)[1:]
@@ -135,7 +136,7 @@ def draw_map(parameters: Parameters, size: int) -> tuple[dict[str, Any], Figure]
     edge = Line(x=low[shown], y=lifts[shown], label="Mathieu, one mode", style="solid")
 
     def panel(held: np.ndarray, title: str) -> Panel:
-        points = Line(x=ratio[held], y=lift[held], label="held upright", style="markers")
+        points = Line(x=ratio[held], y=lift[held], label="stable", style="markers")
         return Panel(
             lines=(edge, points),
             y_label="base displacement / L",
@@ -146,9 +147,9 @@ def draw_map(parameters: Parameters, size: int) -> tuple[dict[str, Any], Figure]
 
     figure = Figure(
         name="stabilisation_map",
-        title=f"Where shaking along its axis holds a beam of weight {g:g} (limit 0.634)",
-        caption="Base displacement Y cos(w t) along the beam. One mode says that every fast enough shaking holds the beam; "
-        "higher modes, which resonate with the base, leave little of that region.",
+        title=f"Stabilisation of a beam of weight {g:g} (limit 0.634) by axial base motion",
+        caption="Base displacement Y cos(w t) along the beam. With one mode, every excitation of sufficiently high frequency "
+        "stabilises the beam. Higher modes resonate with the base and leave little of that region.",
         panels=(
             panel(one, "one mode"),
             panel(several, f"{parameters.map_modes} modes, damping ratio {parameters.map_damping:g}"),
@@ -164,7 +165,7 @@ def draw_map(parameters: Parameters, size: int) -> tuple[dict[str, Any], Figure]
 
 
 def check_map(parameters: Parameters) -> dict[str, Any]:
-    """Growth in simulations at a point that holds and at one that only one mode calls stable."""
+    """Simulate a point of the map that is stable and one that is stable with one mode only; return the growth of both."""
     found = {}
     for name, ratio, lift in (("held", 7.0, 0.06), ("lost", 12.0, 0.06)):
         damped = {"modes": parameters.map_modes, "damping": parameters.map_damping}
@@ -176,7 +177,7 @@ def check_map(parameters: Parameters) -> dict[str, Any]:
 
 
 def draw_histories(weights: dict[float, Any], shakes: dict[float, Any]) -> Figure:
-    """Figures 5.6 and 5.7 of 003."""
+    """Draw figures 5.6 and 5.7 of Sadigh (1995)."""
     bound = 6.0 * max(abs(item[2][0]) for item in weights.values())
 
     def line(label: str, t: np.ndarray, tip: np.ndarray) -> Line:
@@ -189,49 +190,50 @@ def draw_histories(weights: dict[float, Any], shakes: dict[float, Any]) -> Figur
     axes = {"y_label": "tip deflection / L", "unit": "%", "x_label": "time / first period", "x_unit": ""}
     return Figure(
         name="histories",
-        title="A cantilever under its weight, and shaken along its axis at twice its frequency",
-        caption="Top (003 figure 5.6): the weight softens the beam; it buckles beyond 0.634, not at 0.5 as printed. "
-        "Bottom (003 figure 5.7): shaking at twice the first frequency is a parametric resonance at any amplitude.",
-        panels=(Panel(lines=upper, title="weight", **axes), Panel(lines=lower, title="shaken base", **axes)),
+        title="A cantilever under its weight, and under axial base motion at twice its first frequency",
+        caption="Top (Sadigh 1995, figure 5.6): the weight softens the beam; it buckles beyond 0.634, not at 0.5 as published. "
+        "Bottom (figure 5.7): base motion at twice the first frequency is a parametric resonance at any amplitude.",
+        panels=(Panel(lines=upper, title="weight", **axes), Panel(lines=lower, title="moving base", **axes)),
     )
 
 
 def notes(metrics: dict[str, Any]) -> tuple[str, ...]:
-    """Findings as sentences."""
+    """Return the findings as sentences."""
     limit = metrics["critical_gravity_bessel"] / metrics["c1_equations"]
     m = {key: f"{value:.4f}" for key, value in metrics.items() if isinstance(value, float)}
     several, one = metrics["stabilised_fraction_several_modes"], metrics["stabilised_fraction_one_mode"]
     return (
-        f"Weight softens the beam until it buckles at (g/L)/omega1^2 = {limit:.4f}. Shaken along its axis at twice its first "
-        f"frequency (0.2 L omega1^2) it grows by {metrics['growth_at_resonance']:.3f} in the logarithm each period. Fast shaking "
-        f"holds a beam that would buckle in {several:.0%} of the map with several modes ({one:.0%} with one).",
-        f"alpha1 is {m['alpha1']} by quadrature and {m['alpha1_equations']} by the equations; the printed 2.259 is wrong.",
+        f"The weight softens the beam until it buckles at (g/L)/omega1^2 = {limit:.4f}. Under axial base motion at twice "
+        f"its first frequency (0.2 L omega1^2), its amplitude grows by {metrics['growth_at_resonance']:.3f} (logarithmic) per "
+        f"period. Fast base motion stabilises a beam that would buckle in {several:.0%} of the map with several modes "
+        f"({one:.0%} with one).",
+        f"alpha1 is {m['alpha1']} by quadrature and {m['alpha1_equations']} from the equations; the published 2.259 is wrong.",
         f"The buckling weight is {m['critical_gravity']} EI/L^2 with six modes, {m['critical_gravity_bessel']} in closed form: "
-        f"(g/L)/omega1^2 = {limit:.4f}. At 0.5 the beam is stable, not unstable as figure 5.6 says.",
-        f"beta2 is {m['beta2']} (printed 0.355), gamma1 {m['gamma1']} (printed 1.405).",
+        f"(g/L)/omega1^2 = {limit:.4f}. At 0.5 the beam is stable, not unstable as figure 5.6 of Sadigh (1995) states.",
+        f"beta2 is {m['beta2']} (published 0.355), gamma1 {m['gamma1']} (published 1.405).",
         f"beta1 = {m['beta1']} belongs to the curvature energy of an inextensible beam; the Green strain gives the cubic term "
         f"{m['cubic_EA']} (EA / m L^3) q1^3, which Eq 5.40 lacks.",
     )
 
 
 def last_digit(value: float) -> float:
-    """Half of a printed number's last digit, relative to it."""
+    """Return half of the last digit of a published number, relative to the number."""
     return 0.5 * 10.0 ** -len(f"{value}".partition(".")[2]) / abs(value)
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
-    reason = "quadrature and the toolbox's equations agree on ours; nothing in the text explains the difference"
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Sadigh (1995); a number agrees if it does so within half of its last digit."""
+    reason = "quadrature and the toolbox's equations agree on ours; the text does not explain the difference"
     remarks = {
-        "alpha1": "the integral of the printed shape is 1.571; buckling moves from (g/L)/omega1^2 = 0.443 to 0.634",
-        "beta1": "the number is right for the curvature of an inextensible beam; the Green strain of Eq 5.40 gives another term",
+        "alpha1": "the integral of the published shape is 1.571; buckling moves from (g/L)/omega1^2 = 0.443 to 0.634",
+        "beta1": "correct for the curvature of an inextensible beam; the Green strain of Eq 5.40 gives another term",
         "beta2": reason,
         "gamma1": reason,
     }
     constants = [
         PublishedResult(
             what=f"constant {name}",
-            source="003 section 5.5.1",
+            source="Sadigh (1995), section 5.5.1",
             printed=metrics[f"{name}_printed"],
             ours=metrics[name],
             within=last_digit(metrics[f"{name}_printed"]),
@@ -248,7 +250,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
         *constants,
         PublishedResult(
             what="upright beam at (g/L)/omega1^2 = 0.5",
-            source="003 Figure 5.6",
+            source="Sadigh (1995), Figure 5.6",
             printed="unstable",
             ours="stable" if is_stable else "unstable",
             holds=not is_stable,
@@ -258,8 +260,8 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
             remark="follows from alpha1",
         ),
         PublishedResult(
-            what="shaking along the axis at twice the first frequency",
-            source="003 Figure 5.7",
+            what="base motion along the axis at twice the first frequency",
+            source="Sadigh (1995), Figure 5.7",
             printed="grows",
             ours="grows" if shaken else "does not grow",
             holds=shaken,

@@ -1,4 +1,4 @@
-"""Stages of the docking, laws that count the absorbed energy, and what a run tells."""
+"""Stages of the docking, laws that integrate the absorbed energy, and metrics of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .model import LEGS, Parameters, balls, build, relative_place, start
 
 @dataclass(frozen=True)
 class Docking:
-    """Equations and stages, made once for several runs."""
+    """Equations and stages, formed once for several runs."""
 
     parameters: Parameters
     eom: EquationsOfMotion
@@ -34,7 +34,7 @@ class Docking:
     def dock(
         self, *, speed: float, is_aligned: bool = True, is_driven: bool = False, grid: int = 301
     ) -> StagedSimulation:
-        """One docking: with springs and dampers alone, or with drives that damp too."""
+        """Simulate one docking: with springs and dampers alone, or with drives that add damping."""
         legs = balls(self.eom.system)
         meet = Guard(name="faces meet", expression=lambda s: s.gap("face"), direction=-1)
         stages = [
@@ -49,13 +49,13 @@ class Docking:
 
 
 def form_docking(parameters: Parameters, *, tier: Any) -> Docking:
-    """Equations and both laws; `tier` as in `simulate` (native code for these equations takes a minute to compile)."""
+    """Form the equations and both laws; `tier` as in `simulate` (native code for these equations takes a minute to compile)."""
     eom = form_equations(build(parameters), switchable=True)
     return Docking(parameters, eom, {flag: absorb(parameters, eom, is_driven=flag) for flag in (False, True)}, tier)
 
 
 def absorb(parameters: Parameters, eom: EquationsOfMotion, *, is_driven: bool) -> ControlLaw:
-    """Forces of the drives, and memories: energy taken by the dampers and by the drives."""
+    """Return the forces of the drives, and as memory the energy absorbed by the dampers and by the drives."""
     added = parameters.drive_damping if is_driven else 0.0
 
     def rule(s: Any) -> tuple[Any, Any]:
@@ -68,8 +68,8 @@ def absorb(parameters: Parameters, eom: EquationsOfMotion, *, is_driven: bool) -
     return make_law(rule, name=name, states=eom.labels.x, inputs=eom.labels.u, memory=memory)
 
 
-def tell(docking: Docking, sim: StagedSimulation) -> dict[str, Any]:
-    """Energies, strokes and forces of a run."""
+def measure(docking: Docking, sim: StagedSimulation) -> dict[str, Any]:
+    """Return energies, strokes and forces of a run."""
     p, eom = docking.parameters, docking.eom
     (caught,) = sim.transitions
     energy = eom.along("energy", sim.t, sim.x).reshape(-1)

@@ -1,4 +1,4 @@
-"""Figures of the study: motion and forces, where the energy goes, and what a faster approach costs."""
+"""Figures of the study: motion and forces, energy balance, and dependence on the approach speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _cut(sim: StagedSimulation) -> np.ndarray:
 
 
 def draw_motion(runs: dict[str, StagedSimulation]) -> Figure:
-    """Strokes of the legs and forces of the latch."""
+    """Draw the strokes of the legs and the forces of the latch."""
     panels = []
     for name, sim in runs.items():
         kept = _cut(sim)
@@ -32,14 +32,14 @@ def draw_motion(runs: dict[str, StagedSimulation]) -> Figure:
     panels.append(Panel(lines=tuple(forces), y_label="latch force along z", unit="N"))
     return Figure(
         name="motion",
-        title="The ring gives way",
-        caption="At contact the ring takes the target's speed at once; the legs stop both vehicles.",
+        title="Strokes of the legs and forces of the latch",
+        caption="At contact the ring takes the target's speed at once; the legs decelerate both vehicles.",
         panels=tuple(panels),
     )
 
 
 def draw_energy(docking: Docking, sim: StagedSimulation) -> Figure:
-    """Where the energy of approach goes."""
+    """Draw the distribution of the energy of approach over time."""
     kept, eom = _cut(sim), docking.eom
     q, v = np.split(sim.x, [eom.n_q], axis=1)
     kinetic = np.array([float(eom.call("energy", t, a, b)[0][0, 0]) for t, a, b in zip(sim.t, q, v, strict=True)])
@@ -55,8 +55,8 @@ def draw_energy(docking: Docking, sim: StagedSimulation) -> Figure:
     }
     return Figure(
         name="energy",
-        title="Where the energy of approach goes",
-        caption="The impulse takes less than a hundredth, because only the ring is stopped at once; the dampers take the rest.",
+        title="Distribution of the energy of approach",
+        caption="The impulse dissipates less than a hundredth, because it stops the ring only; the dampers dissipate the rest.",
         panels=(
             Panel(
                 lines=tuple(Line(x=sim.t[kept], y=y[kept], label=label) for label, y in lines.items()),
@@ -68,13 +68,13 @@ def draw_energy(docking: Docking, sim: StagedSimulation) -> Figure:
 
 
 def _relative(docking: Docking, sim: StagedSimulation) -> float:
-    """Energy of the relative motion of the two vehicles at the start [J]."""
+    """Return the energy of the relative motion of the two vehicles at the start [J]."""
     speed = float(sim["target.z_dot"][0])
     return 0.5 * docking.parameters.reduced_mass * speed**2
 
 
 def draw_speeds(speeds: np.ndarray, found: dict[str, list[dict[str, Any]]]) -> Figure:
-    """Strokes, forces and energies over the speed of approach."""
+    """Draw strokes, forces and energies over the speed of approach."""
     panels = []
     for key, label, unit in (
         ("largest_stroke", "largest stroke", "m"),
@@ -85,7 +85,7 @@ def draw_speeds(speeds: np.ndarray, found: dict[str, list[dict[str, Any]]]) -> F
         panels.append(Panel(lines=lines, y_label=label, unit=unit, x_label="speed of approach", x_unit="m/s"))
     return Figure(
         name="speeds",
-        title="What a faster approach asks of the ring",
-        caption="Energy grows with the square of the speed; drives that damp shorten the stroke and raise the force.",
+        title="Strokes, forces and energy over the speed of approach",
+        caption="The energy grows with the square of the speed. Damping by the drives shortens the stroke and raises the force.",
         panels=tuple(panels),
     )

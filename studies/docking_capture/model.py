@@ -15,7 +15,7 @@ LEGS = tuple(f"slide{k}" for k in range(1, 7))
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line. None is printed in 002: vehicles of station class."""
+    """Parameters of the study; each can be set on the command line. Assumed, of the size of vehicles that serve a station."""
 
     chaser_mass: float = 8000.0  # [kg]
     chaser_inertia: float = 9000.0  # [kg m^2], about each axis
@@ -35,13 +35,13 @@ class Parameters:
 
     @property
     def reduced_mass(self) -> float:
-        """Of the two vehicles [kg], the chaser with its mechanism."""
+        """Reduced mass of the two vehicles [kg], the chaser with its mechanism."""
         chaser = self.chaser_mass + 24.0 + 6.0 * 3.0
         return chaser * self.target_mass / (chaser + self.target_mass)
 
 
 def build(parameters: Parameters) -> System:
-    """Ring, legs and target; the latch holds rates only, so that it closes in whatever pose the faces meet."""
+    """Return ring, legs and target. The latch constrains rates only, so that it closes in whatever pose the faces meet."""
     inertia, mass = parameters.target_inertia, parameters.target_mass
     ring = library.docking_ring(
         base_mass=parameters.chaser_mass,
@@ -60,24 +60,24 @@ def build(parameters: Parameters) -> System:
 
 
 def latch(s: Any) -> list[Any]:
-    """Rates of the target against the ring at the ring's face: all six are zero once it is caught."""
+    """Return the rates of the target relative to the ring at the ring's face: the six rates vanish after capture."""
     arm, spin = s.position("ring.face") - s.position("target.face"), s.angular_velocity("target.face")
     slip = s.velocity("target.face") + ca.cross(spin, arm) - s.velocity("ring.face")
     return [slip, spin - s.angular_velocity("ring.face")]
 
 
 def face(s: Any) -> Any:
-    """Gap between the faces along the ring's axis; it is watched and never acts."""
+    """Return the gap between the faces along the ring's axis; it is monitored and exerts no force."""
     return (s.rotation("ring.face").T @ (s.position("target.face") - s.position("ring.face")))[2]
 
 
 def balls(system: System) -> tuple[str, ...]:
-    """Constraints that close the legs, in all stages."""
+    """Return the constraints that close the legs, in all stages."""
     return tuple(item.name for item in system.constraints if item.name.startswith("ball"))
 
 
 def start(parameters: Parameters, eom: EquationsOfMotion, *, speed: float, is_aligned: bool) -> np.ndarray:
-    """The chaser rests, the target comes along -z; misaligned: beside the axis, tilted about y, drifting and turning."""
+    """Return the start: the chaser rests, the target approaches along -z; misaligned: offset, tilted, drifting and turning."""
     rest = eom.placements(0.0, np.asarray(eom.x_rest)[: eom.n_q])
     names = [part.body.name for part in eom.system.tree]
     height = rest[names.index("ring"), 11] + 0.06  # of the ring's face
@@ -95,7 +95,7 @@ def start(parameters: Parameters, eom: EquationsOfMotion, *, speed: float, is_al
 
 
 def relative_place(eom: EquationsOfMotion, x: np.ndarray) -> np.ndarray:
-    """Place of the target in the ring's axes, then its rotation matrix by rows, shape (12,): constant once it is caught."""
+    """Return position and rotation matrix (by rows) of the target in the ring's axes, shape (12,): constant after capture."""
     places = eom.placements(0.0, x[: eom.n_q])
     names = [part.body.name for part in eom.system.tree]
     ring, target = places[names.index("ring")], places[names.index("target")]

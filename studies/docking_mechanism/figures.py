@@ -14,7 +14,7 @@ __all__ = ["draw"]
 
 
 def draw(found: dict[str, dict[str, Any]], parameters: Parameters) -> tuple[Figure, ...]:
-    """All figures."""
+    """Draw all figures."""
     return (
         motion(
             "ring",
@@ -37,7 +37,7 @@ def draw(found: dict[str, dict[str, Any]], parameters: Parameters) -> tuple[Figu
 
 
 def motion(name: str, item: dict[str, Any], places: dict[str, str], unit: str, strokes: list[str], what: str) -> Figure:
-    """Independent coordinates and strokes of one mechanism."""
+    """Draw the independent coordinates and strokes of one mechanism."""
     eom, t, x = item["eom"], np.asarray(item["sim"].t), np.asarray(item["sim"].x)
 
     def of(key: str) -> np.ndarray:
@@ -45,7 +45,7 @@ def motion(name: str, item: dict[str, Any], places: dict[str, str], unit: str, s
 
     return Figure(
         name=f"{name}_motion",
-        title=f"Docking {name}: after a blow, then drawn in by its drives",
+        title=f"Docking {name}: response to an impulse, then retraction by its drives",
         caption="Independent coordinates above; the strokes of legs and struts follow from the closed loops.",
         panels=(
             Panel(
@@ -59,7 +59,7 @@ def motion(name: str, item: dict[str, Any], places: dict[str, str], unit: str, s
 
 
 def forces(found: dict[str, dict[str, Any]]) -> Figure:
-    """Force and moment on the carrier."""
+    """Draw force and moment on the carrier."""
     panels = []
     for name, item in found.items():
         force, moment = item["wrench"][:, 3:], item["wrench"][:, :3]
@@ -80,6 +80,7 @@ def forces(found: dict[str, dict[str, Any]]) -> Figure:
     return Figure(
         name="base_wrench",
         title="Force and moment of the mechanisms on their carrier",
-        caption="By the tenth step of 002: from the accelerations of the opened tree, without multipliers.",
+        caption="By the tenth step of the algorithm of Yaskevich (2018): from the accelerations of the opened tree, without "
+        "multipliers.",
         panels=tuple(panels),
     )

@@ -1,4 +1,4 @@
-"""The two docking mechanisms on free carriers, what pushes them, and the roads to their equations."""
+"""The two docking mechanisms on free carriers, their loads, and the formulations of their equations."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ __all__ = ["Parameters", "form_both", "probe_system", "ring_system", "start_of"]
 
 @dataclass(frozen=True)
 class Parameters:
-    """What can be changed."""
+    """Parameters of the study."""
 
     carrier_mass: float = 7000.0  # [kg]
     carrier_inertia: float = 12000.0  # [kg m^2], about each axis
     stiffness: float = 1500.0  # [N/m], of each leg and strut
     damping: float = 100.0  # [N s/m]
-    blow: float = 0.25  # [m/s], sideways and inwards, of the ring or the probe at the start
-    pull: float = 30.0  # [N], of each drive that draws ring or probe in, after the blow
+    blow: float = 0.25  # [m/s], speed of the ring or the probe at the start, sideways and inwards
+    pull: float = 30.0  # [N], of each drive that retracts ring or probe afterwards
     pull_after: float = 0.6  # [s]
     duration: float = 1.6  # [s]
     samples: int = 2000  # positions at which closed forms and Newton's method are compared
 
 
 def ring_system(parameters: Parameters) -> System:
-    """The peripheral ring on six legs R2-P1-R3."""
+    """Return the peripheral ring on six legs R2-P1-R3."""
     return library.docking_ring(
         stiffness=parameters.stiffness,
         damping=parameters.damping,
@@ -38,7 +38,7 @@ def ring_system(parameters: Parameters) -> System:
 
 
 def probe_system(parameters: Parameters) -> System:
-    """The probe on legs R1-R2-R3 with nested struts."""
+    """Return the probe on legs R1-R2-R3 with nested struts."""
     return library.docking_probe(
         stiffness=parameters.stiffness,
         damping=parameters.damping,
@@ -48,12 +48,12 @@ def probe_system(parameters: Parameters) -> System:
 
 
 def form_both(system: System) -> dict[str, EquationsOfMotion]:
-    """By sequential partitioning and by the augmented system."""
+    """Form the equations by sequential partitioning and as the augmented system."""
     return {name: form_equations(system, formulation=name) for name in ("partitioned", "multipliers")}
 
 
 def start_of(eom: EquationsOfMotion, parameters: Parameters) -> np.ndarray:
-    """At rest but for a blow against the ring's plane or the probe's head."""
+    """Return the state at rest except for the initial speed of the ring or the head of the probe."""
     blow = parameters.blow
     if "ring.x_dot" in eom.speeds:
         given: dict[str, Any] = {"ring.z_dot": -blow, "ring.x_dot": 0.6 * blow, "ring.wy": 0.4 * blow / 0.6}

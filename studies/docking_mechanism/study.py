@@ -1,4 +1,4 @@
-"""Docking mechanisms with closed loops (002): sequential reduction, closed-form legs, forces on the carrier."""
+"""Docking mechanisms with closed loops (Yaskevich 2018): sequential reduction, closed-form legs, forces on the carrier."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spacectl import (
 from .figures import draw
 from .model import Parameters, form_both, probe_system, ring_system, start_of
 
-#: Looks in the replay: the front of the carrier, the mechanisms to scale
+#: Appearance in the replay: the front of the carrier, the mechanisms to scale
 SHAPES = {
     "base": (
         Shape(kind="cylinder", size=(1.8, 1.8, 0.4), at=(0.0, 0.0, -0.4)),
@@ -39,7 +39,7 @@ SHAPES = {
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Both mechanisms: agreement of two roads along a motion, closures by two methods, wrench on the carrier."""
+    """Compare two formulations along a motion, two methods of closure, and the wrench on the carrier, for both mechanisms."""
     for name in ("carrier_mass", "carrier_inertia", "duration", "blow"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -64,17 +64,17 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         figures=draw(found, parameters),
         shapes=SHAPES,
         notes=(
-            f"Loops eliminated one by one give the accelerations and multipliers of the augmented system to "
+            f"Sequential elimination of the loops gives the accelerations and multipliers of the augmented system to "
             f"{metrics['max_difference_to_kkt']:.0e}.",
-            f"Closed forms of the legs are {metrics['closed_form_speedup']:.1f} times as quick as Newton's method "
+            f"Closed forms of the legs are {metrics['closed_form_speedup']:.1f} times as fast as Newton's method "
             "(medians of processor time, interleaved batches in native code).",
         ),
     )
 
 
-def examine(roads: dict[str, EquationsOfMotion], parameters: Parameters, quick: bool) -> dict[str, Any]:
-    """One mechanism: a motion, and along it what both roads say."""
-    eom, kkt = roads["partitioned"], roads["multipliers"]
+def examine(formulations: dict[str, EquationsOfMotion], parameters: Parameters, quick: bool) -> dict[str, Any]:
+    """Simulate one mechanism and compare both formulations along its motion."""
+    eom, kkt = formulations["partitioned"], formulations["multipliers"]
     sim = fly(eom, parameters, quick)
     t, x = np.asarray(sim.t), np.asarray(sim.x)
     u = np.asarray(sim.u)
@@ -98,13 +98,13 @@ def examine(roads: dict[str, EquationsOfMotion], parameters: Parameters, quick: 
 
 
 def fly(eom: EquationsOfMotion, parameters: Parameters, quick: bool) -> Simulation:
-    """A blow, then the drives pull the mechanism in."""
+    """Simulate the response to an initial speed, then the retraction by the drives."""
     drives = np.array([1.0 if name.startswith(("slide", "probe")) else 0.0 for name in eom.inputs])
 
     def pull(t: float, x: np.ndarray) -> np.ndarray:
         return -parameters.pull * drives * (t >= parameters.pull_after)
 
-    if quick:  # the interpreter spares the compilation of the rates
+    if quick:  # the interpreter avoids compiling the state derivatives
         settings: dict[str, Any] = {"tier": "vm", "rtol": 1e-6, "atol": 1e-7, "u": np.zeros(eom.n_u)}
     else:
         settings = {"rtol": 1e-8, "atol": 1e-9, "max_step": 0.02, "law": pull}
@@ -113,7 +113,7 @@ def fly(eom: EquationsOfMotion, parameters: Parameters, quick: bool) -> Simulati
 
 
 def difference(eom: EquationsOfMotion, kkt: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray) -> float:
-    """Largest difference of accelerations and multipliers from the augmented system, relative to the largest of each."""
+    """Return the largest relative difference of accelerations and multipliers from the augmented system."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     worst = 0.0
     for call in ("v_dot", "multipliers"):
@@ -123,7 +123,7 @@ def difference(eom: EquationsOfMotion, kkt: EquationsOfMotion, t: float, x: np.n
 
 
 def carrier_error(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, wrench: np.ndarray) -> float:
-    """The wrench on the free carrier against the rate of the carrier's own momentum [N or N m]: Newton's and Euler's laws."""
+    """Compare the wrench on the free carrier with the rate of its own momentum [N or N m] (Newton and Euler)."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     v_dot = eom.v_dot(t, q, v, u)
     body = next(part.body for part in eom.system.parts if part.name == "base")
@@ -137,7 +137,7 @@ def carrier_error(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray
 
 
 def compare_closures(eom: EquationsOfMotion, along: np.ndarray, count: int, quick: bool) -> tuple[float, float]:
-    """Closed forms against Newton's method over the positions of a motion and around: difference, and ratio of times."""
+    """Return the largest difference of closed forms and Newton's method over sampled positions, and the ratio of times."""
     rng = np.random.default_rng(0)
     held = np.isin(np.arange(eom.n_q), _own(eom, ("ring", "gimbal", "probe")))
     q = along[rng.integers(0, len(along), count)] + 0.02 * rng.standard_normal((count, eom.n_q)) * held
@@ -150,7 +150,7 @@ def compare_closures(eom: EquationsOfMotion, along: np.ndarray, count: int, quic
     ends = {method: close_positions(eom, near, method=method) for method in times}
     for _ in range(5 if quick else 31):
         for method, seconds in times.items():
-            begin = time.process_time()  # of the processor: others may use the machine
+            begin = time.process_time()  # processor time: the machine may be shared
             close_positions(eom, near, method=method)
             seconds.append(time.process_time() - begin)
     gap = float(np.max(np.abs(ends["newton"] - ends["closed form"])))
@@ -158,7 +158,7 @@ def compare_closures(eom: EquationsOfMotion, along: np.ndarray, count: int, quic
 
 
 def _own(eom: EquationsOfMotion, joints: tuple[str, ...]) -> list[int]:
-    """Coordinates of the named joints."""
+    """Return the coordinates of the named joints."""
     return [i for i, name in enumerate(eom.coordinates) if name.split(".")[0] in joints]
 
 

@@ -1,4 +1,4 @@
-"""Half a turn of a rigid body: about its eigenaxis, and truly in minimum time."""
+"""Half a turn of a rigid body: about its eigenaxis, and in minimum time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from spacectl import (
     replay,
 )
 
-#: Looks in the replay: a cube whose mast and wings show which way it has turned; the inertia is that of the cube
+#: Appearance in the replay: a cube whose mast and wings show which way it has turned; the inertia is that of the cube
 SHAPES = {
     "body": (
         Shape(kind="box", size=(1.0, 1.0, 1.0)),
@@ -47,7 +47,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     inertia: float = 1.0  # [kg m^2], equal about all axes
     limit: float = 1.0  # [N m], of each of three torques
@@ -56,7 +56,7 @@ class Parameters:
 
 
 def build(parameters: Parameters) -> System:
-    """A body with three equal moments of inertia and three independent torques."""
+    """Return a body with three equal moments of inertia and three independent torques."""
     inertia = (parameters.inertia,) * 3
     torques = tuple(
         BodyTorque(name=f"torque_{axis}", on="body", direction=axis, limit=parameters.limit) for axis in "xyz"
@@ -66,7 +66,7 @@ def build(parameters: Parameters) -> System:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """The eigenaxis slew, the optimal one from a tilted guess, both flown again."""
+    """Plan the eigenaxis slew and the optimal slew from a tilted guess; simulate both plans."""
     for name in ("inertia", "limit"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -92,9 +92,9 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "axis_excursion": excursion(flights["optimal"]),
     }
     notes = (
-        f"{'No' if best.final_time < axis.final_time - 1e-6 else 'Nothing faster was found'}: the eigenaxis takes "
+        f"{'No' if best.final_time < axis.final_time - 1e-6 else 'No faster slew was found'}: the eigenaxis takes "
         f"{axis.final_time:.4f} s (2 sqrt(angle inertia / limit)), the optimal slew {best.final_time:.4f} s with "
-        f"{len(best.switch_times)} switches, and leaves the axis by {metrics['axis_excursion']:.2f} rad.",
+        f"{len(best.switch_times)} switches; its axis deviates by up to {metrics['axis_excursion']:.2f} rad.",
     )
     return StudyResult(
         metrics=metrics,
@@ -103,12 +103,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         notes=notes,
         plans={"eigenaxis": axis, "optimal": best},
         shapes=SHAPES,
-        printed=printed(metrics),
+        printed=published_results(metrics),
     )
 
 
-def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """What Bilimoria and Wie print, in units of sqrt(inertia / limit), which is 1 s here."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Bilimoria and Wie, in units of sqrt(inertia / limit), which is 1 s by default."""
     source = "Bilimoria and Wie, J. Guidance 16 (1993) 446-452"
     return (
         PublishedResult(what="half a turn about the eigenaxis", source=source, printed=3.545, ours=metrics["eigenaxis_time"],
@@ -119,7 +119,7 @@ def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
 
 
 def tilted(eom: EquationsOfMotion, parameters: Parameters, T: float) -> Plan:
-    """A slew that leaves the eigenaxis on the way: the eigenaxis slew is a stationary point, and no solver leaves it alone."""
+    """Return a guess that leaves the eigenaxis on the way: the eigenaxis slew is a stationary point of the problem."""
     t = np.linspace(0.0, T, 61)
     s = t / T
     half = parameters.angle / 2.0 * (3.0 * s**2 - 2.0 * s**3)
@@ -138,13 +138,13 @@ def tilted(eom: EquationsOfMotion, parameters: Parameters, T: float) -> Plan:
 
 
 def excursion(sim: Simulation) -> float:
-    """Largest angle between the body's z axis and its direction at the start [rad]."""
+    """Return the largest angle between the body's z axis and its direction at the start [rad]."""
     qx, qy = sim["attitude.qx"], sim["attitude.qy"]
     return float(2.0 * np.arcsin(np.clip(np.hypot(qx, qy), 0.0, 1.0)).max())
 
 
 def draw(flights: dict[str, Simulation]) -> Figure:
-    """Torques of the optimal slew, rates of both."""
+    """Draw the torques of the optimal slew and the rates of both."""
     best, axis = flights["optimal"], flights["eigenaxis"]
     torques = tuple(
         Panel(lines=(Line(x=best.t, y=best[f"torque_{a}"], label="optimal"),), y_label=f"torque {a}", unit="N m")
@@ -159,7 +159,8 @@ def draw(flights: dict[str, Simulation]) -> Figure:
             *torques,
             Panel(lines=(*rates, about_axis), y_label="rates", unit="rad/s"),
         ),
-        caption="The fastest slew nutates: torques about x and y, unused about the eigenaxis, buy angle about z.",
+        caption="The fastest slew nutates: torques about x and y, which an eigenaxis slew does not use, contribute to the "
+        "rotation about z.",
     )
 
 

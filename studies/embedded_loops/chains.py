@@ -1,4 +1,4 @@
-"""Chains of local loops: accelerations by embedding and by the augmented system, and the time of both."""
+"""Chains of local loops: accelerations by constraint embedding and from the augmented system, and the time of both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from spacectl import EquationsOfMotion, System, form_equations, library, make_consistent
 
-__all__ = ["CHAINS", "Measured", "measure", "slope"]
+__all__ = ["CHAINS", "Measured", "exponent", "measure"]
 
 #: Chains by name, and the largest number of loops for which the augmented system is formed
 CHAINS: dict[str, tuple[Callable[[int], System], int]] = {
@@ -25,7 +25,10 @@ ROUNDS = 3  #: over all lengths, so that a processor that slows down for a while
 
 @dataclass(frozen=True)
 class Measured:
-    """One chain by number of loops: seconds of a call, seconds of the augmented solution (nan: not formed), difference."""
+    """Measurements of one chain by number of loops: times of an evaluation and of the augmented solution, difference.
+
+    Times are in seconds; the time of the augmented solution is NaN where the system was not formed.
+    """
 
     loops: np.ndarray
     speeds: np.ndarray
@@ -35,7 +38,7 @@ class Measured:
 
 
 def measure(name: str, counts: tuple[int, ...], repeats: int, progress: Callable[[float], None]) -> Measured:
-    """Accelerations of a random state that closes the loops, for each number of loops."""
+    """Compute accelerations of a random state that closes the loops, for each number of loops."""
     make, largest = CHAINS[name]
     states, rows = [state(make(n)) for n in counts], []
     rounds = [[timed_call(*item, repeats) for item in states] for _ in range(ROUNDS)]
@@ -51,14 +54,14 @@ def measure(name: str, counts: tuple[int, ...], repeats: int, progress: Callable
 
 
 def state(system: System) -> tuple[EquationsOfMotion, np.ndarray, np.ndarray]:
-    """Equations with the loops embedded, a random state that closes them, and inputs."""
+    """Return the equations with embedded loops, a random state that closes the loops, and inputs."""
     eom, rng = form_equations(system, formulation="embedded"), np.random.default_rng(1)
     start = eom.state(eom.state() + 0.05 * rng.standard_normal(eom.n_x))
     return eom, np.asarray(make_consistent(eom, start).x), rng.standard_normal(eom.n_u)
 
 
 def timed_call(eom: EquationsOfMotion, x: np.ndarray, u: np.ndarray, repeats: int) -> tuple[np.ndarray, float]:
-    """v_dot by native code, and the seconds of one evaluation: the best of several runs."""
+    """Return v_dot from native code, and the seconds of one evaluation: the shortest of several runs."""
     native = eom.compiled()
     native.x[:], native.u[:] = x, u
     calls = max(1, 4000 // eom.n_v)  # some milliseconds
@@ -72,7 +75,7 @@ def timed_call(eom: EquationsOfMotion, x: np.ndarray, u: np.ndarray, repeats: in
 
 
 def augmented(eom: EquationsOfMotion, x: np.ndarray, u: np.ndarray, repeats: int) -> tuple[np.ndarray, float]:
-    """v_dot from ``[M, -J'; J, 0] [v_dot; lam] = [B u - h; gamma]``, and the seconds of one solution alone.
+    """Return v_dot from ``[M, -J'; J, 0] [v_dot; lam] = [B u - h; gamma]``, and the seconds of one solution alone.
 
     M, h and B are those of the open tree, which share nothing with the aggregates. The condition number of a long chain's M
     reaches 1e8, so that the solution is refined twice, with residuals from inverse dynamics.
@@ -94,14 +97,14 @@ def augmented(eom: EquationsOfMotion, x: np.ndarray, u: np.ndarray, repeats: int
 def inverse_dynamics(
     eom: EquationsOfMotion, q: np.ndarray, v: np.ndarray, v_dot: np.ndarray, M: np.ndarray, h: np.ndarray
 ) -> np.ndarray:
-    """``M v_dot + h``, by recursion where there is one."""
+    """Return ``M v_dot + h``, by recursion where there is one."""
     if "inverse_dynamics" in eom.numeric:
         return eom.call("inverse_dynamics", 0.0, q, v, v_dot)[0].reshape(-1)
     return M @ v_dot + h
 
 
 def best(work: Callable[[], Any], repeats: int) -> float:
-    """Shortest processor time [s] of several runs: what disturbs a run only makes it longer."""
+    """Return the shortest processor time [s] of several runs: a disturbance can only prolong a run."""
     found = []
     for _ in range(repeats):
         begin = time.thread_time()
@@ -110,7 +113,7 @@ def best(work: Callable[[], Any], repeats: int) -> float:
     return min(found)
 
 
-def slope(loops: np.ndarray, seconds: np.ndarray) -> float:
-    """Exponent of the time over the number of loops, by least squares of the logarithms."""
+def exponent(loops: np.ndarray, seconds: np.ndarray) -> float:
+    """Return the exponent of the time over the number of loops, by least squares of the logarithms."""
     kept = np.isfinite(seconds)
     return float(np.polyfit(np.log(loops[kept]), np.log(seconds[kept]), 1)[0])

@@ -1,4 +1,4 @@
-"""What a geared rotor does: exactly, and with the usual 'ratio squared times inertia on the diagonal'."""
+"""A geared rotor: exact model, and the usual model with 'ratio squared times inertia on the diagonal'."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from spacectl import (
     simulate,
 )
 
-__all__ = ["arm", "diagonal_arm", "follow", "push", "reach", "wanted"]
+__all__ = ["arm", "diagonal_arm", "follow", "push", "reach", "reference_angle"]
 
 _STILL = (0.0, 0.0, 0.0)
 
 
 def arm(ratio: float) -> System:
-    """A plane arm of two links in free space on a free shoulder; the elbow's motor sits on the first link."""
+    """Return a plane arm of two links in free space on a free shoulder; the elbow's motor sits on the first link."""
     system = library.geared_chain(2, ratio=ratio, twist=0.0, gravity=_STILL)
     parts = tuple(part for part in system.parts if part.name != "rotor0")
     return replace(system, parts=parts, actuators=system.actuators[1:], constraints=system.constraints[1:])
 
 
 def diagonal_arm(ratio: float) -> System:
-    """The same, but the elbow's rotor spins against the world: its inertia acts at its own joint only.
+    """Return the same arm with the elbow's rotor spinning relative to the world: its inertia acts at its own joint only.
 
-    Its mass rides on the first link as before, in a body that does not spin.
+    Its mass stays on the first link, in a body that does not spin.
     """
     system = arm(ratio)
     parts = []
@@ -49,7 +49,7 @@ def diagonal_arm(ratio: float) -> System:
 
 
 def push(system: System, torque: float, duration: float, tier: str) -> tuple[np.ndarray, np.ndarray]:
-    """From rest, the elbow's motor pushes one way, then the other: times, and angles of the free shoulder."""
+    """Simulate a torque of the elbow's motor in both directions, from rest; return times and angles of the free shoulder."""
     eom, middle = form_equations(system), 0.5 * duration
     times = np.linspace(0.0, duration, 101)
     first = simulate(eom, u=[torque], x0=eom.state(), t_span=(0.0, middle), grid=times[:51], tier=tier)
@@ -58,7 +58,7 @@ def push(system: System, torque: float, duration: float, tier: str) -> tuple[np.
 
 
 def reach(ratio: float) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations of shoulder and elbow for a unit torque at the elbow (1 / ratio at its motor): exact, diagonal."""
+    """Return accelerations of shoulder and elbow for a unit torque at the elbow (1 / ratio at its motor): exact, diagonal."""
     found = []
     for system in (arm(ratio), diagonal_arm(ratio)):
         eom = form_equations(system)
@@ -69,7 +69,7 @@ def reach(ratio: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def follow(n: int, ratio: float, duration: float, tier: str) -> tuple[EquationsOfMotion, Simulation]:
-    """A chain of geared joints under gravity follows sines, by PD control of its motors: all in native code (`tier`)."""
+    """Simulate a geared chain under gravity that tracks sines by PD control of its motors, in native code (`tier`)."""
     eom = form_equations(library.geared_chain(n, ratio=ratio), formulation="embedded")
 
     def reference(s: Any) -> list[Any]:
@@ -79,6 +79,6 @@ def follow(n: int, ratio: float, duration: float, tier: str) -> tuple[EquationsO
     return eom, simulate(eom, law, x0=eom.state(), t_span=(0.0, duration), grid=201, tier=tier)
 
 
-def wanted(t: np.ndarray, k: int) -> np.ndarray:
-    """The sine that joint k shall follow."""
+def reference_angle(t: np.ndarray, k: int) -> np.ndarray:
+    """Return the reference sine of joint k."""
     return 0.3 * (1.0 - np.cos((2.0 + 0.2 * k) * t))

@@ -1,4 +1,7 @@
-"""Local loops folded into the order-N recursion (004): cost, agreement with the augmented system, and what gears do."""
+"""Constraint embedding of local loops in the order-N recursion: cost, agreement with the augmented system, and gears.
+
+NASA Tech Brief NPO-46950 (2011).
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,22 @@ import numpy as np
 
 from spacectl import Figure, Line, ModelError, Panel, Study, StudyResult
 
-from .chains import CHAINS, Measured, measure, slope
-from .gears import arm, diagonal_arm, follow, push, reach, wanted
+from .chains import CHAINS, Measured, exponent, measure
+from .gears import arm, diagonal_arm, follow, push, reach, reference_angle
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
-    ratio: float = 50.0  # [1], of the gears of the plane arm and of the chain that is moved
-    links: int = 8  # geared links of the chain that is moved
+    ratio: float = 50.0  # [1], of the gears of the plane arm and of the moving chain
+    links: int = 8  # geared links of the moving chain
     torque: float = 0.01  # [N m], of the elbow's motor
     duration: float = 2.0  # [s]
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Cost by number of loops, a motion, and the coupling of a rotor."""
+    """Measure cost by number of loops, simulate a motion, and evaluate the coupling of a rotor."""
     check(parameters)
     counts = (5, 10, 20) if quick else (5, 10, 20, 50, 100, 200)
     found: dict[str, Measured] = {}
@@ -35,7 +38,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
             name, own, 9 if quick else 25, lambda done, k=k, name=name: progress((k + done) / 5.0, name)
         )
     progress(0.6, "a chain of geared links in motion")
-    tier = "vm" if quick else "auto"  # the interpreter spares compilation
+    tier = "vm" if quick else "auto"  # the interpreter avoids compilation
     eom, sim = follow(parameters.links, parameters.ratio, parameters.duration * (0.1 if quick else 1.0), tier)
     residual = float(np.max(np.abs(eom.along("residual", sim.t, sim.x))))
     progress(0.8, "a rotor on a moving link")
@@ -49,8 +52,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     differences = np.concatenate([item.difference for item in found.values()])
     metrics: dict[str, Any] = {
         "max_difference_to_kkt": float(np.nanmax(differences)),
-        "loglog_slope": max(slope(item.loops, item.embedded) for item in found.values() if item.loops.size > 2),
-        "loglog_slope_kkt": slope(found["four-bar chain"].loops, found["four-bar chain"].augmented),
+        "loglog_slope": max(exponent(item.loops, item.embedded) for item in found.values() if item.loops.size > 2),
+        "loglog_slope_kkt": exponent(found["four-bar chain"].loops, found["four-bar chain"].augmented),
         "time_per_gear": 1e6 * found["geared chain"].embedded[-1] / found["geared chain"].loops[-1],
         "time_per_four_bar": 1e6 * found["four-bar chain"].embedded[-1] / found["four-bar chain"].loops[-1],
         "loop_residual": residual,
@@ -63,11 +66,11 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"chain": sim},
         figures=(draw_cost(found), draw_motion(parameters, sim), draw_rotor(pushed, ratios, missed)),
         notes=(
-            f"Embedded loops and the augmented system give the same accelerations within {metrics['max_difference_to_kkt']:.0e}; "
-            f"a gear costs {metrics['time_per_gear']:.2f} us, a four-bar loop {metrics['time_per_four_bar']:.2f} us.",
-            f"A rotor on a moving link, taken as inertia on the diagonal, turns the free shoulder "
+            f"Embedded loops and the augmented system give the same accelerations to {metrics['max_difference_to_kkt']:.0e}. "
+            f"It takes {metrics['time_per_gear']:.2f} us per gear and {metrics['time_per_four_bar']:.2f} us per four-bar.",
+            f"If the inertia of a rotor on a moving link is placed on the diagonal only, the free shoulder turns by "
             f"{metrics['shoulder_diagonal']:.3f} rad instead of {metrics['shoulder_exact']:.3f} rad.",
-            "Times are those of this machine, the best of several runs; the augmented system counts its solution only.",
+            "Times are the shortest of several runs on this machine; for the augmented system, only the solution is timed.",
         ),
     )
 
@@ -76,7 +79,7 @@ ARMS = {"exact": arm, "diagonal": diagonal_arm}
 
 
 def check(parameters: Parameters) -> None:
-    """Raise `ModelError` for numbers without sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("ratio", "torque", "duration"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -85,7 +88,7 @@ def check(parameters: Parameters) -> None:
 
 
 def draw_cost(found: dict[str, Measured]) -> Figure:
-    """Time and difference by number of loops."""
+    """Draw time and difference by number of loops."""
     times, differences = [], []
     for name, item in found.items():
         times.append(Line(x=item.loops, y=1e6 * item.embedded, label=f"embedded, {name}"))
@@ -98,7 +101,7 @@ def draw_cost(found: dict[str, Measured]) -> Figure:
     first = found["geared chain"]
     line = np.array([first.loops[0], longest])
     times.append(
-        Line(x=line, y=0.6e6 * first.embedded[0] * line / line[0], label="in proportion to the loops", style="dotted")
+        Line(x=line, y=0.6e6 * first.embedded[0] * line / line[0], label="proportional to the loops", style="dotted")
     )
     shared = {"x_label": "local loops", "x_unit": "1", "log_x": True, "log_y": True}
     return Figure(
@@ -108,22 +111,22 @@ def draw_cost(found: dict[str, Measured]) -> Figure:
             Panel(lines=tuple(times), y_label="one evaluation", unit="us", **shared),
             Panel(lines=tuple(differences), y_label="difference to the augmented system", unit="1", **shared),
         ),
-        caption="Embedded loops cost in proportion to their number; the dense solution grows towards its third power. Both "
-        "give the same accelerations.",
+        caption="The cost of embedded loops is proportional to their number; that of the dense solution approaches the third "
+        "power. Both give the same accelerations.",
     )
 
 
 def draw_motion(parameters: Parameters, sim: Any) -> Figure:
-    """Joints and motors of the chain that is moved."""
+    """Draw joints and motors of the moving chain."""
     shown = (0, parameters.links // 2, parameters.links - 1)
     joints = tuple(Line(x=sim.t, y=sim[f"joint{k}"], label=f"joint {k}") for k in dict.fromkeys(shown))
     joints += tuple(
-        Line(x=sim.t, y=wanted(sim.t, k), label=f"reference {k}", style="dotted") for k in dict.fromkeys(shown)
+        Line(x=sim.t, y=reference_angle(sim.t, k), label=f"reference {k}", style="dotted") for k in dict.fromkeys(shown)
     )
     torques = tuple(Line(x=sim.t, y=sim.column("u", f"motor{k}"), label=f"motor {k}") for k in dict.fromkeys(shown))
     return Figure(
         name="motion",
-        title=f"A chain of {parameters.links} geared links follows sines",
+        title=f"A chain of {parameters.links} geared links tracking sines",
         panels=(
             Panel(lines=joints, y_label="joint", unit="rad"),
             Panel(lines=torques, y_label="motor torque", unit="N m"),
@@ -133,7 +136,7 @@ def draw_motion(parameters: Parameters, sim: Any) -> Figure:
 
 
 def draw_rotor(pushed: dict[str, Any], ratios: np.ndarray, missed: np.ndarray) -> Figure:
-    """The free shoulder, with the rotor as it is and with its inertia on the diagonal alone."""
+    """Draw the free shoulder, with the exact rotor and with its inertia on the diagonal only."""
     labels = {"exact": "rotor on the moving link", "diagonal": "ratio squared times inertia, on the diagonal"}
     lines = tuple(
         Line(x=t, y=angle, label=labels[name], style="solid" if name == "exact" else "dashed")
@@ -146,7 +149,7 @@ def draw_rotor(pushed: dict[str, Any], ratios: np.ndarray, missed: np.ndarray) -
             Panel(lines=lines, y_label="free shoulder", unit="rad"),
             Panel(
                 lines=tuple(
-                    Line(x=ratios, y=missed[:, k], label=f"{name}: what the diagonal model misses")
+                    Line(x=ratios, y=missed[:, k], label=f"{name}: error of the diagonal model")
                     for k, name in enumerate(("shoulder", "elbow"))
                 ),
                 y_label="acceleration, relative error",
@@ -157,8 +160,8 @@ def draw_rotor(pushed: dict[str, Any], ratios: np.ndarray, missed: np.ndarray) -
                 log_y=True,
             ),
         ),
-        caption="The elbow's motor pushes one way, then the other. Its rotor spins at link rate plus ratio times joint rate; "
-        "leaving out the coupling changes how far the free shoulder turns.",
+        caption="The elbow's motor applies a torque in one direction, then in the other. Its rotor spins at link rate plus ratio "
+        "times joint rate. Omitting this coupling changes the rotation of the free shoulder.",
     )
 
 

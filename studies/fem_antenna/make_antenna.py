@@ -1,4 +1,4 @@
-"""Writes antenna.npz, the finite-element model that the study imports: a parabolic reflector of shell triangles.
+"""Write antenna.npz, the finite-element model that the study imports: a parabolic reflector of shell triangles.
 
 python -m studies.fem_antenna.make_antenna
 """
@@ -14,11 +14,11 @@ from spacectl import FemModel, assemble_shell, save_fem
 FILE = Path(__file__).with_name("antenna.npz")
 INNER, OUTER, FOCUS = 0.1, 1.5, 1.2  # [m]
 RINGS, SPOKES = 6, 14
-SKIN, HUB = 0.0015, 0.0008  # [m], thickness outside and of the innermost ring of triangles, which rocks
+SKIN, HUB = 0.0015, 0.0008  # [m], thickness of the outer and of the innermost ring of triangles; the latter is flexible
 
 
 def antenna() -> FemModel:
-    """``z = r^2 / (4 focus)`` from the hub's ring to the rim; carbon-fibre skin, quasi-isotropic."""
+    """Return the model of ``z = r^2 / (4 focus)`` from the hub's ring to the rim; carbon-fibre skin, quasi-isotropic."""
     r = np.linspace(INNER, OUTER, RINGS)
     angle = 2.0 * np.pi * np.arange(SPOKES) / SPOKES
     points = np.array([[a * np.cos(b), a * np.sin(b), a * a / (4.0 * FOCUS)] for a in r for b in angle])

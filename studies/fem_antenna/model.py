@@ -1,4 +1,4 @@
-"""A spacecraft with the imported reflector on a two-axis gimbal; the reflector's surface as seen by its beam."""
+"""A spacecraft with the imported reflector on a two-axis gimbal; pointing and surface error of the reflector."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RIM = 70  # node of the rim that carries the feed
 
 
 def read() -> FemModel:
-    """The finite-element model, with the mass that its drawing says."""
+    """Return the finite-element model, with the mass stated in its drawing."""
     return load_fem(FILE, total_mass=17.4)
 
 
 def reflector(parameters: Any, fem: FemModel) -> ModalBody:
-    """Held at its hub, with the feed's node as interface."""
+    """Return the reflector, held at its hub, with the feed's node as interface."""
     return ModalBody.from_fem(
         fem,
         name="dish",
@@ -45,7 +45,7 @@ def reflector(parameters: Any, fem: FemModel) -> ModalBody:
 
 
 def spacecraft(parameters: Any, dish: ModalBody) -> System:
-    """Bus, gimbal on its top, reflector, feed at the rim; torques on the bus and in the gimbal."""
+    """Return bus, gimbal on its top, reflector and feed at the rim; torques on the bus and in the gimbal."""
     bus = RigidBody(
         name="bus", mass=500.0, inertia=(120.0, 130.0, 110.0), frames=(Frame(name="top", at=(0.0, 0.0, 0.8)),)
     )
@@ -67,7 +67,7 @@ def spacecraft(parameters: Any, dish: ModalBody) -> System:
 
 
 def beam_errors(dish: ModalBody, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tilt of the best-fitting paraboloid about x and y [rad] and the rest of the surface [m rms], for histories (t, m).
+    """Return tilts of the best-fitting paraboloid about x and y [rad] and the residual surface error [m rms], histories (t, m).
 
     Displacements along the surface's normal are fitted by a piston and two tilts of the undeformed surface.
     """

@@ -1,4 +1,4 @@
-"""An antenna reflector comes as a finite-element model: reduced, put on a gimbal, and pointed by a closed loop."""
+"""An antenna reflector as a finite-element model: reduced, mounted on a gimbal, and pointed by a closed loop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .model import HUB, RIM, beam_errors, read, reflector, spacecraft
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     modes: int = 8  # [1], normal modes with hub and feed held
     cutoff: float = 75.0  # [rad/s], modes of the reduced reflector up to here are kept
@@ -53,7 +53,7 @@ DRIFTING = ("bus.x", "bus.y", "bus.z", "bus.x_dot", "bus.y_dot", "bus.z_dot")
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Import, reduction, two regulators (one knows the modes, one does not), both with delay, on the same plant."""
+    """Import and reduce the reflector; compare two regulators, with and without its modes, both with delay, on one plant."""
     for name in Parameters.__dataclass_fields__:
         if not getattr(parameters, name) > 0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -86,7 +86,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
 
 
 def compare(fem: FemModel, dish: Any, parameters: Parameters) -> dict[str, Any]:
-    """The reduced reflector against its own matrices, hub held and feed mounted."""
+    """Compare the reduced reflector with its own matrices, hub held and feed mounted."""
     free = np.flatnonzero(~np.isin(fem.dofs[:, 0], HUB))
     K, M = (csc_array(A[free][:, free]) for A in (fem.stiffness, fem.mass))
     seat = np.isin(free, fem.index[RIM])
@@ -115,7 +115,7 @@ def compare(fem: FemModel, dish: Any, parameters: Parameters) -> dict[str, Any]:
 
 
 def regulator(parameters: Parameters, model: LinearModel, knows_modes: bool) -> ControlLaw:
-    """LQR on bus attitude, gimbal and (if it knows them) the reflector's modes."""
+    """Design an LQR on bus attitude, gimbal and (if `knows_modes`) the reflector's modes."""
     kept = [name for name in model.x.names if name not in DRIFTING and (knows_modes or ".eta" not in name)]
     angles = [
         name for name in kept if not name.endswith("_dot") and ".eta" not in name and not name.startswith("bus.w")
@@ -128,7 +128,7 @@ def regulator(parameters: Parameters, model: LinearModel, knows_modes: bool) -> 
 
 
 def fly(parameters: Parameters, eom: Any, law: ControlLaw, quick: bool) -> Simulation:
-    """From a gimbal angle back to zero: the nonlinear step. A loop that grows is stopped at three times the first angle."""
+    """Simulate the nonlinear step from a gimbal angle to zero; stop an unstable loop at three times the first angle."""
     start = np.radians(parameters.angle)
     x0 = {"bus.qw": 1.0, "gimbal.second": start}
     grid = np.linspace(0.0, parameters.duration, 601 if quick else 1501)
@@ -143,7 +143,7 @@ def fly(parameters: Parameters, eom: Any, law: ControlLaw, quick: bool) -> Simul
 
 
 def histories(dish: Any, sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
-    """Beam direction about the gimbal's second axis, bus and surface included [rad], and surface error [m rms]."""
+    """Return beam direction about the gimbal's second axis, bus and surface included [rad], and surface error [m rms]."""
     eta = np.stack([sim[f"dish.eta{k + 1}"] for k in range(dish.n_modes)], axis=1)
     tilt, rest = beam_errors(dish, eta)
     bus = 2.0 * np.arctan2(sim["bus.qy"], sim["bus.qw"])
@@ -151,7 +151,7 @@ def histories(dish: Any, sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure(parameters: Parameters, dish: Any, sim: Simulation) -> dict[str, Any]:
-    """Settling to 2 %, what is left at the end, and when a growing loop was stopped."""
+    """Return settling to 2 %, the remaining error, and the time at which an unstable loop was stopped."""
     beam, rest = histories(dish, sim)
     late = sim.t > 0.8 * parameters.duration
     outside = np.flatnonzero(np.abs(beam) > 0.02 * np.radians(parameters.angle))
@@ -166,8 +166,8 @@ def measure(parameters: Parameters, dish: Any, sim: Simulation) -> dict[str, Any
 
 
 def draw(parameters: Parameters, dish: Any, sims: dict[str, Simulation]) -> Figure:
-    """Beam, surface and torque."""
-    labels = {"modal": "design knows the modes", "rigid": "design knows the rigid bodies only"}
+    """Draw beam, surface and torque."""
+    labels = {"modal": "design includes the modes", "rigid": "design on rigid bodies only"}
     beams, surfaces, torques = [], [], []
     for name, sim in sims.items():
         beam, rest = histories(dish, sim)
@@ -177,8 +177,8 @@ def draw(parameters: Parameters, dish: Any, sims: dict[str, Simulation]) -> Figu
     return Figure(
         name="pointing",
         title=f"The beam after a step of {parameters.angle:g} degrees in the gimbal",
-        caption="Direction of the best-fitting paraboloid (bus, gimbal and deformation), what the deformation leaves "
-        "of it, and the torque.",
+        caption="Direction of the best-fitting paraboloid (bus, gimbal and deformation), the remaining surface error, and "
+        "the torque.",
         panels=(
             Panel(lines=tuple(beams), y_label="beam", unit="rad"),
             Panel(lines=tuple(surfaces), y_label="surface error, rms", unit="m"),
@@ -188,7 +188,7 @@ def draw(parameters: Parameters, dish: Any, sims: dict[str, Simulation]) -> Figu
 
 
 def draw_modes(dish: Any) -> Figure:
-    """Effective masses over frequency, added up, as steps."""
+    """Draw effective masses over frequency as cumulative steps."""
     sums = effective_masses(dish)
     hertz = np.repeat(sums.frequencies / (2.0 * np.pi), 2)
     x = np.concatenate([[0.0], hertz, [1.1 * hertz[-1]]])
@@ -203,22 +203,20 @@ def draw_modes(dish: Any) -> Figure:
         lines.append(Line(x=x, y=np.repeat(total, 2), label=label, style=style))
     return Figure(
         name="effective_masses",
-        title="Effective mass of the reflector's modes, added up",
-        caption="Share of the rigid reflector that the modes up to a frequency carry, hub held: the pair that rocks "
-        "on the thin hub "
-        "carries its inertia, the others only change the shape of the dish.",
+        title="Effective mass of the reflector's modes, cumulative",
+        caption="Share of the rigid reflector's mass and inertia in the modes up to a frequency, hub held. The pair that rocks "
+        "on the thin hub has most of its inertia; the others only change the shape of the dish.",
         panels=(Panel(lines=tuple(lines), y_label="share", x_label="frequency", x_unit="Hz"),),
     )
 
 
 def notes(m: dict[str, Any]) -> tuple[str, ...]:
-    """Findings as sentences."""
+    """Return the findings as sentences."""
     words = {True: "stable", False: "unstable"}
     return (
-        f"{m['rows']} rows become {m['modes_kept']} modal coordinates; with the feed mounted the lowest frequencies "
-        f"differ by at most "
-        f"{m['reduction_max_difference']:.1e} from those of the matrices. "
-        f"With the delay, the loop that knows the modes is {words[m['modal_is_stable']]}, the one for rigid bodies "
+        f"Reduction of {m['rows']} degrees of freedom leaves {m['modes_kept']} modal coordinates. With the feed mounted, the "
+        f"lowest frequencies differ by at most {m['reduction_max_difference']:.1e} from those of the matrices. "
+        f"With the delay, the loop designed with the modes is {words[m['modal_is_stable']]}, the one designed on rigid bodies "
         f"{words[m['rigid_is_stable']]}.",
     )
 

@@ -1,4 +1,4 @@
-"""The flexible arm of 003 section 7.3.2, its two tracking laws, and what can disturb it."""
+"""The flexible arm of Sadigh (1995), section 7.3.2, its two tracking laws, and its disturbances."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ JOINTS = ("shoulder", "elbow", "wrist")
 
 @dataclass(frozen=True)
 class Data:
-    """003 Table 7.1, and the share of the hand's mass that is a point at its tip; the rest is a uniform rod."""
+    """Data of Sadigh (1995), Table 7.1, and the share of the hand's mass at its tip; the rest is a uniform rod."""
 
     link_length: float = 0.8  # [m]
     link_mass: float = 2.51  # [kg]
@@ -40,8 +40,8 @@ class Data:
     damping: float = 0.02  # [1], of the one mode of each link
     hand_mass: float = 5.0  # [kg]
     hand_length: float = 0.15  # [m]
-    tip_share: float = 1.0  # [1], not printed
-    shapes: str = "modes"  # of the links: the cantilever mode of 003, or "auto" for the default of `Beam`
+    tip_share: float = 1.0  # [1], not published
+    shapes: str = "modes"  # of the links: the cantilever mode of Sadigh (1995), or "auto" for the default of `Beam`
     modes: int = 1  # [1], shapes of each link
 
 
@@ -61,7 +61,7 @@ LEVEL = Maneuver("level", (-1.15, 2.9436, 1.348), (0.3483, 2.0742, 0.7190), (30.
 
 
 def form_arm(data: Data) -> EquationsOfMotion:
-    """Two beams of one mode each and the rigid hand; the X axis is that of 003 Figure 7.2."""
+    """Return the equations of two beams of one mode each and a rigid hand; X axis as in Sadigh (1995), Figure 7.2."""
     rod, tip = data.hand_mass * (1.0 - data.tip_share), data.hand_mass * data.tip_share
     com = data.hand_length * (0.5 * rod + tip) / data.hand_mass
     across = rod * (data.hand_length**2 / 12.0 + (com - 0.5 * data.hand_length) ** 2)
@@ -94,13 +94,13 @@ def form_arm(data: Data) -> EquationsOfMotion:
 
 
 def locked_frequency(data: Data) -> float:
-    """Lowest natural frequency with the joints locked where the line begins [rad/s]."""
+    """Return the lowest natural frequency with the joints locked at the start of the line [rad/s]."""
     eom = form_arm(data)
     return float(find_locked_frequencies(eom, eom.state(**dict(zip(JOINTS, LINE.start, strict=True))))[0])
 
 
 def constraint_of(maneuver: Maneuver) -> Constraint:
-    """003 Eq 7.9 (tip on the Y axis) or Eq 7.12 (hand along -X), kept by the wrist."""
+    """Return the constraint of Sadigh (1995), Eq 7.9 (tip on the Y axis) or Eq 7.12 (hand along -X), enforced by the wrist."""
     rules = {"line": lambda s: s.position("hand.tip")[0], "level": lambda s: s.rotation("hand")[1, 0]}
     return Constraint(name=maneuver.name, rule=rules[maneuver.name], kind=Artificial(by=("wrist",)))
 
@@ -114,11 +114,11 @@ def tracking_law(
     period: float = 0.0,
     joints: tuple[str, ...] = JOINTS[:2],
 ) -> ArtificialConstraintTracking:
-    """PD on shoulder and elbow (003 Eq 7.11), the constraint on the wrist.
+    """Return PD control of shoulder and elbow (Sadigh 1995, Eq 7.11) with the constraint enforced by the wrist.
 
-    With ``rise`` = 0 the PD law's reference is the goal from the start (the thesis); otherwise it gets there by a polynomial
-    of fifth degree in that time [s]. Of `joints`, only the shoulder remains if the second line of Eq 7.11 is followed to
-    the letter: its tau_3 is the wrist's, which the constraint takes, and the elbow has no torque.
+    With ``rise`` = 0 the reference of the PD law is the goal from the start (the thesis); otherwise it moves there along a
+    polynomial of fifth degree in that time [s]. Of `joints`, only the shoulder remains if the second line of Eq 7.11 is
+    taken literally: its tau_3 is the torque of the wrist, which enforces the constraint, and the elbow has no torque.
     """
     n = len(joints)
 
@@ -136,14 +136,14 @@ def tracking_law(
 
 
 def consistent_state(law: ArtificialConstraintTracking, angles: tuple[float, ...]) -> np.ndarray:
-    """The arm at rest with these joint angles; straight links, and the wrist where the constraint wants it."""
+    """Return the arm at rest with these joint angles, straight links, and the wrist angle that satisfies the constraint."""
     eom = law.constrained
     guess = eom.state(**dict(zip(JOINTS, angles, strict=True)))
     return np.array(make_consistent(eom, guess, hold=tuple(name for name in eom.coordinates if name != "wrist")).x)
 
 
 def push(law: ArtificialConstraintTracking, t: float, x: np.ndarray, impulse: float) -> np.ndarray:
-    """The state just after an impulse along the constraint: ``M (v+ - v) = J' P``.
+    """Return the state just after an impulse along the constraint: ``M (v+ - v) = J' P``.
 
     For the line, P is in N s, at the tip along X; for the orientation, in N m s.
     """
@@ -156,12 +156,12 @@ def push(law: ArtificialConstraintTracking, t: float, x: np.ndarray, impulse: fl
 
 
 def line_error(sim: Any) -> np.ndarray:
-    """Distance of the tip from the Y axis [m], signed."""
+    """Return the distance of the tip from the Y axis [m], signed."""
     return np.asarray(sim["tip.x"])
 
 
 def level_error(sim: Any) -> np.ndarray:
-    """Angle of the hand from the -X direction [rad]."""
+    """Return the angle of the hand from the -X direction [rad]."""
     return np.arctan2(-(sim["tip.y"] - sim["wrist_at.y"]), -(sim["tip.x"] - sim["wrist_at.x"]))
 
 

@@ -1,4 +1,4 @@
-"""What can be said before a run: can the wrist keep the constraint along the path, and is what it leaves free stable?"""
+"""Diagnosis before a run: adequacy of the wrist along the path, and stability of the zero dynamics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .arm import Maneuver, consistent_state
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Along the straight way in joint space: share done, adequacy, and real parts of the poles with the PD law closed."""
+    """Results along a straight path in joint space: path fraction, adequacy, and real parts of the closed-loop poles."""
 
     share: np.ndarray
     adequacy: np.ndarray
@@ -22,10 +22,10 @@ class Diagnosis:
 
 
 def diagnose(law: ArtificialConstraintTracking, maneuver: Maneuver, *, points: int) -> Diagnosis:
-    """Postures at rest between both ends, by the law's `examine`, the PD law closed.
+    """Examine postures at rest along the path by the law's `examine`, with the PD loop closed.
 
-    The constraint leaves four of five coordinates free. Without PD, shoulder and elbow float (four poles at zero) beside the
-    damped vibrations; with it every pole shall lie on the left.
+    The constraint leaves four of five coordinates free. Without PD, shoulder and elbow are unrestrained (four poles at zero)
+    beside the damped vibrations; with PD, every pole must lie in the left half plane.
     """
     share = np.linspace(0.0, 1.0, points)
     starts, ends = np.array(maneuver.start), np.array(maneuver.goal)

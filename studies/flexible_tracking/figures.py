@@ -1,4 +1,4 @@
-"""Figures of the study: 003 Figures 7.3 to 7.6 and what the thesis leaves open."""
+"""Figures of the study: Sadigh (1995), Figures 7.3 to 7.6, and additional results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .before import Diagnosis
 from .readings import Reading
 from .robust import Robustness
 
-FLOOR = 1e-12  # what a logarithmic axis shows for zero
+FLOOR = 1e-12  # value that a logarithmic axis shows for zero
 
 
 def draw_run(maneuver: Maneuver, sim: Simulation) -> Figure:
-    """Coordinates, tip and torques of the nominal run."""
+    """Draw coordinates, tip and torques of the nominal run."""
     t = sim.t
     is_line = maneuver is LINE
     angles = [Line(x=t, y=sim.column("x", name), label=name) for name in JOINTS]
@@ -25,11 +25,13 @@ def draw_run(maneuver: Maneuver, sim: Simulation) -> Figure:
     tip = [Line(x=t, y=sim[f"tip.{axis}"], label=axis.upper()) for axis in "xy"]
     return Figure(
         name="line_run" if is_line else "orientation_run",
-        title="Tip along the Y axis (003 Figures 7.3, 7.4)" if is_line else "Hand parallel to X (003 Figures 7.5, 7.6)",
+        title="Tip along the Y axis (Sadigh 1995, Figures 7.3, 7.4)"
+        if is_line
+        else "Hand parallel to X (Sadigh 1995, Figures 7.5, 7.6)",
         caption=(
-            "The wrist keeps the tip on X = 0 while the links bend; shoulder and elbow have a PD law."
+            "The wrist holds the tip on X = 0 while the links bend; shoulder and elbow are under PD control."
             if is_line
-            else "The wrist keeps the direction while the tip leaves the Y axis between both ends, which nobody asked it to keep."
+            else "The wrist holds the direction. The tip is not constrained and leaves the Y axis between both ends."
         ),
         panels=(
             Panel(lines=tuple(angles), y_label="joint angle", unit="rad"),
@@ -46,13 +48,13 @@ def draw_run(maneuver: Maneuver, sim: Simulation) -> Figure:
 
 
 def draw_disturbed(maneuver: Maneuver, histories: dict[str, Simulation], frequency: float) -> Figure:
-    """The constrained output after a push."""
+    """Draw the constrained output after a push."""
     is_line = maneuver is LINE
     error_of = ERRORS[maneuver.name]
     unit, scale = ("mm", 1e3) if is_line else ("mrad", 1e3)
-    names = {"adrift": "law of the thesis", "back": f"with error feedback, {frequency:g} rad/s"}
-    styles = {"adrift": "dashed", "back": "solid"}
-    begin = float(histories["back"].t[0])
+    names = {"disturbed": "law of the thesis", "disturbed_feedback": f"with error feedback, {frequency:g} rad/s"}
+    styles = {"disturbed": "dashed", "disturbed_feedback": "solid"}
+    begin = float(histories["disturbed_feedback"].t[0])
     whole = [
         Line(x=histories[key].t, y=scale * error_of(histories[key]), label=names[key], style=styles[key])
         for key in names
@@ -63,8 +65,8 @@ def draw_disturbed(maneuver: Maneuver, histories: dict[str, Simulation], frequen
     ]
     return Figure(
         name="line_pushed" if is_line else "orientation_pushed",
-        title=f"{'Tip off its line' if is_line else 'Hand off its direction'} after a push at {begin:g} s",
-        caption="Without error feedback the speed across the path stays for good; with it the error decays as designed.",
+        title=f"{'Error of the tip' if is_line else 'Error of the direction'} after a push at {begin:g} s",
+        caption="Without error feedback the speed across the path persists; with it the error decays as designed.",
         panels=(
             Panel(lines=tuple(whole), y_label="error", unit=unit),
             Panel(lines=tuple(sizes), y_label="size of the error", unit=unit, log_y=True),
@@ -73,13 +75,13 @@ def draw_disturbed(maneuver: Maneuver, histories: dict[str, Simulation], frequen
 
 
 def draw_before(before: dict[str, Diagnosis]) -> Figure:
-    """Adequacy of the wrist and the slowest pole along the path."""
-    axis: dict[str, Any] = {"x_label": "share of the way in joint space", "x_unit": "1"}
+    """Draw adequacy of the wrist and the slowest pole along the path."""
+    axis: dict[str, Any] = {"x_label": "fraction of the path in joint space", "x_unit": "1"}
     styles = {"line": "solid", "orientation": "dashed"}
     return Figure(
         name="before",
-        title="Before the run: is the wrist enough, and is the rest stable?",
-        caption="The wrist is adequate at all postures of both ways, and with the PD law all that is left free decays.",
+        title="Before the run: adequacy of the wrist and stability of the free motion",
+        caption="The wrist is adequate at all postures of both paths, and with the PD law all free motion decays.",
         panels=(
             Panel(
                 lines=tuple(
@@ -102,7 +104,7 @@ def draw_before(before: dict[str, Diagnosis]) -> Figure:
 
 
 def draw_readings(scan: list[Reading]) -> Figure:
-    """Distance of the wrist from the line, which the hand must be able to bridge."""
+    """Draw the distance of the wrist from the line, which must stay within the reach of the hand."""
     lines = []
     for item in scan:
         kind = "quintic reference, 1.5 s" if item.rise else "step"
@@ -117,8 +119,8 @@ def draw_readings(scan: list[Reading]) -> Figure:
         )
     return Figure(
         name="readings",
-        title="Reach of the hand, for readings of its mass",
-        caption="Dashed: the wrist leaves the reach of 0.15 m, and the constraint cannot be kept any longer.",
+        title="Distance of the wrist from the line, for several mass distributions of the hand",
+        caption="Dashed: the wrist leaves the reach of 0.15 m, and the constraint can no longer be satisfied.",
         panels=(
             Panel(
                 lines=tuple(lines),
@@ -130,19 +132,19 @@ def draw_readings(scan: list[Reading]) -> Figure:
     )
 
 
-def draw_robustness(spoiled: dict[str, Robustness], error: float) -> Figure:
-    """Errors with wrong numbers in the law, with feedback."""
+def draw_robustness(perturbed: dict[str, Robustness], error: float) -> Figure:
+    """Draw errors of laws with wrong parameters, with feedback."""
     panels = []
-    for word, item in spoiled.items():
+    for word, item in perturbed.items():
         unit = "mm" if word == "line" else "mrad"
         largest = np.max(np.abs(item.errors), axis=0)
-        adrift = np.max(np.abs(item.open_errors), axis=0)
+        open_loop = np.max(np.abs(item.open_errors), axis=0)
         panels.append(
             Panel(
                 lines=tuple(
                     [
                         Line(x=item.t, y=1e3 * largest + 1e-4, label="with error feedback"),
-                        Line(x=item.t, y=1e3 * adrift + 1e-4, label="law of the thesis", style="dashed"),
+                        Line(x=item.t, y=1e3 * open_loop + 1e-4, label="law of the thesis", style="dashed"),
                     ]
                 ),
                 y_label=f"largest error, {word}",
@@ -152,25 +154,25 @@ def draw_robustness(spoiled: dict[str, Robustness], error: float) -> Figure:
         )
     return Figure(
         name="wrong_numbers",
-        title=f"Masses and stiffness in the law wrong by {100 * error:.0f} % either way",
+        title=f"Masses and stiffness of the design model wrong by {100 * error:.0f} % either way",
         caption="Largest of all combinations. Feedback bounds the error and removes it at rest; without it the output is lost.",
         panels=tuple(panels),
     )
 
 
 def draw_noise(noisy: dict[str, Simulation]) -> Figure:
-    """The tip's error with the sampled law, and the wrist's torque."""
+    """Draw the tip's error with the sampled law, and the wrist's torque."""
     names = {"noisy": "sampled, with noise", "sampled": "sampled"}
     return Figure(
         name="noise",
         title="Tip along the Y axis: sampled law and noisy states",
-        caption="Holding the torque between samples costs tens of micrometres while the arm is fast; noise adds about ten.",
+        caption="Holding the torque between samples causes tens of micrometres of error in fast motion; noise adds about ten.",
         panels=(
             Panel(
                 lines=tuple(
                     [Line(x=noisy[key].t, y=1e6 * noisy[key]["tip.x"], label=label) for key, label in names.items()]
                 ),
-                y_label="tip off the line",
+                y_label="distance of the tip from the line",
                 unit="micrometre",
             ),
             Panel(

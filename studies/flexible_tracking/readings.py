@@ -1,4 +1,4 @@
-"""How the hand's mass is distributed is not printed: which readings let the printed gains do the printed maneuver?"""
+"""Mass distributions of the hand, which is not published: those with which the published gains give the published motion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .arm import LINE, Data, consistent_state, form_arm, line_error, tracking_la
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading: share of the mass at the tip, and the run as far as it goes."""
+    """One interpretation: share of the mass at the tip, and the run as far as it is feasible."""
 
     tip_share: float
     rise: float  # [s], of the reference; 0 for a step
@@ -23,7 +23,7 @@ class Reading:
 
 
 def try_reading(data: Data, tip_share: float, *, rise: float = 0.0, duration: float = 2.0) -> Reading:
-    """The law of the thesis; where the wrist is further from the line than the hand is long, no torque keeps the constraint."""
+    """Simulate the law of the thesis; it fails where the wrist is further from the line than the length of the hand."""
     eom = form_arm(replace(data, tip_share=tip_share))
     law = tracking_law(eom, LINE, frequency=0.0, rise=rise)
     sim = simulate(
@@ -33,7 +33,7 @@ def try_reading(data: Data, tip_share: float, *, rise: float = 0.0, duration: fl
 
 
 def try_readings(data: Data, *, quick: bool) -> tuple[dict[str, Any], list[Reading]]:
-    """Steps with several shares at the tip, and the uniform rod with a smooth reference."""
+    """Simulate steps with several shares at the tip, and the uniform rod with a smooth reference."""
     shares = (0.0, 1.0) if quick else (0.0, 0.25, 0.5, 0.6, 0.75, 1.0)
     scan = [try_reading(data, share) for share in shares]
     smooth = try_reading(data, 0.0, rise=1.5, duration=2.5)

@@ -1,4 +1,4 @@
-"""Laws that believe in wrong numbers or read noisy states."""
+"""Laws designed with wrong parameters, or that read noisy states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacectl import EquationsOfMotion, Simulation, add_noise, simulate
 
 from .arm import ERRORS, Data, Maneuver, consistent_state, form_arm, tracking_law
 
-NUMBERS = ("hand_mass", "link_mass", "rigidity")  # what the law may believe wrongly
+UNCERTAIN = ("hand_mass", "link_mass", "rigidity")  # parameters that may be wrong in the design model
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Noise:
     deflection_rate: float  # [m/s]
 
     def by_state(self, eom: EquationsOfMotion) -> dict[str, float]:
-        """For `add_noise`."""
+        """Return the standard deviations by state, for `add_noise`."""
         found = {}
         for name in eom.states:
             is_rate, is_elastic = name.endswith("_dot"), ".eta" in name
@@ -37,7 +37,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Robustness:
-    """Errors of the constrained output for each wrong belief: (names and factors, histories)."""
+    """Errors of the constrained output for each set of wrong parameters: (names and factors, histories)."""
 
     names: list[str]
     t: np.ndarray
@@ -46,17 +46,17 @@ class Robustness:
 
     @property
     def largest(self) -> float:
-        """With error feedback [m or rad]."""
+        """Largest error with error feedback [m or rad]."""
         return float(max(np.max(np.abs(item)) for item in self.errors))
 
     @property
     def final(self) -> float:
-        """The same at the end."""
+        """Largest error at the end with error feedback [m or rad]."""
         return float(max(np.abs(item[-1]) for item in self.errors))
 
     @property
     def largest_open(self) -> float:
-        """Without error feedback."""
+        """Largest error without error feedback [m or rad]."""
         return float(max(np.max(np.abs(item)) for item in self.open_errors))
 
 
@@ -70,14 +70,14 @@ def try_wrong_numbers(
     duration: float,
     quick: bool,
 ) -> Robustness:
-    """Laws made for arms whose masses and stiffness are off by `error` either way, on the true arm."""
-    signs = [(-1, -1, -1)] if quick else list(product((1, -1), repeat=len(NUMBERS)))
+    """Simulate laws designed for arms whose masses and stiffness are off by `error` either way, on the true arm."""
+    signs = [(-1, -1, -1)] if quick else list(product((1, -1), repeat=len(UNCERTAIN)))
     names: list[str] = []
     errors: list[np.ndarray] = []
     open_errors: list[np.ndarray] = []
     t = np.linspace(0.0, duration, round(100 * duration) + 1)
     for corner in signs:
-        factors = {name: 1.0 + error * sign for name, sign in zip(NUMBERS, corner, strict=True)}
+        factors = {name: 1.0 + error * sign for name, sign in zip(UNCERTAIN, corner, strict=True)}
         believed = form_arm(replace(data, **{name: getattr(data, name) * factor for name, factor in factors.items()}))
         names.append(", ".join(f"{name} {factor:.1f}" for name, factor in factors.items()))
         for omega, found in ((frequency, errors), (0.0, open_errors)):
@@ -101,7 +101,7 @@ def run_noisy(
     seed: int,
     duration: float,
 ) -> dict[str, Simulation]:
-    """The sampled law without and with noise on every state that it reads."""
+    """Simulate the sampled law without and with noise on every state that it reads."""
     quiet: Any = tracking_law(eom, maneuver, frequency=frequency, period=period)
     x0 = consistent_state(quiet, maneuver.start)
     noisy = add_noise(quiet, noise.by_state(eom), seed=seed, on="states")

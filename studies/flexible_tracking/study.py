@@ -1,4 +1,4 @@
-"""A flexible arm moves its hand along a line, or keeps its direction, by an artificial constraint on the wrist."""
+"""A flexible arm moves its hand along a line, or holds its direction, by an artificial constraint on the wrist."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .robust import Noise, run_noisy, try_wrong_numbers
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
-    hand_mass: float = 5.0  # [kg], 003 Table 7.1
+    hand_mass: float = 5.0  # [kg], Sadigh (1995), Table 7.1
     tip_share: float = 1.0  # [1], share of the hand's mass at its tip; the rest is a uniform rod
     frequency: float = 40.0  # [rad/s], of the decay of errors; the first bending mode is ten times faster
     duration: float = 4.0  # [s]
     push_time: float = 1.0  # [s]
-    push_line: float = 0.02  # [N s], at the tip across the line
+    push_line: float = 0.02  # [N s], at the tip, across the line
     push_level: float = 0.002  # [N m s], turns the hand
-    number_error: float = 0.2  # [1], of the law's masses and stiffness
+    number_error: float = 0.2  # [1], of the masses and stiffness in the design model
     period: float = 0.001  # [s], of the sampled law
     noise_angle: float = 1e-5  # [rad]
     noise_rate: float = 1e-3  # [rad/s]
@@ -51,7 +51,7 @@ class Parameters:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Diagnose both maneuvers, run them undisturbed and pushed, with and without error feedback, then spoil the law."""
+    """Diagnose both maneuvers and simulate them: undisturbed, after a push, with wrong parameters, sampled and with noise."""
     check(parameters)
     data = Data(hand_mass=parameters.hand_mass, tip_share=parameters.tip_share)
     eom = form_arm(data)
@@ -70,41 +70,41 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         kept |= {f"{word}_{key}": sim for key, sim in histories.items()}
         figures += [draw_run(maneuver, histories["nominal"]), draw_disturbed(maneuver, histories, parameters.frequency)]
     figures.append(draw_before(before))
-    progress(0.6, "readings of the hand's mass")
+    progress(0.6, "mass distributions of the hand")
     readings, scan = try_readings(data, quick=quick)
     metrics |= readings
     figures.append(draw_readings(scan))
-    spoiled = {}
+    perturbed = {}
     for maneuver, word in ((LINE, "line"), (LEVEL, "orientation")):
-        progress(0.7, f"{maneuver.name}: wrong numbers and noise")
-        spoiled[word] = try_wrong_numbers(
+        progress(0.7, f"{maneuver.name}: wrong parameters and noise")
+        perturbed[word] = try_wrong_numbers(
             eom, data, maneuver, frequency=parameters.frequency, error=parameters.number_error,
             duration=parameters.duration, quick=quick,
         )  # fmt: skip
         noisy = add_sensors(eom, maneuver, parameters, quick=quick)
         metrics |= {
-            f"{word}_max_error_wrong_numbers": spoiled[word].largest,
-            f"{word}_final_error_wrong_numbers": spoiled[word].final,
-            f"{word}_max_error_wrong_numbers_open": spoiled[word].largest_open,
+            f"{word}_max_error_wrong_numbers": perturbed[word].largest,
+            f"{word}_final_error_wrong_numbers": perturbed[word].final,
+            f"{word}_max_error_wrong_numbers_open": perturbed[word].largest_open,
             f"{word}_rms_error_sampled": rms(maneuver, noisy["sampled"]),
             f"{word}_rms_error_noise": rms(maneuver, noisy["noisy"]),
         }
         if maneuver is LINE:
             figures.append(draw_noise(noisy))
-    figures.append(draw_robustness(spoiled, parameters.number_error))
+    figures.append(draw_robustness(perturbed, parameters.number_error))
     return StudyResult(
         metrics=metrics,
         simulations=kept,
         figures=tuple(figures),
         notes=notes(metrics, parameters),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def fly(
     eom: EquationsOfMotion, maneuver: Maneuver, parameters: Parameters, *, quick: bool
 ) -> tuple[dict[str, Any], dict[str, Simulation], Diagnosis]:
-    """One maneuver: diagnosis, the nominal run, and a push with and without error feedback."""
+    """Diagnose one maneuver; simulate the nominal run, and a push with and without error feedback."""
     thesis = tracking_law(eom, maneuver, frequency=0.0)
     fed_back = tracking_law(eom, maneuver, frequency=parameters.frequency)
     before = diagnose(fed_back, maneuver, points=3 if quick else 21)
@@ -121,7 +121,7 @@ def fly(
     first = between(thesis, x0, 0.0, parameters.push_time)
     impulse = parameters.push_line if maneuver is LINE else parameters.push_level
     pushed = push(fed_back, parameters.push_time, np.array(first.x[-1]), impulse)
-    adrift = between(thesis, pushed, parameters.push_time, parameters.duration)
+    open_loop = between(thesis, pushed, parameters.push_time, parameters.duration)
     back = between(fed_back, pushed, parameters.push_time, parameters.duration)
     published = tracking_law(eom, maneuver, frequency=parameters.frequency, joints=JOINTS[:1])
     floating = between(published, x0, 0.0, parameters.duration)
@@ -131,9 +131,9 @@ def fly(
         "slowest_pole_published": np.max(diagnose(published, maneuver, points=3).slowest),
         "max_error": np.max(np.abs(error_of(nominal))),
         "max_error_open": np.max(np.abs(error_of(alone))),
-        "max_error_disturbed": np.max(np.abs(error_of(adrift))),
+        "max_error_disturbed": np.max(np.abs(error_of(open_loop))),
         "max_error_disturbed_feedback": np.max(np.abs(error_of(back))),
-        "final_error_disturbed": np.abs(error_of(adrift)[-1]),
+        "final_error_disturbed": np.abs(error_of(open_loop)[-1]),
         "final_error_disturbed_feedback": np.abs(error_of(back)[-1]),
         "adequacy_min": np.min(before.adequacy),
         "slowest_pole": np.max(before.slowest),
@@ -142,13 +142,13 @@ def fly(
         "largest_wrist_torque": np.max(np.abs(nominal.column("u", "wrist"))),
         "end": [nominal["tip.x"][-1], nominal["tip.y"][-1]],
     }
-    return metrics, {"nominal": nominal, "adrift": adrift, "back": back}, before
+    return metrics, {"nominal": nominal, "disturbed": open_loop, "disturbed_feedback": back}, before
 
 
 def add_sensors(
     eom: EquationsOfMotion, maneuver: Maneuver, parameters: Parameters, *, quick: bool
 ) -> dict[str, Simulation]:
-    """The sampled law, without and with noise."""
+    """Simulate the sampled law, without and with noise."""
     noise = Noise(
         parameters.noise_angle, parameters.noise_rate, parameters.noise_deflection, parameters.noise_deflection_rate
     )
@@ -159,35 +159,37 @@ def add_sensors(
 
 
 def rms(maneuver: Maneuver, sim: Simulation) -> float:
-    """Of the error over the second half of a run."""
+    """Return the RMS of the error over the second half of a run."""
     error = ERRORS[maneuver.name](sim)[len(sim.t) // 2 :]
     return float(np.sqrt(np.mean(error**2)))
 
 
 def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
-    """What was found, in sentences."""
+    """Return the findings as sentences."""
     bent = [1e3 * metrics[f"{word}_largest_deflection"] for word in ("line", "orientation")]
     lost, fed_back = 1e3 * metrics["line_final_error_disturbed"], 1e3 * metrics["line_max_error_disturbed_feedback"]
     return (
         f"The tip stays within {metrics['line_max_error']:.1e} m of its line and the hand within "
         f"{metrics['orientation_max_error']:.1e} rad of its direction; the links bend by {bent[0]:.0f} and {bent[1]:.0f} mm. "
-        f"After a push it returns with error feedback ({1e3 * metrics['line_final_error_disturbed_feedback']:.1g} mm off at the "
-        f"end), not without ({lost:.1f} mm).",
-        f"After a push of {parameters.push_line:g} N s the law of the thesis is {lost:.1f} mm off the line at the end and "
-        f"drifts on; with error feedback the tip is never more than {fed_back:.3f} mm off, and returns.",
-        "How the hand's 5 kg are distributed is not printed. With a uniform rod, the printed gains and a step reference, the "
-        f"wrist leaves the hand's reach at {metrics['rod_step_lost_at']:.2f} s, and no wrist torque keeps the constraint. With "
-        "the payload at the tip (as the point mass of 003 section 7.3.1) the printed numbers work; that is the arm shown here. "
-        "A quintic reference makes the rod feasible too.",
-        "The links have one cantilever mode each, as in 003: the lowest frequency where the line begins, joints locked, is "
-        f"{metrics['locked_frequency']:.1f} rad/s. Two default shapes each, exact in statics, give "
+        "After a push, error feedback returns the tip to its line "
+        f"({1e3 * metrics['line_final_error_disturbed_feedback']:.1g} mm "
+        f"of error at the end); without it, {lost:.1f} mm remain.",
+        f"After a push of {parameters.push_line:g} N s the tip under the law of the thesis is {lost:.1f} mm off the line at the "
+        f"end and drifts further; with error feedback the error never exceeds {fed_back:.3f} mm, and decays.",
+        "The distribution of the hand's 5 kg is not published. With a uniform rod, the published gains and a step reference, the "
+        "wrist leaves the hand's reach at "
+        f"{metrics['rod_step_lost_at']:.2f} s, and no wrist torque can satisfy the constraint. With "
+        "the payload at the tip (the point mass of section 7.3.1) the published gains work; that arm is shown here. "
+        "With a quintic reference the uniform rod is feasible too.",
+        "The links have one cantilever mode each, as in Sadigh (1995). The lowest frequency at the start of the line, joints "
+        f"locked, is {metrics['locked_frequency']:.1f} rad/s. Two default shapes each, whose static compliance is exact, give "
         f"{metrics['locked_frequency_default']:.1f} rad/s.",
-        "003 Eq 7.11, second line: the torque is that of the elbow; the wrist's keeps the constraint.",
+        "Sadigh (1995), Eq 7.11, second line: the torque is that of the elbow; the torque of the wrist enforces the constraint.",
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("hand_mass", "frequency", "duration", "push_time", "period", "rtol"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -198,11 +200,16 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'tip_share': got {parameters.tip_share:g}, expected a share from 0 to 1")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """003 prints curves of both maneuvers and the law."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with the curves of both maneuvers and with the law of Sadigh (1995)."""
     kept = (
-        ("tip on the Y axis by the wrist alone", "003 Figures 7.3, 7.4", "line_max_error_open", "m"),
-        ("hand parallel to X by the wrist alone", "003 Figures 7.5, 7.6", "orientation_max_error_open", "rad"),
+        ("tip on the Y axis by the wrist alone", "Sadigh (1995), Figures 7.3, 7.4", "line_max_error_open", "m"),
+        (
+            "hand parallel to X by the wrist alone",
+            "Sadigh (1995), Figures 7.5, 7.6",
+            "orientation_max_error_open",
+            "rad",
+        ),
     )
     rows = [
         PublishedResult(
@@ -222,14 +229,14 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
         *rows,
         PublishedResult(
             what="torque in the second row",
-            source="003 Eq 7.11",
+            source="Sadigh (1995), Eq 7.11",
             printed="tau_3",
             ours="tau_2",
             holds=metrics["line_elbow_error_published"] < 0.01,
-            criterion="without a torque of its own the elbow comes within 0.01 rad of its goal",
+            criterion="without its own torque the elbow comes within 0.01 rad of its goal",
             independent=metrics["line_slowest_pole_published"] < -1e-6,
-            independent_by="all poles about the line are left of -1e-6 1/s without it",
-            remark="the wrist's torque keeps the constraint; the second row is the elbow's",
+            independent_by="all poles about the line are left of -1e-6 1/s without that torque",
+            remark="the torque of the wrist enforces the constraint; the second row is the elbow's",
         ),
     )
 

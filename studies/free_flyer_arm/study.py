@@ -1,4 +1,4 @@
-"""A free-flying base with a seven-joint arm tracks joint sinusoids; what does it do to the base, and is momentum kept?"""
+"""A free-flying base with a seven-joint arm tracks joint sinusoids: reaction of the base and conservation of momentum."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spacectl import (
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     base_mass: float = 500.0  # [kg]
     link_mass: float = 20.0  # [kg], each of seven
@@ -47,7 +47,7 @@ class Parameters:
         0.0,
     )  # [rad], of the joints
     amplitude: float = 0.4  # [rad]
-    frequency: float = 0.6  # [rad/s], of the first joint; each further joint is 10 % quicker
+    frequency: float = 0.6  # [rad/s], of the first joint; each further joint is 10 % faster
     bandwidth: float = 12.0  # [rad/s], of the PD loops
     damping: float = 0.9  # [1], of the PD loops
     duration: float = 20.0  # [s]
@@ -58,7 +58,7 @@ JOINTS = tuple(f"joint{i + 1}" for i in range(7))
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Form the equations, close the loop, check momentum, energy and (if installed) Pinocchio."""
+    """Form the equations, close the loop, verify momentum, energy and (if installed) Pinocchio's accelerations."""
     if len(parameters.posture) != 7:
         raise ModelError(
             f"parameter 'posture': {len(parameters.posture)} angles, expected one for each of the 7 joints"
@@ -110,19 +110,19 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"closed_loop": sim},
         figures=figures(sim, reference, error, history, parameters),
         notes=(
-            f"The arm turns its free base by up to {metrics['base_rotation_max']:.2f} rad; no momentum is lost.",
+            f"The arm turns its free base by up to {metrics['base_rotation_max']:.2f} rad; momentum is conserved.",
             *notes,
         ),
     )
 
 
 def frequencies(parameters: Parameters) -> np.ndarray:
-    """Reference frequencies of the joints [rad/s]."""
+    """Return the reference frequencies of the joints [rad/s]."""
     return parameters.frequency * 1.1 ** np.arange(7)
 
 
 def tracking_law(eom: EquationsOfMotion, parameters: Parameters) -> Any:
-    """PD law with gains for the inertia that each joint feels while the base floats: M_jj - M_jb M_bb^-1 M_bj."""
+    """Return a PD law with gains for the joint inertias M_jj - M_jb M_bb^-1 M_bj of the arm on its floating base."""
     M = eom.mass_matrix(0.0, eom.state(**dict(zip(JOINTS, parameters.posture, strict=True)))[: eom.n_q])
     felt = np.diag(M[6:, 6:] - M[6:, :6] @ np.linalg.solve(M[:6, :6], M[:6, 6:]))
     w = frequencies(parameters)
@@ -138,7 +138,7 @@ def tracking_law(eom: EquationsOfMotion, parameters: Parameters) -> Any:
 
 
 def start_on_reference(eom: EquationsOfMotion, parameters: Parameters) -> np.ndarray:
-    """Joints at the reference's position and rate, with the base moving so that total momentum is zero."""
+    """Return the state with joints on the reference, and the base moving so that the total momentum is zero."""
     rates = {f"{name}_dot": parameters.amplitude * w for name, w in zip(JOINTS, frequencies(parameters), strict=True)}
     x = eom.state(**dict(zip(JOINTS, parameters.posture, strict=True)), **rates)
     M = eom.mass_matrix(0.0, x[: eom.n_q])
@@ -148,11 +148,11 @@ def start_on_reference(eom: EquationsOfMotion, parameters: Parameters) -> np.nda
 
 
 def balance(eom: EquationsOfMotion, sim: Simulation) -> dict[str, np.ndarray]:
-    """Histories of momentum, energy, work of the joints, and the base's excursion."""
+    """Return histories of momentum, energy, work of the joints, and the excursion of the base."""
     t, x, u = sim.t, sim.x, sim.u
     power = np.einsum("ij,ij->i", u, x[:, eom.n_q + 6 :])
     held = x.copy()
-    held[:, eom.n_q : eom.n_q + 6] = 0.0  # the arm's share: what it would carry if the base stood still
+    held[:, eom.n_q : eom.n_q + 6] = 0.0  # the momentum of the arm relative to the base
     return {
         "momentum": eom.along("momentum", t, x),
         "arm_momentum": eom.along("momentum", t, held)[:, :3],
@@ -165,7 +165,7 @@ def balance(eom: EquationsOfMotion, sim: Simulation) -> dict[str, np.ndarray]:
 
 
 def compare_with_pinocchio(eom: EquationsOfMotion, sim: Simulation) -> tuple[float | None, tuple[str, ...]]:
-    """Largest relative difference of the accelerations to Pinocchio's along the run, or None without Pinocchio."""
+    """Return the largest relative difference of accelerations from Pinocchio's along the run, or None without Pinocchio."""
     if util.find_spec("pinocchio") is None:
         return None, (
             "Pinocchio is not installed, so pinocchio_max_difference is null; install the extra spacectl[crosscheck].",
@@ -186,7 +186,7 @@ def compare_with_pinocchio(eom: EquationsOfMotion, sim: Simulation) -> tuple[flo
 
 
 def _pinocchio_model(peer: Any, eom: EquationsOfMotion) -> tuple[Any, Any]:
-    """The same tree in Pinocchio, without gravity; fixed parts are welded to their parents."""
+    """Return the same tree in Pinocchio, without gravity; fixed parts are welded to their parents."""
     model = peer.Model()
     model.gravity.linear = np.zeros(3)
     index: dict[str, tuple[int, Any]] = {"world": (0, peer.SE3.Identity())}
@@ -213,7 +213,7 @@ def _pinocchio_model(peer: Any, eom: EquationsOfMotion) -> tuple[Any, Any]:
 def figures(
     sim: Simulation, reference: np.ndarray, error: np.ndarray, history: dict[str, np.ndarray], parameters: Parameters
 ) -> tuple[Figure, ...]:
-    """Tracking, reaction of the base, and what must stay constant."""
+    """Draw tracking, the reaction of the base, and conserved quantities."""
     t = sim.t
     shown = (0, 3, 6)
     tracking = Figure(
@@ -242,7 +242,7 @@ def figures(
     )
     base = Figure(
         name="base_reaction",
-        title="What the arm does to its base",
+        title="Reaction of the base to the arm",
         caption="No external force acts: the base turns and shifts so that total momentum stays zero.",
         panels=(
             Panel(
@@ -269,8 +269,8 @@ def figures(
     floor = 1e-18
     kept = Figure(
         name="conservation",
-        title="What must stay constant",
-        caption=f"Drifts at rtol {parameters.rtol:g}; work is summed on the output grid, which limits the last curve.",
+        title="Conserved quantities",
+        caption=f"Drifts at rtol {parameters.rtol:g}. The output grid limits the accuracy of the work, and so of the last curve.",
         panels=(
             Panel(
                 y_label="drift",

@@ -1,4 +1,4 @@
-"""A hub with two flexible appendages: rest to rest in minimum time, without vibration left."""
+"""A hub with two flexible appendages: rest to rest in minimum time, without residual vibration."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from spacectl import (
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     hub_inertia: float = 10.85  # [kg m^2], 8 slug ft^2
     hub_radius: float = 0.3048  # [m]
@@ -51,7 +51,7 @@ class Parameters:
 
 
 def build(parameters: Parameters, *, EI: float) -> System:
-    """Two equal cantilevers on opposite sides of a hub that turns about z."""
+    """Return two equal cantilevers on opposite sides of a hub that turns about z."""
 
     def appendage(name: str, on: str) -> Part:
         beam = Beam(
@@ -78,14 +78,14 @@ def build(parameters: Parameters, *, EI: float) -> System:
 
 
 def rest(parameters: Parameters, eom: EquationsOfMotion) -> dict[str, float]:
-    """The target: turned, at rest, the right appendage straight and still. The left one follows by symmetry."""
+    """Return the target: turned, at rest, the right appendage straight and still. The left one follows by symmetry."""
     return {"turn": parameters.angle} | {
         name: 0.0 for name in eom.states if name != "turn" and not name.startswith("left")
     }
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """The rigid slew flown by the flexible craft, the flexible slew, and both with a wrong stiffness."""
+    """Simulate the rigid slew and the flexible slew on the flexible craft, and both with a wrong stiffness."""
     for name in ("hub_inertia", "hub_radius", "length", "mass", "EI", "limit", "angle", "modes"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -106,10 +106,10 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "switch_times": list(plan.switch_times),
         "symmetry": float(np.abs(times + times[::-1] - plan.final_time).max()),
         "rigid_time": rigid.final_time,
-        "replay_error": miss(flights["flexible"], plan),
-        "residual_energy": left(flights["flexible"], plan, eom),
-        "rigid_residual_energy": left(flights["rigid"], rigid, eom),
-        "off_residual_energy": left(wrong["flexible"], plan, off),
+        "replay_error": replay_error(flights["flexible"], plan),
+        "residual_energy": residual_energy(flights["flexible"], plan, eom),
+        "rigid_residual_energy": residual_energy(flights["rigid"], rigid, eom),
+        "off_residual_energy": residual_energy(wrong["flexible"], plan, off),
         "peak_deflection": float(np.abs(flights["flexible"]["right.eta1"]).max()),
         "appendage_difference": float(
             np.abs(flights["flexible"]["right.eta1"] - flights["flexible"]["left.eta1"]).max()
@@ -117,10 +117,11 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     }
     notes = (
         f"The torque switches at {', '.join(f'{time:.4f}' for time in times)} s. "
-        f"The flexible craft needs {plan.final_time:.4f} s, the rigid one {rigid.final_time:.4f} s; "
-        f"after the rigid slew {metrics['rigid_residual_energy']:.3g} J vibrate, after the flexible one "
-        f"{metrics['residual_energy']:.1g} J.",
-        f"With {parameters.stiffness_error:.0%} more stiffness than planned {metrics['off_residual_energy']:.2g} J are left.",
+        f"The flexible craft takes {plan.final_time:.4f} s, the rigid one {rigid.final_time:.4f} s. "
+        f"The vibration energy is {metrics['rigid_residual_energy']:.3g} J after the rigid slew and "
+        f"{metrics['residual_energy']:.1g} J after the flexible one.",
+        f"If the stiffness is {parameters.stiffness_error:.0%} higher than planned, "
+        f"{metrics['off_residual_energy']:.2g} J remain.",
     )
     return StudyResult(
         metrics=metrics,
@@ -132,7 +133,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
 
 
 def rigid_equations(parameters: Parameters) -> EquationsOfMotion:
-    """The craft with straight appendages."""
+    """Return the equations of the craft with straight appendages."""
     r, L = parameters.hub_radius, parameters.length
     beams = 2.0 * parameters.mass * (L**2 / 12.0 + (r + L / 2.0) ** 2)
     I = parameters.hub_inertia + beams
@@ -143,20 +144,20 @@ def rigid_equations(parameters: Parameters) -> EquationsOfMotion:
     return form_equations(System(name="rigid craft", environment=FreeSpace(), parts=(part,), actuators=(torque,)))
 
 
-def miss(sim: Simulation, plan: Plan) -> float:
-    """Largest difference of a state between plan and flight on the way."""
+def replay_error(sim: Simulation, plan: Plan) -> float:
+    """Return the largest difference of a state between plan and simulation."""
     inside = sim.t <= plan.final_time
     return float(np.abs(sim.x[inside] - plan.x(sim.t[inside])).max())
 
 
-def left(sim: Simulation, plan: Plan, eom: EquationsOfMotion) -> float:
-    """Largest energy after the end of the plan [J]."""
+def residual_energy(sim: Simulation, plan: Plan, eom: EquationsOfMotion) -> float:
+    """Return the largest energy after the end of the plan [J]."""
     after = sim.t > plan.final_time
     return float(np.abs(eom.along("energy", sim.t[after], sim.x[after], sim.u[after])).max())
 
 
 def draw(flights: dict[str, Simulation]) -> Figure:
-    """Torque, angle and deflection of both flights."""
+    """Draw torque, angle and deflection of both simulations."""
     styles = {"flexible": "solid", "rigid": "dashed"}
 
     def lines(letter: str, name: str) -> tuple[Line, ...]:
@@ -173,7 +174,8 @@ def draw(flights: dict[str, Simulation]) -> Figure:
             Panel(lines=lines("x", "turn"), y_label="angle", unit="rad"),
             Panel(lines=lines("x", "right.eta1"), y_label="first mode, tip", unit="m"),
         ),
-        caption="More switches, symmetric about half time, leave the appendages at rest; the rigid slew leaves them vibrating.",
+        caption="The flexible slew has more switches, symmetric about half time, and leaves the appendages at rest. The "
+        "rigid slew leaves them vibrating.",
     )
 
 

@@ -31,9 +31,9 @@ PITCH_MOMENT = 100.0  # [kg m^2]
 
 
 def body_in_orbit(rate: float, damping: float = 0.0) -> EquationsOfMotion:
-    """A body that turns freely about its centre of mass in the orbit frame; its inertia is a run-time number.
+    """Form a body that rotates freely about its centre of mass in the orbit frame; its inertia is a run-time parameter.
 
-    With a damping [N m s/rad] its motion relative to the orbit frame is resisted.
+    With a damping [N m s/rad] its motion relative to the orbit frame is damped.
     """
     body = RigidBody(name="body", mass=100.0, inertia=(80.0, 120.0, 100.0))
     parts = (Part(body, on="orbit", joint=Spherical(name="ball")),)
@@ -47,23 +47,25 @@ def body_in_orbit(rate: float, damping: float = 0.0) -> EquationsOfMotion:
     return form_equations(system)
 
 
-def numbers(eom: EquationsOfMotion, moments: Any) -> np.ndarray:
-    """Run-time numbers of a body with principal moments about x, y, z."""
+def inertia_values(eom: EquationsOfMotion, moments: Any) -> np.ndarray:
+    """Return the run-time parameters of a body with principal moments about x, y, z."""
     return eom.parameters.vector({"body.inertia": (*moments, 0.0, 0.0, 0.0)})
 
 
 def moments_of(roll: Any, yaw: Any) -> np.ndarray:
-    """Moments about x, y, z, from Smelt's ``roll = (I_z - I_x) / I_y`` and ``yaw = (I_z - I_y) / I_x``."""
+    """Return moments about x, y, z, from Smelt's ``roll = (I_z - I_x) / I_y`` and ``yaw = (I_z - I_y) / I_x``."""
     rest = 1.0 - roll * yaw
     return PITCH_MOMENT * np.stack([(1.0 - roll) / rest, (1.0 - yaw) / rest, np.ones_like(rest)], axis=-1)
 
 
 def chart_at_rest(rate: float, size: int) -> tuple[dict[str, Any], Figure]:
-    """Eigenvalues of the 6 x 6 attitude problem against the textbook conditions."""
+    """Compare eigenvalues of the 6 x 6 attitude problem with the textbook conditions."""
     eom = body_in_orbit(rate)
     centres = (2.0 * np.arange(size) + 1.0) / size - 1.0
-    roll, yaw = (grid.ravel() for grid in np.meshgrid(centres, centres - 0.37 / size))  # so that none is on a border
-    poles = [linearize(eom, eom.state(), outputs=(), p=numbers(eom, row)).poles for row in moments_of(roll, yaw)]
+    roll, yaw = (
+        grid.ravel() for grid in np.meshgrid(centres, centres - 0.37 / size)
+    )  # so that no point is on a boundary
+    poles = [linearize(eom, eom.state(), outputs=(), p=inertia_values(eom, row)).poles for row in moments_of(roll, yaw)]
     scaled = np.array(poles) / rate
     stable = np.max(scaled.real, axis=1) < 1e-6
     product, middle = roll * yaw, 1.0 + 3.0 * roll + roll * yaw
@@ -80,7 +82,7 @@ def chart_at_rest(rate: float, size: int) -> tuple[dict[str, Any], Figure]:
         "rest_debra_delp_kept_with_damping": kept["debra_delp"],
         "libration_frequency_error": frequency_error(scaled[stable], roll[stable], yaw[stable]),
     }
-    # border 1 + 3 r + r y = 4 sqrt(r y): with s = sqrt(r y), (1 + 3 / y) s^2 - 4 s + 1 = 0
+    # boundary 1 + 3 r + r y = 4 sqrt(r y): with s = sqrt(r y), (1 + 3 / y) s^2 - 4 s + 1 = 0
     y = np.linspace(-1.0, -1e-3, 400)
     c = 1.0 + 3.0 / y
     edge = ((4.0 - np.sqrt(16.0 - 4.0 * c)) / (2.0 * c)) ** 2 / y
@@ -88,10 +90,10 @@ def chart_at_rest(rate: float, size: int) -> tuple[dict[str, Any], Figure]:
     lines = [
         Line(x=roll[lagrange], y=yaw[lagrange], label="stable (Lagrange)", style="markers"),
         Line(x=roll[gyric], y=yaw[gyric], label="stable (DeBra-Delp)", style="markers"),
-        Line(x=span, y=span, label="pitch border"),
-        Line(x=edge, y=y, label="gyroscopic border"),
-        Line(x=span, y=0.0 * span, label="static border, I_pitch = I_roll", style="dashed"),
-        Line(x=0.0 * span, y=span, label="static border, I_pitch = I_yaw", style="dotted"),
+        Line(x=span, y=span, label="pitch boundary"),
+        Line(x=edge, y=y, label="gyroscopic boundary"),
+        Line(x=span, y=0.0 * span, label="static boundary, I_pitch = I_roll", style="dashed"),
+        Line(x=0.0 * span, y=span, label="static boundary, I_pitch = I_yaw", style="dotted"),
     ]
     wrong = stable != textbook
     if np.any(wrong):
@@ -106,22 +108,22 @@ def chart_at_rest(rate: float, size: int) -> tuple[dict[str, Any], Figure]:
     return metrics, Figure(
         name="bodies_at_rest",
         title="Stability of bodies at rest in the orbit frame",
-        caption="Dots: no eigenvalue of the linearised attitude motion has a positive real part. Lines: textbook borders.",
+        caption="Dots: no eigenvalue of the linearised attitude motion has a positive real part. Lines: textbook boundaries.",
         panels=(panel,),
     )
 
 
 def damped_fraction(rate: float, roll: np.ndarray, yaw: np.ndarray) -> float:
-    """Which fraction of bodies stays stable when the motion relative to the orbit frame is slightly damped."""
+    """Return the fraction of bodies that stays stable with slight damping of the motion relative to the orbit frame."""
     eom = body_in_orbit(rate, damping=0.01 * PITCH_MOMENT * rate)
     some = np.unique(np.linspace(0, roll.size - 1, min(roll.size, 60)).round().astype(int))
     rows = moments_of(roll[some], yaw[some])
-    poles = [linearize(eom, eom.state(), outputs=(), p=numbers(eom, row)).poles for row in rows]
+    poles = [linearize(eom, eom.state(), outputs=(), p=inertia_values(eom, row)).poles for row in rows]
     return float(np.mean(np.max(np.real(poles), axis=1) < 0.0)) if len(rows) else 0.0
 
 
 def frequency_error(poles: np.ndarray, roll: np.ndarray, yaw: np.ndarray) -> float:
-    """Largest difference of frequencies (in orbit rates) to pitch ``sqrt(3 (I_y - I_x) / I_z)`` and the roll-yaw roots."""
+    """Return the largest error of frequencies, in orbit rates: pitch ``sqrt(3 (I_y - I_x) / I_z)`` and the roll-yaw roots."""
     I_x, I_y, I_z = moments_of(roll, yaw).T
     middle, product = 1.0 + 3.0 * roll + roll * yaw, roll * yaw
     root = np.sqrt(middle**2 - 16.0 * product)
@@ -131,12 +133,12 @@ def frequency_error(poles: np.ndarray, roll: np.ndarray, yaw: np.ndarray) -> flo
 
 
 def librations(rate: float, amplitude: float) -> tuple[dict[str, Any], Simulation]:
-    """A thin rod along the radius: sqrt(3) in pitch and 2 in roll; and its large pitch libration against its period.
+    """Simulate a thin rod along the radius: sqrt(3) in pitch and 2 in roll, and the period of its large pitch libration.
 
     ``theta'' + 3/2 n^2 k sin(2 theta) = 0`` has the period ``4 K(sin(amplitude)) / (n sqrt(3 k))``.
     """
     eom = body_in_orbit(rate)
-    p = numbers(eom, (1e-6, 100.0, 100.0))
+    p = inertia_values(eom, (1e-6, 100.0, 100.0))
     model = linearize(eom, eom.state(), outputs=(), p=p)
     rows = [[model.x.index(f"ball.{letter}{axis}") for letter in "rw"] for axis in "zy"]
     pitch, roll = (np.max(np.abs(np.linalg.eigvals(np.asarray(model.A)[np.ix_(row, row)]))) / rate for row in rows)
@@ -146,7 +148,7 @@ def librations(rate: float, amplitude: float) -> tuple[dict[str, Any], Simulatio
     sim = simulate(eom, x0=x0, t_span=(0.0, 2.0 * period), grid=401, p=p, rtol=1e-10, atol=1e-14)
     angle = 2.0 * np.arctan2(sim["ball.qz"], sim["ball.qw"])
     down = [i for i in range(400) if angle[i] > 0.0 >= angle[i + 1]]
-    # crossings of zero by the chord: angle is odd about them, so the error is of third order in the step
+    # zero crossings by linear interpolation: the angle is odd about them, so the error is of third order in the step
     times = [sim.t[i] + (sim.t[i + 1] - sim.t[i]) * angle[i] / (angle[i] - angle[i + 1]) for i in down]
     metrics = {
         "rod_pitch_frequency": pitch,

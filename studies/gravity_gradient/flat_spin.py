@@ -1,4 +1,4 @@
-"""A spin about the minor axis with an internal damper: energy falls at constant momentum, down to the flat spin."""
+"""A spin about the minor axis with an internal damper: the energy falls at constant momentum until the spin is flat."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ BUS = 300.0  # [kg]
 
 
 def moments_with_damper(inertia: tuple[float, ...], mass: float) -> np.ndarray:
-    """Principal moments of body and proof mass at rest: the pair's centre of mass is on the spin axis."""
+    """Return principal moments of body and proof mass at rest: the centre of mass of both is on the spin axis."""
     added = mass * ARM**2 + BUS * (mass * ARM / BUS) ** 2
     return np.array([inertia[0], inertia[1] + added, inertia[2] + added])
 
 
 def spinner(inertia: tuple[float, ...], mass: float, stiffness: float, damping: float) -> EquationsOfMotion:
-    """A free body with a proof mass at ARM on its x axis that slides along z on a spring and a damper."""
+    """Form a free body with a proof mass at ARM on its x axis that slides along z on a spring and a damper."""
     bus = RigidBody(name="bus", mass=BUS, inertia=inertia, com=(-mass * ARM / BUS, 0.0, 0.0))
     proof = RigidBody(name="proof", mass=mass, inertia=(0.0, 0.0, 0.0))
     return form_equations(
@@ -54,9 +54,9 @@ def spinner(inertia: tuple[float, ...], mass: float, stiffness: float, damping: 
 
 
 def energy_sink_rate(moments: np.ndarray, spin: float, mass: float, stiffness: float, damping: float) -> float:
-    """Growth rate of a small nutation if the damper takes its power from a rigid nutation.
+    """Return the growth rate of a small nutation if the damper dissipates the power of a rigid nutation.
 
-    With the nutation frequency ``w^2 = spin^2 (I_x - I_z)(I_y - I_z) / (I_x I_y)`` the proof mass feels
+    With the nutation frequency ``w^2 = spin^2 (I_x - I_z)(I_y - I_z) / (I_x I_y)`` the force on the proof mass is
     ``m ARM spin omega_x (1 + (I_x - I_z) / I_y)``; its mean power, over ``H_x^2 (1 / I_z - 1 / I_x)``, is the rate.
     """
     x, y, z = moments
@@ -69,7 +69,7 @@ def energy_sink_rate(moments: np.ndarray, spin: float, mass: float, stiffness: f
 def fall_into_flat_spin(
     *, inertia: tuple[float, ...], spin: float, nutation: float, mass: float, damping: float, duration: float
 ) -> tuple[dict[str, Any], Simulation, Figure]:
-    """Eigenvalue, energy sink and simulation of the same spinner."""
+    """Compute eigenvalue, energy sink and simulation of the same spinner."""
     moments = moments_with_damper(inertia, mass)
     x, y, z = moments
     w = spin * np.sqrt((x - z) * (y - z) / (x * y))
@@ -90,13 +90,13 @@ def fall_into_flat_spin(
     axes = {axis: cosine(sim, momentum / size[:, None], axis) for axis in "xz"}
     angle = np.arccos(np.clip(axes["z"], -1.0, 1.0))
     most = size[0] ** 2 / (2.0 * z)
-    missing = np.sqrt(most - energy)  # grows as the nutation, and does not swing with it as the angle does
+    missing = np.sqrt(most - energy)  # grows as the nutation, but does not oscillate as the angle does
     early = slice(0, int(np.argmax(missing > 8.0 * missing[0])))
-    slope = np.polyfit(sim.t[early], np.log(missing[early]), 1)[0]
+    rate = np.polyfit(sim.t[early], np.log(missing[early]), 1)[0]
     least = size[0] ** 2 / (2.0 * x)
     metrics = {
         "growth_rate_eigenvalue": growth,
-        "growth_rate_simulation": slope,
+        "growth_rate_simulation": rate,
         "growth_rate_energy_sink": energy_sink_rate(moments, spin, mass, stiffness, c),
         "flat_momentum_drift": np.max(np.linalg.norm(momentum - momentum[0], axis=1)) / size[0],
         "flat_energy_rise": max(0.0, float(np.max(np.diff(energy)))) / energy[0],
@@ -109,7 +109,7 @@ def fall_into_flat_spin(
 
 
 def cosine(sim: Simulation, direction: np.ndarray, axis: str) -> np.ndarray:
-    """Cosine of the angle between a body axis and a direction in root axes, along the run."""
+    """Return the cosine of the angle between a body axis and a direction in root axes, along the run."""
     w, i, j, k = (sim[f"base.q{letter}"] for letter in "wxyz")
     columns = {
         "x": (1.0 - 2.0 * (j * j + k * k), 2.0 * (i * j + w * k), 2.0 * (i * k - w * j)),
@@ -119,19 +119,22 @@ def cosine(sim: Simulation, direction: np.ndarray, axis: str) -> np.ndarray:
 
 
 def draw(sim: Simulation, angle: np.ndarray, energy: np.ndarray, levels: tuple[float, float], growth: float) -> Figure:
-    """Nutation with the eigenvalue's exponential, body rates, and energy between its bounds."""
+    """Draw nutation with the exponential of the eigenvalue, body rates, and energy between its bounds."""
     t = sim.t
     early = t < np.log(0.5 / angle[0]) / growth
     ends = t[[0, -1]]
     return Figure(
         name="flat_spin",
         title="From a spin about the minor axis into flat spin",
-        caption="A proof mass on a damped spring takes energy until, at the same momentum, the body spins about its major axis.",
+        caption="A proof mass on a damped spring dissipates energy at constant momentum until the body spins about its "
+        "major axis.",
         panels=(
             Panel(
                 lines=(
                     Line(x=t, y=angle, label="angle of z axis to momentum"),
-                    Line(x=t[early], y=angle[0] * np.exp(growth * t[early]), label="by the eigenvalue", style="dashed"),
+                    Line(
+                        x=t[early], y=angle[0] * np.exp(growth * t[early]), label="from the eigenvalue", style="dashed"
+                    ),
                 ),
                 y_label="nutation",
                 unit="rad",

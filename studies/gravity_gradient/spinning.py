@@ -1,4 +1,4 @@
-"""Bodies that spin about the orbit normal: symmetric ones by eigenvalues, unsymmetric ones by Floquet's theory."""
+"""Bodies that spin about the orbit normal: symmetric ones by eigenvalues, unsymmetric ones by Floquet theory."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from spacectl import (
     simulate,
 )
 
-from .at_rest import body_in_orbit, numbers
+from .at_rest import body_in_orbit, inertia_values
 
 TRANSVERSE = 100.0  # [kg m^2], mean moment across the spin axis
-KNOTS = 60  # intervals along half an even turn: the splines' error is (2 pi / 60)^4 / 384 = 3e-7
+KNOTS = 60  # intervals along half a uniform turn: the splines' error is (2 pi / 60)^4 / 384 = 3e-7
 
 
 def spinner(rate: float) -> EquationsOfMotion:
-    """A symmetric rotor that spins in a weightless carrier: the carrier's two tilts do not turn with it."""
+    """Form a symmetric rotor that spins in a massless carrier: the carrier's two tilts do not rotate with it."""
     carrier = RigidBody(name="carrier", mass=0.0, inertia=(0.0, 0.0, 0.0))
     rotor = RigidBody(name="rotor", mass=100.0, inertia=(100.0, 100.0, 120.0))
     parts = (
@@ -42,7 +42,7 @@ def spinner(rate: float) -> EquationsOfMotion:
 
 
 def symmetric_is_stable(ratio: Any, spin: Any) -> Any:
-    """Textbook condition for a symmetric body that spins about the orbit normal by `spin` n relative to the orbit.
+    """Return the textbook condition for a symmetric body that spins about the orbit normal by `spin` n relative to the orbit.
 
     With ``h = ratio (1 + spin)`` (axial momentum over n I_transverse) the tilts obey ``s^4 + b s^2 + c = 0`` in orbit rates,
     ``b = (2 - h)^2 + 2 (h - 1) + 3 (ratio - 1)``, ``c = (h - 1) (h - 1 + 3 (ratio - 1))``: stable for b > 0, c > 0,
@@ -55,7 +55,7 @@ def symmetric_is_stable(ratio: Any, spin: Any) -> Any:
 
 
 def chart_symmetric(rate: float, size: int, loops: int, spin_max: float) -> tuple[dict[str, Any], Figure]:
-    """Eigenvalues in the frame that does not spin, the textbook, and Floquet multipliers in the body's own axes."""
+    """Compare eigenvalues in the frame that does not spin, the textbook, and Floquet multipliers in body axes."""
     eom = spinner(rate)
     ratio, spin = (
         grid.ravel()
@@ -73,7 +73,7 @@ def chart_symmetric(rate: float, size: int, loops: int, spin_max: float) -> tupl
     found = np.array(stable)
     textbook = symmetric_is_stable(ratio, spin)
     some = np.linspace(0, ratio.size - 1, min(ratio.size, 4 * loops)).round().astype(int)
-    some = some[np.abs(spin[some]) > 0.2]  # a slow turn has a long period, and none at rest
+    some = some[np.abs(spin[some]) > 0.2]  # a slow turn has a long period, a body at rest none
     body = body_in_orbit(rate)
     by_floquet = [
         largest_multiplier(body, rate, (TRANSVERSE, TRANSVERSE, ratio[k] * TRANSVERSE), spin[k]) < 1.0 + 1e-4
@@ -87,7 +87,7 @@ def chart_symmetric(rate: float, size: int, loops: int, spin_max: float) -> tupl
         "floquet_agreement": np.mean(np.array(by_floquet) == textbook[some]),
     }
     panel = Panel(
-        lines=(Line(x=spin[found], y=ratio[found], label="stable", style="markers"), *borders(spin_max)),
+        lines=(Line(x=spin[found], y=ratio[found], label="stable", style="markers"), *boundaries(spin_max)),
         x_label="spin relative to the orbit / orbit rate",
         x_unit="",
         y_label="I_axial / I_transverse",
@@ -95,16 +95,16 @@ def chart_symmetric(rate: float, size: int, loops: int, spin_max: float) -> tupl
     return metrics, Figure(
         name="symmetric_spinners",
         title="Symmetric bodies that spin about the orbit normal",
-        caption="Dots: stable by eigenvalues. Lines: textbook borders. 0 rests in the orbit frame, -1 in inertial space.",
+        caption="Dots: stable by eigenvalues. Lines: textbook boundaries. 0 rests in the orbit frame, -1 in inertial space.",
         panels=(panel,),
     )
 
 
-def borders(spin_max: float) -> list[Line]:
-    """Both lines c = 0 of the textbook conditions, and the lowest stable ratio where it is on b^2 = 4 c."""
+def boundaries(spin_max: float) -> list[Line]:
+    """Return both lines c = 0 of the textbook conditions, and the lowest stable ratio where it is on b^2 = 4 c."""
     spin = np.linspace(-spin_max, spin_max, 401)
     lines = []
-    for label, momentum in (("static border, radial", 4.0), ("static border, along track", 1.0)):
+    for label, momentum in (("static boundary, radial", 4.0), ("static boundary, along track", 1.0)):
         part = spin[spin > -0.999 * momentum]
         curve = momentum / (momentum + part)
         lines.append(Line(x=part[curve < 2.0], y=curve[curve < 2.0], label=label))
@@ -113,11 +113,11 @@ def borders(spin_max: float) -> list[Line]:
     with np.errstate(divide="ignore"):
         static = [np.abs(lowest - momentum / (momentum + spin)) < 5e-3 for momentum in (4.0, 1.0)]
     free = ~static[0] & ~static[1]
-    return [*lines, Line(x=spin[free], y=lowest[free], label="gyroscopic border", style="dashed")]
+    return [*lines, Line(x=spin[free], y=lowest[free], label="gyroscopic boundary", style="dashed")]
 
 
 def largest_multiplier(eom: EquationsOfMotion, rate: float, moments: Any, spin: float) -> float:
-    """Largest modulus of the Floquet multipliers of the tilts over half a turn relative to the orbit; 0 if it does not turn.
+    """Return the largest modulus of the Floquet multipliers over half a turn relative to the orbit; 0 without rotation.
 
     The spin angle obeys ``theta'^2 = (spin n)^2 - 3 n^2 k sin(theta)^2`` with k = (I_y - I_x) / I_z, so half a turn takes
     ``2 K(m) / (|spin| n)`` with ``m = 3 k / spin^2``; the linear equations repeat after it.
@@ -127,18 +127,18 @@ def largest_multiplier(eom: EquationsOfMotion, rate: float, moments: Any, spin: 
         return 0.0
     period = 2.0 * ellipk(m) / (abs(spin) * rate)
     uneven = np.ceil(max(2.0 * ellipk(m) / np.pi, min(1.0 / abs(spin), 8.0)))  # slow and uneven turns need finer steps
-    p = numbers(eom, moments)
+    p = inertia_values(eom, moments)
     x0 = eom.state(**{"ball.wz": spin * rate})
     sim = simulate(eom, x0=x0, t_span=(0.0, period), grid=KNOTS * int(uneven) + 1, p=p, rtol=1e-9, atol=1e-12)
     model = linearize_along(eom, sim, outputs=(), p=p)
     rows = [model.x.index(f"ball.{name}") for name in ("rx", "ry", "wx", "wy")]
     monodromy = model.transition()[-1][np.ix_(rows, rows)]
-    scale = np.array([1.0, 1.0, 1.0 / rate, 1.0 / rate])  # rates in orbit rates, so that entries are of one size
+    scale = np.array([1.0, 1.0, 1.0 / rate, 1.0 / rate])  # rates in orbit rates, so that entries are of similar size
     return float(np.max(np.abs(np.linalg.eigvals(scale[:, None] * monodromy / scale))))
 
 
 def chart_unsymmetric(rate: float, size: int, spin_max: float, axial: float) -> tuple[dict[str, Any], Figure]:
-    """Floquet chart over the difference of the transverse moments and the spin when the least one is radial."""
+    """Chart Floquet stability over the difference of transverse moments and the spin when the least one is radial."""
     eom = body_in_orbit(rate)
     widest = min(0.6, 0.98 * axial)  # the triangle inequality allows (I_y - I_x) / (I_y + I_x) up to axial / 2
     asymmetry, spin = (

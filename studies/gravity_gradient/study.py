@@ -1,4 +1,4 @@
-"""Attitude stability of rigid bodies in a circular orbit, at rest and spinning, and of a spinner that loses energy."""
+"""Attitude stability of rigid bodies in a circular orbit, at rest and spinning, and of a spinner with damping."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .spinning import chart_symmetric, chart_unsymmetric
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     orbit_rate: float = 1.1e-3  # [rad/s]
     grid: int = 56  # [1], points along each axis of the chart of bodies at rest
@@ -39,7 +39,7 @@ class Parameters:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Three charts, the librations, and the fall into flat spin."""
+    """Compute three charts, the librations, and the transition to flat spin."""
     check(parameters)
     rate = parameters.orbit_rate
     size, spins, loops = (12, 10, 6) if quick else (parameters.grid, parameters.spin_grid, parameters.floquet_grid)
@@ -61,11 +61,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         duration=parameters.duration,
     )
     notes = (
-        "Stable are the bodies that the textbook conditions name "
-        f"({rest['rest_agreement']:.2%} of {rest['rest_points']} at rest, {spun['spin_agreement']:.2%} of {spun['spin_points']} "
-        "spinning agree with the eigenvalues); the damped minor-axis spin ends about the axis of greatest inertia, "
+        "The textbook conditions predict the stable bodies: "
+        f"{rest['rest_agreement']:.2%} of {rest['rest_points']} at rest and {spun['spin_agreement']:.2%} of "
+        f"{spun['spin_points']} spinning agree with the eigenvalues. The damped minor-axis spin ends about the axis of "
+        "greatest inertia, "
         f"{np.degrees(flat['flat_final_tilt']):.2g} degrees from the momentum.",
-        f"The nutation of the minor-axis spinner grows at {flat['growth_rate_eigenvalue']:.4g} 1/s by the eigenvalue and "
+        f"The nutation of the minor-axis spinner grows at {flat['growth_rate_eigenvalue']:.4g} 1/s (eigenvalue) and "
         f"{flat['growth_rate_simulation']:.4g} 1/s in the simulation; an energy sink estimates "
         f"{flat['growth_rate_energy_sink']:.4g} 1/s.",
     )
@@ -74,12 +75,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"libration": swing_sim, "flat_spin": flat_sim},
         figures=(rest_figure, spun_figure, loose_figure, flat_figure),
         notes=notes,
-        printed=printed_results({**rest, **swing, **spun, **loose, **flat}),
+        printed=published_results({**rest, **swing, **spun, **loose, **flat}),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     sizes = ("grid", "spin_grid", "floquet_grid", "orbit_rate", "spin_max", "spin", "proof_mass", "duration")
     for name in (*sizes, "axial_ratio", "libration", "nutation", "proof_damping"):
         if not getattr(parameters, name) > 0.0:
@@ -93,13 +94,13 @@ def check(parameters: Parameters) -> None:
         )
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """003 tells of Explorer I in words."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with the description of Explorer I by Sadigh (1995)."""
     is_flat = metrics["flat_final_tilt"] < 0.2 and metrics["flat_energy_rise"] < 1e-6
     return (
         PublishedResult(
             what="end of a damped spin about the axis of least inertia",
-            source="003 chapter 1 (Explorer I)",
+            source="Sadigh (1995), chapter 1 (Explorer I)",
             printed="a spin about the axis of greatest inertia",
             ours=f"major axis {np.degrees(metrics['flat_final_tilt']):.2g} degrees from the momentum",
             holds=is_flat,

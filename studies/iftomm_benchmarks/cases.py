@@ -1,6 +1,6 @@
-"""Each benchmark by each formulation that applies: error by the benchmark's own measure, and time of the processor.
+"""Each benchmark by each applicable formulation: error by the benchmark's own measure, and processor time.
 
-Every formulation is tried; one that does not apply says why, and that is listed too.
+Every formulation is tried; if one does not apply, its reason is listed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from spacectl import (
 from . import measures
 from .systems import ANDREWS_START, andrews, bricard, four_bars, governor, pendulum, swinging_rod
 
-__all__ = ["FORMULATIONS", "Benchmark", "Refusal", "Result", "Road", "benchmarks", "run_case"]
+__all__ = ["FORMULATIONS", "Benchmark", "Method", "Refusal", "Result", "benchmarks", "run_case"]
 
 
 @dataclass(frozen=True)
-class Road:
-    """A formulation, the coordinates it uses, and who evaluates it: `vm` its own solver from Python, `native` compiled code."""
+class Method:
+    """A formulation, its coordinates, and its evaluation: `vm` its own solver from Python, `native` compiled code."""
 
     formulation: str
     coordinates: str = "joint"
@@ -43,18 +43,18 @@ class Road:
 
 
 FORMULATIONS = (
-    *(Road(name) for name in ("articulated", "kane", "multipliers", "udwadia_phohomsiri", "artificial")),
-    *(Road(name) for name in ("partitioned", "embedded")),
-    *(Road(name, "absolute") for name in ("multipliers", "udwadia_phohomsiri")),
+    *(Method(name) for name in ("articulated", "kane", "multipliers", "udwadia_phohomsiri", "artificial")),
+    *(Method(name) for name in ("partitioned", "embedded")),
+    *(Method(name, "absolute") for name in ("multipliers", "udwadia_phohomsiri")),
 )
 
 
 @dataclass(frozen=True)
 class Result:
-    """One run: who, how accurate, how long."""
+    """One run: method, accuracy, time."""
 
     benchmark: str
-    road: Road
+    method: Method
     error: float
     drift: float
     seconds: float
@@ -65,35 +65,35 @@ class Result:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A formulation that does not apply, in its own words."""
+    """A formulation that does not apply, with its reason."""
 
     benchmark: str
-    road: Road
+    method: Method
     reason: str
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A mechanism, how it is integrated, and what is measured.
+    """A mechanism, its integration, and its measures.
 
     Parameters
     ----------
     name : str
         Short.
     system : function
-        Road to system.
+        Function of the method that returns the system.
     duration : float
         [s]
     start : function
-        Equations in joint coordinates to state.
+        Function of the equations in joint coordinates that returns the state.
     error, drift : function
-        Equations and simulation to the benchmark's error, and to the drift of the energy [J].
+        Functions of equations and simulation: the benchmark's error, and the drift of the energy [J].
     settings : dict
-        Of `simulate`.
+        Settings of `simulate`.
     """
 
     name: str
-    system: Callable[[Road], System]
+    system: Callable[[Method], System]
     duration: float
     start: Callable[[EquationsOfMotion], np.ndarray]
     error: Callable[[EquationsOfMotion, Simulation], float]
@@ -101,44 +101,44 @@ class Benchmark:
     settings: dict[str, Any]
 
 
-def run_case(case: Benchmark, road: Road, duration: float | None = None) -> Result | Refusal:
-    """Form, warm up (native code is compiled once), run; the reason where the formulation does not apply or does not finish."""
+def run_case(case: Benchmark, method: Method, duration: float | None = None) -> Result | Refusal:
+    """Form the equations, compile and run; return the reason if the formulation does not apply or does not finish."""
     end = case.duration if duration is None else duration
     try:
-        eom, x0 = _prepared(case, road)
-        simulate(eom, x0=x0, t_span=(0.0, 1e-6 * end), tier=road.tier, **case.settings)
+        eom, x0 = _prepared(case, method)
+        simulate(eom, x0=x0, t_span=(0.0, 1e-6 * end), tier=method.tier, **case.settings)
     except (ModelError, SolverError) as error:
-        return Refusal(case.name, road, _reason(str(error)))
+        return Refusal(case.name, method, _reason(str(error)))
     begin = time.process_time()
     grid = np.linspace(0.0, end, 401)
     try:
-        sim = simulate(eom, x0=x0, t_span=(0.0, end), grid=grid, tier=road.tier, **case.settings)
+        sim = simulate(eom, x0=x0, t_span=(0.0, end), grid=grid, tier=method.tier, **case.settings)
     except SolverError as error:
-        return Refusal(case.name, road, _reason(str(error)))
+        return Refusal(case.name, method, _reason(str(error)))
     seconds = time.process_time() - begin
     steps = int(sim.outcome.stats["n_steps"])
-    return Result(case.name, road, case.error(eom, sim), case.drift(eom, sim), seconds, steps, eom, sim)
+    return Result(case.name, method, case.error(eom, sim), case.drift(eom, sim), seconds, steps, eom, sim)
 
 
-def _prepared(case: Benchmark, road: Road) -> tuple[EquationsOfMotion, np.ndarray]:
-    """Equations and the state they start from, found in joint coordinates."""
-    system = case.system(road)
-    eom = form_equations(system, formulation=road.formulation, coordinates=road.coordinates)
-    if road.coordinates == "joint":
+def _prepared(case: Benchmark, method: Method) -> tuple[EquationsOfMotion, np.ndarray]:
+    """Return the equations and their initial state, found in joint coordinates."""
+    system = case.system(method)
+    eom = form_equations(system, formulation=method.formulation, coordinates=method.coordinates)
+    if method.coordinates == "joint":
         return eom, case.start(eom)
     joints = form_equations(system)
     return eom, absolute_state(joints, eom, case.start(joints))
 
 
 def _reason(message: str) -> str:
-    """What an error says after naming the system, without the advice."""
+    """Return the reason in an error message, without the name of the system and the advice."""
     if "are not finite" in message:
-        return "its rows are dependent, which the augmented matrix does not take"
+        return "its constraint equations are dependent, so the augmented matrix is singular"
     return message.split("': ", 1)[-1].split(";")[0]
 
 
 def benchmarks(rtol: float, *, windows: tuple[int, ...]) -> list[Benchmark]:
-    """All five, with N-four-bar linkages of the given numbers of windows."""
+    """Return all five benchmarks, with N-four-bar linkages of the given numbers of windows."""
     common = {"rtol": rtol, "atol": rtol}
     stiff = {"rtol": 10.0 * rtol, "atol": rtol, "method": "radau"}
     tight = {"rtol": 0.01 * rtol, "atol": 1e-3 * rtol, "u": [measures.TORQUE]}
@@ -181,15 +181,15 @@ def benchmarks(rtol: float, *, windows: tuple[int, ...]) -> list[Benchmark]:
     ]
 
 
-def _pendulum(road: Road) -> System:
-    """A point in absolute coordinates, as the benchmark asks; a hinge for trees and for a body in absolute coordinates."""
-    is_hinged = road.formulation == "articulated" or road.coordinates == "absolute"
+def _pendulum(method: Method) -> System:
+    """Return a point in absolute coordinates, as the benchmark requires; a hinge for trees and for absolute coordinates."""
+    is_hinged = method.formulation == "articulated" or method.coordinates == "absolute"
     return swinging_rod() if is_hinged else pendulum()
 
 
-def _governor(road: Road) -> System:
-    """A tree for those who serve trees (its joints are constraints in absolute coordinates), else a guided slider."""
-    is_tree = road.formulation in ("articulated", "kane", "embedded") or road.coordinates == "absolute"
+def _governor(method: Method) -> System:
+    """Return a tree for formulations of trees (its joints are constraints in absolute coordinates), else a guided slider."""
+    is_tree = method.formulation in ("articulated", "kane", "embedded") or method.coordinates == "absolute"
     return governor(is_tree=is_tree)
 
 

@@ -1,4 +1,4 @@
-"""Motions of the five mechanisms against their references, and error over time of the processor."""
+"""Motions of the five mechanisms with their references, and error over processor time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FLOOR = 1e-16
 
 
 def draw(results: list[Result]) -> tuple[Figure, ...]:
-    """All figures."""
+    """Draw all figures."""
     by_name: dict[str, Result] = {}
     for item in results:
-        if item.road.formulation == "partitioned" or item.benchmark not in by_name:
+        if item.method.formulation == "partitioned" or item.benchmark not in by_name:
             by_name[item.benchmark] = item
     return (
         work(results),
@@ -41,18 +41,21 @@ GROUPS = (
 
 
 def group_of(item: Result) -> str:
-    """Who evaluates a run."""
-    if item.road.tier == "vm":
+    """Return the group of methods to which a run belongs."""
+    if item.method.tier == "vm":
         return GROUPS[2]
-    if item.road.coordinates == "absolute":
+    if item.method.coordinates == "absolute":
         return GROUPS[3]
-    is_tree = item.road.formulation == "articulated" or (item.benchmark, item.road.formulation) == ("governor", "kane")
+    is_tree = item.method.formulation == "articulated" or (item.benchmark, item.method.formulation) == (
+        "governor",
+        "kane",
+    )
     own = {"partitioned": GROUPS[1], "embedded": GROUPS[4]}
-    return GROUPS[5] if is_tree else own.get(item.road.formulation, GROUPS[0])
+    return GROUPS[5] if is_tree else own.get(item.method.formulation, GROUPS[0])
 
 
 def work(results: list[Result]) -> Figure:
-    """Error over time of the processor, one marker a run."""
+    """Draw error over processor time, one marker per run."""
     panels = []
     for name in dict.fromkeys(item.benchmark for item in results):
         own = [item for item in results if item.benchmark == name]
@@ -65,7 +68,7 @@ def work(results: list[Result]) -> Figure:
                 label=group,
                 style="markers",
             )
-            for group, members in groups  # an empty one too: a group has one colour in all panels
+            for group, members in groups  # empty groups too, so that a group has one colour in all panels
         )
         panels.append(
             Panel(
@@ -88,7 +91,7 @@ def work(results: list[Result]) -> Figure:
 
 
 def chains(by_name: dict[str, Result]) -> Figure:
-    """Angles and errors of the four-bar chains; singular positions are crossed at multiples of 180 degrees."""
+    """Draw angles and errors of the four-bar chains; singular positions are crossed at multiples of 180 degrees."""
     panels, errors, drifts = [], [], []
     for name, item in by_name.items():
         if not name.startswith("four-bar"):
@@ -115,20 +118,20 @@ def chains(by_name: dict[str, Result]) -> Figure:
     return Figure(
         name="four_bars",
         title="Chains of parallelograms through their singular positions",
-        caption="With all links on one line there are N + 1 freedoms for an instant; no branch changes.",
+        caption="With all links on one line there are instantaneously N + 1 degrees of freedom; no branch changes.",
         panels=tuple(panels),
     )
 
 
 def crossings(t: np.ndarray, angle: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the cranks pass the horizontal."""
+    """Return the instants at which the cranks pass the horizontal."""
     turns = np.floor(angle / np.pi)
     at = np.flatnonzero(np.diff(turns))
     return {"x": t[at], "y": np.maximum(turns[at], turns[at + 1]) * np.pi}
 
 
 def squeezer(item: Result) -> Figure:
-    """The seven angles of Andrews' mechanism; the test set's values at the end."""
+    """Draw the seven angles of Andrews' mechanism with the values of the test set at the end."""
     t = np.asarray(item.sim.t)
 
     angles = andrews_angles(item.eom, item.sim)
@@ -152,13 +155,13 @@ def squeezer(item: Result) -> Figure:
 
 
 def bricard_energy(item: Result) -> Figure:
-    """Hinges of Bricard's mechanism and its energy."""
+    """Draw the hinges of Bricard's mechanism and its energy."""
     t, x = np.asarray(item.sim.t), np.asarray(item.sim.x)
     energy = energies(item.eom, item.sim)
     names = ("hinge1", "hinge2")
     return Figure(
         name="bricard",
-        title="Bricard's mechanism: five rows of rank four",
+        title="Bricard's mechanism: five constraint equations of rank four",
         caption=f"Hinges move in two groups of three; the energy stays within {energy_drift(item.eom, item.sim):.1e} J.",
         panels=(
             Panel(
@@ -177,17 +180,17 @@ def bricard_energy(item: Result) -> Figure:
 
 
 def rest(by_name: dict[str, Result]) -> Figure:
-    """Pendulum and governor against their references."""
+    """Draw pendulum and governor with their references."""
     swing, item = by_name["pendulum"], by_name["governor"]
     t, s = np.asarray(swing.sim.t), np.asarray(item.sim.t)
     place, own = pendulum_place(t), pendulum_track(swing.eom, swing.sim)[:, 0]
     height = governor_height(item.eom, item.sim)
-    printed = np.linspace(0.0, 3.0, len(GOVERNOR_REFERENCE))
+    times = np.linspace(0.0, 3.0, len(GOVERNOR_REFERENCE))
     return Figure(
         name="pendulum_and_governor",
         title="Simple pendulum in absolute coordinates, and slider of the stiff governor",
         caption="Markers: elliptic functions, and the library's own reference (31 values of six digits). Stiff springs and "
-        "dampers demand an implicit method for the governor.",
+        "dampers require an implicit method for the governor.",
         panels=(
             Panel(
                 lines=(Line(x=t, y=own, label="x"), Line(x=t[::5], y=place[::5, 0], label="exact", style="markers")),
@@ -198,7 +201,7 @@ def rest(by_name: dict[str, Result]) -> Figure:
                 lines=(
                     Line(x=s, y=height, label="slider"),
                     Line(x=s[::5], y=governor_lift(s)[::5], label="reduced equations", style="dotted"),
-                    Line(x=printed, y=GOVERNOR_REFERENCE, label="library's reference", style="markers"),
+                    Line(x=times, y=GOVERNOR_REFERENCE, label="library's reference", style="markers"),
                 ),
                 y_label="governor",
                 unit="m",

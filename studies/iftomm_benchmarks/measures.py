@@ -48,12 +48,12 @@ _CARRIERS = {  # joints of Andrews' mechanism: body, and the body that carries i
 
 
 def column(eom: EquationsOfMotion, sim: Simulation, name: str) -> np.ndarray:
-    """One state over time."""
+    """Return one state over time."""
     return np.asarray(sim.x)[:, eom.states.index(name)]
 
 
 def _turn(eom: EquationsOfMotion, sim: Simulation, body: str) -> np.ndarray:
-    """How far a body that moves freely has turned about z since the start [rad]."""
+    """Return the rotation about z since the start of a body that moves freely [rad]."""
     if not body:
         return np.zeros(len(sim.t))
     half = np.arctan2(column(eom, sim, f"{body}.qz"), column(eom, sim, f"{body}.qw"))
@@ -62,23 +62,23 @@ def _turn(eom: EquationsOfMotion, sim: Simulation, body: str) -> np.ndarray:
 
 
 def energies(eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
-    """Energy over time [J], shape (n,)."""
+    """Return the energy over time [J], shape (n,)."""
     return np.asarray(eom.along("energy", sim.t, sim.x)).reshape(-1)
 
 
 def energy_drift(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Largest departure of the energy from its start [J]."""
+    """Return the largest deviation of the energy from its initial value [J]."""
     energy = energies(eom, sim)
     return float(np.max(np.abs(energy - energy[0])))
 
 
 def no_drift(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """For systems that dissipate."""
+    """Return NaN, for systems that dissipate energy."""
     return 0.0
 
 
 def pendulum_track(eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
-    """Place of the mass [m], shape (n, 2)."""
+    """Return the position of the mass [m], shape (n, 2)."""
     if "hinge" in eom.states:
         angle = np.pi + column(eom, sim, "hinge")
         return np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -89,18 +89,18 @@ def pendulum_track(eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
 
 
 def pendulum_error(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Of the place of the mass."""
+    """Return the error of the position of the mass."""
     return relative_error(pendulum_track(eom, sim), pendulum_place(np.asarray(sim.t)))
 
 
 def crank_turn(eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
-    """Angle of the first crank from the x axis [rad]."""
+    """Return the angle of the first crank from the x axis [rad]."""
     turned = column(eom, sim, "a0") if "a0" in eom.states else _turn(eom, sim, "crank0")
     return np.pi / 2 + turned
 
 
 def crank_error(windows: int) -> Callable[[EquationsOfMotion, Simulation], float]:
-    """Of the place and the speed of B0, the first crank's end."""
+    """Return the error of position and velocity of B0, the end of the first crank."""
 
     def error(eom: EquationsOfMotion, sim: Simulation) -> float:
         rate = column(eom, sim, "a0_dot" if "a0_dot" in eom.states else "crank0.wz")
@@ -111,13 +111,13 @@ def crank_error(windows: int) -> Callable[[EquationsOfMotion, Simulation], float
 
 
 def _end(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Place [m] and speed [m/s] of a crank's end, shape (n, 4)."""
+    """Return position [m] and velocity [m/s] of the end of a crank, shape (n, 4)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.stack([c, s, -s * rate, c * rate], axis=1)
 
 
 def andrews_angles(eom: EquationsOfMotion, sim: Simulation) -> dict[str, np.ndarray]:
-    """The seven angles over time [rad]."""
+    """Return the seven angles over time [rad]."""
     if "beta" in eom.states:
         return {name: column(eom, sim, name) for name in ANDREWS_END}
     return {
@@ -127,31 +127,31 @@ def andrews_angles(eom: EquationsOfMotion, sim: Simulation) -> dict[str, np.ndar
 
 
 def andrews_error(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Of the seven angles at the end, relative."""
+    """Return the relative error of the seven angles at the end."""
     found = andrews_angles(eom, sim)
     return max(abs(float(found[name][-1]) / value - 1.0) for name, value in ANDREWS_END.items())
 
 
 def andrews_balance(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Energy less what the motor has put in [J]."""
+    """Return the energy less the work of the motor [J]."""
     energy, beta = energies(eom, sim), andrews_angles(eom, sim)["beta"]
     return float(np.max(np.abs(energy - energy[0] - TORQUE * (beta - beta[0]))))
 
 
 def governor_height(eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
-    """Height of the slider [m]."""
+    """Return the height of the slider [m]."""
     if "slider.z" in eom.states:
         return column(eom, sim, "slider.z")
     return 0.5 + column(eom, sim, "lift" if "lift" in eom.states else "lift.z")
 
 
 def governor_error(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Of the slider's height against reduced equations."""
+    """Return the error of the slider's height relative to the reduced equations."""
     return relative_error(governor_height(eom, sim), governor_lift(np.asarray(sim.t)))
 
 
 def governor_reference_error(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Of the slider's height against the library's own reference, at its 31 times [1]; six digits are printed."""
+    """Return the error of the slider's height relative to the library's reference at its 31 times [1]; it has six digits."""
     times = np.linspace(0.0, 3.0, len(GOVERNOR_REFERENCE))
     height = np.interp(times, np.asarray(sim.t), governor_height(eom, sim))
     return relative_error(height, np.array(GOVERNOR_REFERENCE))

@@ -1,6 +1,6 @@
-"""What each benchmark is compared with: closed forms, the test set's printed numbers, and reduced equations of our own.
+"""References of the benchmarks: closed forms, published results of the test set, and reduced equations of our own.
 
-Nothing here uses the package: numpy and scipy only.
+This module uses numpy and scipy only, nothing of the package.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ GOVERNOR_REFERENCE = (
 
 
 def relative_error(found: np.ndarray, expected: np.ndarray, threshold: float = 1e-3) -> float:
-    """The library's measure: largest difference relative to the expected value, or to the threshold if that is larger."""
+    """Return the library's measure: largest difference relative to the expected value, or to the threshold if larger."""
     return float(np.max(np.abs(found - expected) / np.maximum(np.abs(expected), threshold)))
 
 
 def pendulum_place(t: np.ndarray, length: float = 1.0) -> np.ndarray:
-    """x, y of a pendulum that starts at rest at (-length, 0): Jacobi's elliptic functions, shape (n, 2)."""
+    """Return x, y of a pendulum that starts at rest at (-length, 0): Jacobi's elliptic functions, shape (n, 2)."""
     modulus = np.sin(np.pi / 4)  # half the amplitude of 90 degrees
     sn = ellipj(ellipk(modulus**2) - np.sqrt(G / length) * t, modulus**2)[0]
     angle = -2.0 * np.arcsin(modulus * sn)  # from the lowest point, positive towards +x
@@ -68,7 +68,7 @@ def pendulum_place(t: np.ndarray, length: float = 1.0) -> np.ndarray:
 
 
 def crank_motion(t: np.ndarray, windows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Angle of all cranks from the x axis and its rate: the chain of parallelograms is one pendulum; upright with -1 rad/s."""
+    """Return angle of all cranks from the x axis and its rate: the chain is one pendulum; upright with -1 rad/s."""
     inertia = (windows + 1) / 3.0 + windows  # [kg m^2]: cranks about their pivots, couplers moved along circles of 1 m
     weight = G * (0.5 * (windows + 1) + windows)  # [N m]
     found = solve_ivp(
@@ -83,26 +83,26 @@ def crank_motion(t: np.ndarray, windows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def governor_lift(t: np.ndarray) -> np.ndarray:
-    """Height s of the slider [m] at the times of an even grid from zero (`_lift_over`)."""
+    """Return the height s of the slider [m] at the times of a uniform grid from zero (`_lift_over`)."""
     return _lift_over(float(t[-1]), len(t))
 
 
 @cache
 def _lift_over(duration: float, count: int) -> np.ndarray:
-    """Height s of the slider: both arms move alike, and the spin follows from the angular momentum (Lagrange's equations).
+    """Return the height s of the slider: both arms move alike, and angular momentum determines the spin.
 
-    Two coordinates are left, s and the angle a of the arms below the horizontal.
+    Lagrange's equations remain in two coordinates, s and the angle a of the arms below the horizontal.
     """
     rod, ball, slider = 0.3, 5.0, 3.0  # [kg]
     thin, wide = rod * 2e-4 / 12.0, rod * (1.0 + 1e-4) / 12.0
     swing = wide + rod / 4.0 + ball  # of an arm about its pin
 
     def spin_inertia(a: float) -> tuple[float, float]:
-        """About the shaft, and its slope by a."""
+        """Return the inertia about the shaft, and its derivative with respect to a."""
         c, s = np.cos(a), np.sin(a)
         arm = thin * s**2 + wide * c**2 + rod * (0.05 + 0.5 * c) ** 2 + ball * (0.05 + c) ** 2
-        slope = 2.0 * (thin - wide) * s * c - rod * (0.05 + 0.5 * c) * s - 2.0 * ball * (0.05 + c) * s
-        return thin + slider * 0.01 / 6.0 + 2.0 * arm, 2.0 * slope
+        derivative = 2.0 * (thin - wide) * s * c - rod * (0.05 + 0.5 * c) * s - 2.0 * ball * (0.05 + c) * s
+        return thin + slider * 0.01 / 6.0 + 2.0 * arm, 2.0 * derivative
 
     momentum = spin_inertia(np.pi / 6)[0] * 2.0 * np.pi
 
@@ -113,9 +113,9 @@ def _lift_over(duration: float, count: int) -> np.ndarray:
         length = np.hypot(r, h)
         rate = (r * r_a * w + h * (h_a * w - v)) / length
         pull = 2.0 * (8e5 * (length - 0.5) + 4e4 * rate)
-        inertia, slope = spin_inertia(a)
+        inertia, derivative = spin_inertia(a)
         lift = pull * h / length - slider * G
-        turn = 0.5 * slope * (momentum / inertia) ** 2 - pull * (r * r_a + h * h_a) / length
+        turn = 0.5 * derivative * (momentum / inertia) ** 2 - pull * (r * r_a + h * h_a) / length
         turn += 2.0 * G * np.cos(a) * (0.5 * rod + ball)
         return [v, w, lift / slider, turn / (2.0 * swing)]
 

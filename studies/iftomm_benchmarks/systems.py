@@ -29,7 +29,7 @@ _DOWN = (0.0, -9.81, 0.0)  # [m/s^2]
 
 
 def pendulum(*, length: float = 1.0, mass: float = 1.0) -> System:
-    """A point mass in absolute coordinates at a fixed distance from the origin, in the x-y plane; at rest it lies at -x."""
+    """Return a point mass in absolute coordinates at a fixed distance from the origin, in the x-y plane, at rest at -x."""
 
     def reaches(s):  # type: ignore[no-untyped-def]
         r = s.position("point")
@@ -48,7 +48,7 @@ def pendulum(*, length: float = 1.0, mass: float = 1.0) -> System:
 
 
 def swinging_rod(*, length: float = 1.0, mass: float = 1.0) -> System:
-    """The same pendulum as a tree: one angle."""
+    """Return the same pendulum as a tree: one angle."""
     body = RigidBody(name="bob", mass=mass, inertia=(0.0, 0.0, 0.0), com=(-length, 0.0, 0.0))
     return System(
         name="simple pendulum, joint coordinate",
@@ -58,16 +58,17 @@ def swinging_rod(*, length: float = 1.0, mass: float = 1.0) -> System:
 
 
 def _link(name: str, length: float = 1.0, mass: float = 1.0) -> RigidBody:
-    """A thin uniform link along its x axis."""
+    """Return a thin uniform link along its x axis."""
     across = mass * length**2 / 12.0
     end = Frame(name="end", at=(length, 0.0, 0.0))
     return RigidBody(name=name, mass=mass, inertia=(0.0, across, across), com=(length / 2, 0.0, 0.0), frames=(end,))
 
 
 def four_bars(windows: int) -> System:
-    """N parallelograms side by side: N + 1 cranks on the ground, N couplers; all links 1 m, 1 kg. Cranks upright at rest.
+    """Return N parallelograms: N + 1 cranks on the ground, N couplers; all links 1 m, 1 kg. Cranks upright at rest.
 
-    The state starts in the singular family's regular part; with all cranks horizontal there are N + 1 freedoms for an instant.
+    The state starts in the regular part of the family; with all cranks horizontal there are instantaneously N + 1 degrees
+    of freedom.
     """
     up, down = (
         ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
@@ -107,13 +108,13 @@ ANDREWS_START = {
 def _plane_body(
     name: str, mass: float, inertia: float, com: tuple[float, float], **frames: tuple[float, float]
 ) -> RigidBody:
-    """A body that moves in the x-y plane."""
+    """Return a body that moves in the x-y plane."""
     points = tuple(Frame(name=key, at=(*at, 0.0)) for key, at in frames.items())
     return RigidBody(name=name, mass=mass, inertia=(inertia, inertia, inertia), com=(*com, 0.0), frames=points)
 
 
 def andrews() -> System:
-    """Andrews' squeezing mechanism: seven bodies, three loops through the point E, a spring and a motor; no gravity."""
+    """Return Andrews' squeezing mechanism: seven bodies, three loops through the point E, a spring and a motor; no gravity."""
     A, B, C = (-0.06934, -0.00227, 0.0), (-0.03635, 0.03273, 0.0), (0.014, 0.072, 0.0)
     bodies = {  # where, joint, body
         "k1": ("world", (0.0, 0.0, 0.0), "beta", _plane_body("k1", 0.04325, 2.194e-6, (0.00092, 0.0), f=(0.007, 0.0))),
@@ -146,7 +147,10 @@ def andrews() -> System:
 
 
 def bricard() -> System:
-    """Bricard's mechanism: five rods and six hinges along the edges of a cube, each normal to its neighbours; one freedom."""
+    """Return Bricard's mechanism: five rods and six hinges along the edges of a cube, each normal to its neighbours.
+
+    It has one degree of freedom.
+    """
     corners = np.array(
         [[0, 0, 0], [1, 0, 0], [1, -1, 0], [1, -1, 1], [0, -1, 1], [0, 0, 1]], dtype=float
     )  # [m]; hinges about y, z, x, y, z, x
@@ -169,9 +173,9 @@ def bricard() -> System:
 
 
 def governor(*, is_tree: bool = True) -> System:
-    """The stiff flyball governor: a shaft, two arms with 5 kg balls, a slider held by two stiff springs to the arms.
+    """Return the stiff flyball governor: a shaft, two arms with 5 kg balls, a slider held by two stiff springs to the arms.
 
-    As a tree the slider moves on the shaft by a coordinate of its own; else it is a free body that a loop guides along the shaft.
+    As a tree, the slider has its own coordinate on the shaft; otherwise it is a free body guided along the shaft by a loop.
     """
     density, point = 3000.0, 5.0  # [kg/m^3], [kg]
     mass, cube = density * 1e-4, density * 1e-3

@@ -1,4 +1,4 @@
-"""A path with many switches: a satellite is carried round a corner in least time (003 Figure 8.2)."""
+"""A path with many switches: a satellite is carried around a corner in minimum time (Sadigh 1995, Figure 8.2)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from spacectl import (
     simulate,
 )
 
-#: Looks in the replay: of the orbiter only the part that carries the arm, the satellite as the sphere of its inertia
+#: Appearance in the replay: of the orbiter only the part that carries the arm, the satellite as the sphere of its inertia
 SHAPES = {
     "orbiter": Shape(kind="box", size=(2.0, 4.0, 3.0), at=(0.0, -1.0, 0.0)),
     "satellite": Shape(kind="ellipsoid", size=(2.0, 2.0, 2.0), at=(1.0, 0.0, 0.0)),
@@ -40,18 +40,18 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
-    begin: float = 15.0  # [m], y of the satellite at the begin, on the local horizontal (003 Table 8.2)
-    corner: float = 7.0  # [m], y at which it turns away
+    begin: float = 15.0  # [m], initial y of the satellite, on the local horizontal (Sadigh 1995, Table 8.2)
+    corner: float = 7.0  # [m], y of the corner
     reach: float = 6.0  # [m], x of the berth
     radius: float = 1.0  # [m], of the turn
-    payload_mass: float = 4000.0  # [kg], 003 Table 8.1
+    payload_mass: float = 4000.0  # [kg], Sadigh (1995), Table 8.1
     points: int = 1000  # [1], cells of the phase plane
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Plan by two solvers, draw the phase plane, fly the plan."""
+    """Plan by two solvers, draw the phase plane, simulate the plan."""
     check(parameters)
     eom = form_equations(library.retrieval_arm(payload_mass=parameters.payload_mass))
     path = corner_path(parameters)
@@ -82,15 +82,15 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         shapes=SHAPES,
         figures=(draw_phase_plane(plan, s_unit="m", title="Phase plane of the corner"), draw(eom, plan, second, flown)),
         notes=(
-            f"{len(turns)} switches between largest acceleration and largest deceleration; the limiting actuator changes "
-            f"{len(plan.arcs) - 1} times in all.",
+            f"The plan has {len(turns)} switches between largest acceleration and largest deceleration; the limiting actuator "
+            f"changes {len(plan.arcs) - 1} times in all.",
             f"Second solver: {second.final_time:.4f} s against {plan.final_time:.4f} s.",
         ),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers that make no corner."""
+    """Raise `ModelError` for parameters that do not define a corner."""
     if not 0.0 < parameters.radius < min(parameters.begin - parameters.corner, parameters.reach):
         raise ModelError(
             f"parameter 'radius': got {parameters.radius:g} m, expected above 0 and below both legs "
@@ -99,37 +99,37 @@ def check(parameters: Parameters) -> None:
 
 
 def corner_path(parameters: Parameters) -> TaskPath:
-    """In along the local horizontal, a turn, and outward to the berth; the satellite keeps its attitude."""
+    """Return the path along the local horizontal, a turn, and outward to the berth; the satellite keeps its attitude."""
     corners = [(0.0, parameters.begin, 0.0), (0.0, parameters.corner, 0.0), (parameters.reach, parameters.corner, 0.0)]
     return TaskPath(
         name="corner",
         curve=BlendCurve(points=corners, radius=parameters.radius),
         outputs=("payload.x", "payload.y", "attitude.s3"),
-        at={"shoulder": 1.175, "elbow": 0.79, "wrist": 1.175},  # 003 Table 8.2
+        at={"shoulder": 1.175, "elbow": 0.79, "wrist": 1.175},  # Sadigh (1995), Table 8.2
     )
 
 
 def fly(eom: EquationsOfMotion, plan: Plan) -> Simulation:
-    """The planned torques on the equations of motion, open loop."""
+    """Simulate the planned torques on the equations of motion, open loop."""
     law = make_law(lambda s: s.r, name="replay", states=eom.labels.x, inputs=eom.labels.u, reference=plan.u)
     return simulate(eom, law, x0=plan.x(0.0), t_span=(0.0, plan.final_time), grid=401)
 
 
 def time_at(plan: Plan, s: float) -> float:
-    """Time at which a plan passes s."""
+    """Return the time at which a plan passes s."""
     assert plan.s is not None
     return float(np.interp(s, plan.s.column("s"), np.asarray(plan.s.t)))
 
 
 def position_error(eom: EquationsOfMotion, plan: Plan, flown: Simulation) -> float:
-    """Largest distance of the satellite from the plan."""
+    """Return the largest distance of the satellite from the plan."""
     reference = plan.x(flown.t)
     planned, reached = (eom.along("sensors", flown.t, x)[:, :3] for x in (reference, flown.x))
     return float(np.max(np.linalg.norm(planned - reached, axis=1)))
 
 
 def draw(eom: EquationsOfMotion, plan: Plan, second: Plan, flown: Simulation) -> Figure:
-    """Torques over their limits, speed along the path by both solvers, and the distance of the flight from the plan."""
+    """Draw torques over their limits, speed along the path by both solvers, and the distance from the plan."""
     t, limits = np.asarray(plan.u.t), eom.limits()[1]
     torques = tuple(
         Line(x=t, y=plan.u.column(name) / limit, label=name) for name, limit in zip(eom.inputs, limits, strict=True)
@@ -144,13 +144,13 @@ def draw(eom: EquationsOfMotion, plan: Plan, second: Plan, flown: Simulation) ->
     panels: tuple[Any, ...] = (
         Panel(lines=torques, y_label="torque over limit", bands=(Band(low=-1.0, high=1.0),)),
         Panel(lines=speeds, y_label="path speed", unit="m/s"),
-        Panel(lines=(error,), y_label="satellite off the plan", unit="mm"),
+        Panel(lines=(error,), y_label="distance of the satellite from the plan", unit="mm"),
     )
     caption = (
-        "At every time one of the torques is at its limit; at each switch all of them jump. Flown open loop, the satellite "
-        "stays on the path."
+        "One of the torques is at its limit at every time; at each switch all of them jump. In an open-loop simulation the "
+        "satellite stays on the path."
     )
-    return Figure(name="corner", title="Round a corner in least time", panels=panels, caption=caption)
+    return Figure(name="corner", title="Around a corner in minimum time", panels=panels, caption=caption)
 
 
 STUDY = Study(

@@ -1,4 +1,4 @@
-"""The figures of the study, after 001 figures 4 to 9 (the text of 001 counts them one too low)."""
+"""Figures of the study, after Schutte and Udwadia (2010), Figs 4 to 9 (its text refers to them by numbers one too low)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOOR = 1e-18  # for logarithmic axes
 def draw(
     motion: Motion, errors: dict[str, np.ndarray], drifting: dict[str, Any], parameters: Parameters
 ) -> tuple[Figure, ...]:
-    """All figures, over orbits."""
+    """Draw all figures, over orbits."""
     thin = slice(None, None, max(1, motion.t.size // 4000))
     orbits = motion.t / parameters.period
     return (
@@ -37,7 +37,7 @@ def _over_orbits(lines: list[Line], y_label: str, unit: str, **more: Any) -> Pan
 def constraints(
     orbits: np.ndarray, errors: dict[str, np.ndarray], drifting: dict[str, Any], parameters: Parameters
 ) -> Figure:
-    """All eight constraints (Fig 4), and how they drift at the printed tolerances."""
+    """Draw all eight constraint residuals (Fig 4), and their drift at the published tolerances."""
     unit = [
         Line(x=orbits, y=np.abs(errors["unit"][:, k]) + FLOOR, label=f"quaternion of body {k + 1}") for k in range(2)
     ]
@@ -55,26 +55,26 @@ def constraints(
     ]
     return Figure(
         name="constraints",
-        title="The eight constraints over three orbits, and what they do without projection",
-        caption="With projection errors stay at rounding; the x rows of n x D in body axes are always zero. At the "
-        "tolerances of 001 plain integration drifts, most in absolute coordinates, whose rounding is 1e-9 m.",
+        title="The eight constraints over three orbits, with and without projection",
+        caption="With projection the errors stay at rounding; the x rows of n x D in body axes are always zero. At the published "
+        "tolerances plain integration drifts, most in absolute coordinates, whose rounding is 1e-9 m.",
         panels=(
-            _over_orbits(unit, "size of u'u - 1", "1", log_y=True),
-            _over_orbits(line, "size of n x D", "m", log_y=True),
+            _over_orbits(unit, "|u'u - 1|", "1", log_y=True),
+            _over_orbits(line, "|n x D|", "m", log_y=True),
             _over_orbits(
-                drift, "largest n x D", "m", log_y=True, title="at the tolerances of 001: rtol 1e-10, atol 1e-13"
+                drift, "largest n x D", "m", log_y=True, title="at the published tolerances: rtol 1e-10, atol 1e-13"
             ),
         ),
     )
 
 
 def radii(motion: Motion, parameters: Parameters, orbits: np.ndarray, thin: slice) -> Figure:
-    """Distances from the Earth's centre (Fig 5), where the common line points, and how the bodies turn about it."""
+    """Draw distances from the Earth's centre (Fig 5), the direction of the common line, and rotations about it."""
     angle = parameters.rate * motion.t
     up = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
     lines = []
     for k, R in enumerate(motion.R):
-        # |centre + R| - radius without cancelling digits
+        # |centre + R| - radius without cancellation
         z = np.sum(R * (R + 2.0 * parameters.orbit_radius * up), axis=1) / parameters.orbit_radius**2
         off = parameters.orbit_radius * z / (1.0 + np.sqrt(1.0 + z))
         lines.append(Line(x=orbits[thin], y=off[thin], label=f"body {k + 1}"))
@@ -82,9 +82,9 @@ def radii(motion: Motion, parameters: Parameters, orbits: np.ndarray, thin: slic
     spin = [np.arctan2(S[:, 2, 1], S[:, 2, 2]) for S in motion.S]
     return Figure(
         name="orbit",
-        title="Where the bodies are, and where their common line points",
-        caption=f"Radii less {parameters.orbit_radius / 1e3:.1f} km; the line swings about the radius and leaves the "
-        "orbit plane, for the spring pulls 1 m beside the centres of mass.",
+        title="Positions of the bodies, and direction of their common line",
+        caption=f"Radii less {parameters.orbit_radius / 1e3:.1f} km. The line swings about the radius and leaves the "
+        "orbit plane, because the spring acts at 1 m from the centres of mass.",
         panels=(
             _over_orbits(lines, "radius less reference", "m"),
             _over_orbits(
@@ -97,7 +97,7 @@ def radii(motion: Motion, parameters: Parameters, orbits: np.ndarray, thin: slic
             ),
             _over_orbits(
                 [Line(x=orbits[thin], y=np.unwrap(s)[thin], label=f"body {k + 1}") for k, s in enumerate(spin)],
-                "turn about the line",
+                "rotation about the line",
                 "rad",
             ),
         ),
@@ -105,7 +105,7 @@ def radii(motion: Motion, parameters: Parameters, orbits: np.ndarray, thin: slic
 
 
 def rates(motion: Motion, orbits: np.ndarray, thin: slice) -> Figure:
-    """Body rates (Fig 7)."""
+    """Draw body rates (Fig 7)."""
     panels = [
         _over_orbits(
             [Line(x=orbits[thin], y=omega[thin, i], label=f"omega {'xyz'[i]}") for i in range(3)],
@@ -117,13 +117,13 @@ def rates(motion: Motion, orbits: np.ndarray, thin: slice) -> Figure:
     return Figure(
         name="rates",
         title="Angular velocities of both bodies",
-        caption="The bodies turn about the common line (x) against each other.",
+        caption="The bodies turn about the common line (x) relative to each other.",
         panels=tuple(panels),
     )
 
 
 def quaternions(orbits: np.ndarray, u: tuple[np.ndarray, np.ndarray]) -> Figure:
-    """Quaternions of both bodies (Fig 6)."""
+    """Draw quaternions of both bodies (Fig 6)."""
     panels = [
         _over_orbits([Line(x=orbits, y=u_k[:, i], label=f"u{i + 1}") for i in range(4)], f"body {k + 1}", "1")
         for k, u_k in enumerate(u)
@@ -137,7 +137,7 @@ def quaternions(orbits: np.ndarray, u: tuple[np.ndarray, np.ndarray]) -> Figure:
 
 
 def stretch(motion: Motion, parameters: Parameters) -> tuple[Figure, Figure]:
-    """The stretch of the spring (Fig 8): over all orbits, and at the beginning."""
+    """Draw the stretch of the spring (Fig 8): over all orbits, and at the beginning."""
     values = np.linalg.norm(motion.D, axis=1) - parameters.natural_length
     first = motion.t <= min(300.0, motion.t[-1])
     whole = Figure(
@@ -159,11 +159,11 @@ def stretch(motion: Motion, parameters: Parameters) -> tuple[Figure, Figure]:
 
 
 def closure(orbits: np.ndarray, e1: np.ndarray, e2: np.ndarray) -> Figure:
-    """The left sides of Eqs 61 and 62 (Fig 9)."""
+    """Draw the left-hand sides of Eqs 61 and 62 (Fig 9)."""
     return Figure(
         name="closure",
-        title="Closure of the vectors between the bodies (001 Eqs 61 and 62)",
-        caption="D is integrated on its own from its rate; e1 is its difference to that from the positions.",
+        title="Closure of the vectors between the bodies (Schutte and Udwadia, Eqs 61 and 62)",
+        caption="D is integrated from its rate; e1 is its difference from the vector between the positions.",
         panels=(
             _over_orbits([Line(x=orbits, y=e1[:, i], label=f"e1, {'xyz'[i]}") for i in range(3)], "e1", "m"),
             _over_orbits([Line(x=orbits, y=e2[:, i], label=f"e2, {'xyz'[i]}") for i in range(3)], "e2", "m/s"),

@@ -1,4 +1,4 @@
-"""From the records of a run in redundant coordinates to what 001 draws: rates, stretch, constraint errors, ranks."""
+"""Derived histories of a run in redundant coordinates: rates, stretch, constraint errors, ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Motion:
 
 
 def rotations(u: np.ndarray) -> np.ndarray:
-    """Rotation matrices of quaternions (n, 4), scalar first; 001 Eq 26."""
+    """Return rotation matrices of quaternions (n, 4), scalar first (Schutte and Udwadia, Eq 26)."""
     w, x, y, z = u.T
     rows = [
         [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -39,13 +39,13 @@ def rotations(u: np.ndarray) -> np.ndarray:
 
 
 def body_rates(u: np.ndarray, u_dot: np.ndarray) -> np.ndarray:
-    """omega = 2 E u_dot (001 Eqs 29 and 30)."""
+    """Return omega = 2 E u_dot (Schutte and Udwadia, Eqs 29 and 30)."""
     scalar, vector, d_scalar, d_vector = u[:, :1], u[:, 1:], u_dot[:, :1], u_dot[:, 1:]
     return 2.0 * (scalar * d_vector - d_scalar * vector - np.cross(vector, d_vector))
 
 
 def motion_of(eom: EquationsOfMotion, t: np.ndarray, x: np.ndarray) -> Motion:
-    """Positions, rotations, rates, and the vector D between the ports with its rate (001 Eqs 33 and 35)."""
+    """Return positions, rotations, rates, and the vector D between the ports with its rate (Eqs 33 and 35)."""
     ends = [eom.system.part(f"body{k}").body.frames[0].at for k in (1, 2)]
     R, S, omega, port, port_dot = [], [], [], [], []
     for k, a in enumerate(ends):
@@ -61,17 +61,17 @@ def motion_of(eom: EquationsOfMotion, t: np.ndarray, x: np.ndarray) -> Motion:
 
 
 def constraint_errors(eom: EquationsOfMotion, sim: Simulation, motion: Motion) -> dict[str, np.ndarray]:
-    """The 8 constraints, and the left sides of 001 Eqs 59-62.
+    """Return the 8 constraints, and the left-hand sides of Schutte and Udwadia, Eqs 59-62.
 
-    e1 compares D from positions and rotations with D integrated on its own from Eq 35 during the run. e2 compares its
-    rate with that of a vector which stretches along an axis fixed in body 1 (and in body 2): the worse of both.
+    e1 compares D from positions and rotations with D integrated from Eq 35 during the run. e2 compares its rate
+    rate with that of a vector which stretches along an axis fixed in body 1 (and in body 2): the larger of both.
     """
     g = eom.along("residual", sim.t, sim.x)[:, : len(eom.position_rows)]
     size = np.linalg.norm(motion.D, axis=1, keepdims=True)
     stretching = np.sum(motion.D * motion.D_dot, axis=1, keepdims=True) / size
     e2 = []
     for S, omega in zip(motion.S, motion.omega, strict=True):
-        axis = -S[:, :, 0]  # D runs from body 2 to body 1, against n
+        axis = -S[:, :, 0]  # D points from body 2 to body 1, opposite to n
         turning = np.cross(np.einsum("nij,nj->ni", S, omega), axis)
         e2.append(stretching * axis + size * turning - motion.D_dot)
     worse = np.where(np.abs(e2[0]) > np.abs(e2[1]), e2[0], e2[1])
@@ -79,7 +79,7 @@ def constraint_errors(eom: EquationsOfMotion, sim: Simulation, motion: Motion) -
 
 
 def stretch_findings(motion: Motion, parameters: Parameters) -> dict[str, float]:
-    """Extremes of the stretch, its last contraction and the periods of its vibration, from values and slopes."""
+    """Return extremes of the stretch, its last contraction and the periods of its vibration, from values and derivatives."""
     size = np.linalg.norm(motion.D, axis=1)
     rate = np.sum(motion.D * motion.D_dot, axis=1) / size
     stretch = size - parameters.natural_length
@@ -103,7 +103,7 @@ def stretch_findings(motion: Motion, parameters: Parameters) -> dict[str, float]
 
 
 def ranks(eom: EquationsOfMotion, sim: Simulation, *, tolerance: float | None = RANK, every: int = 100) -> np.ndarray:
-    """Ranks of A and of [M, A'] along a run (001 Eqs 18 and 20), shape (n, 2); tolerance None is numpy's default."""
+    """Return ranks of A and of [M, A'] along a run (Eqs 18 and 20), shape (n, 2); tolerance None is numpy's default."""
     found = []
     for k in range(0, sim.t.size, every):
         q, v = sim.x[k, : eom.n_q], sim.x[k, eom.n_q :]
@@ -118,7 +118,7 @@ def _rank(A: np.ndarray, tolerance: float | None) -> int:
 
 
 def redundant_value(eom: EquationsOfMotion, sim: Simulation, every: int = 100) -> np.ndarray:
-    """The seventh singular value of A over its largest along a run: zero if the rows are exactly dependent."""
+    """Return the seventh singular value of A over its largest along a run: zero if the rows are exactly dependent."""
     found = []
     for k in range(0, sim.t.size, every):
         A = eom.call("terms", sim.t[k], sim.x[k, : eom.n_q], sim.x[k, eom.n_q :], np.zeros(eom.n_u))[3]

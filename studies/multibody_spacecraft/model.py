@@ -1,7 +1,7 @@
-"""The spacecraft of 001 section 3: in 14 redundant coordinates, as a tree of 8, and the gravity that acts on both.
+"""The spacecraft of Schutte and Udwadia (2010), section 3: 14 redundant coordinates, a tree of 8 speeds, and gravity.
 
 Coordinates are relative to a frame that falls along a circular orbit without turning. In it the Earth's pull is the
-difference of two inverse-square forces, which a law commands as forces on the bodies.
+difference of two inverse-square forces, which a law applies as forces on the bodies.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from spacectl import (
 )
 
 QUATERNION = ("qw", "qx", "qy", "qz")
-AXIS = {"nx": 1.0, "ny": 0.0, "nz": 0.0}  # n1 and n2, 001 Eqs 57 and 58
+AXIS = {"nx": 1.0, "ny": 0.0, "nz": 0.0}  # n1 and n2, Eqs 57 and 58
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of 001 section 3.2; the bodies are in bodies.toml. Each can be set on the command line."""
+    """Parameters of Schutte and Udwadia (2010), section 3.2; the bodies are in bodies.toml."""
 
     stiffness: float = 25.0  # [N/m]
     cubic: float = 1.0  # [N/m^3]
@@ -47,21 +47,21 @@ class Parameters:
     orbit_radius: float = 6678.1e3  # [m]
     distance: float = 4.0  # [m], of body 2 beyond body 1 at the start
     duration: float = 16293.0  # [s]
-    rtol: float = 1e-12  # [1], of the runs that are compared; drifts are at 001's own tolerances
+    rtol: float = 1e-12  # [1], of the compared runs; drifts are measured at the published tolerances
 
     @property
     def rate(self) -> float:
-        """Of the reference orbit [rad/s]."""
+        """Rate of the reference orbit [rad/s]."""
         return float(np.sqrt(self.mu / self.orbit_radius**3))
 
     @property
     def period(self) -> float:
-        """Of the reference orbit [s]."""
+        """Period of the reference orbit [s]."""
         return 2.0 * float(np.pi) / self.rate
 
 
 def redundant_system(parameters: Parameters, *, axes: str = "body") -> System:
-    """14 coordinates, 8 constraints (001 Eqs 41-44); n x D is in body axes, or in inertial ones to show why not."""
+    """Return 14 coordinates and 8 constraints (Eqs 41-44); n x D in body axes, or in inertial ones for comparison."""
     unit = [Constraint(name=f"unit{k}", rule=lambda s, k=k: _length(s, f"body{k}") - 1.0) for k in (1, 2)]
     line = [
         Constraint(name=f"line{k}", rule=lambda s, k=k: _off_line(s, f"body{k}", axes), values=AXIS) for k in (1, 2)
@@ -73,9 +73,9 @@ def redundant_system(parameters: Parameters, *, axes: str = "body") -> System:
 
 
 def tree_system(parameters: Parameters, *, with_gravity_torque: bool = False) -> System:
-    """The same bodies as a tree: body 1 moves freely, body 2 slides along and turns about the line; 8 speeds.
+    """Return the same bodies as a tree: body 1 moves freely, body 2 slides along and turns about the line; 8 speeds.
 
-    With `with_gravity_torque` it is in a `CircularOrbit`, where gravity also turns each body; 001 leaves that out.
+    With `with_gravity_torque` it is in a `CircularOrbit`, where gravity also turns each body; the paper omits this.
     """
     first, second = (part.body for part in load_system(Path(__file__).with_name("bodies.toml")).parts)
     parts = (
@@ -90,12 +90,12 @@ def tree_system(parameters: Parameters, *, with_gravity_torque: bool = False) ->
 
 
 def slide(parameters: Parameters) -> float:
-    """Distance of the ports at the start [m]; they lie 1 m inside the centres of mass."""
+    """Return the distance of the ports at the start [m]; they lie 1 m inside the centres of mass."""
     return parameters.distance - 2.0
 
 
 def _common(parameters: Parameters) -> dict[str, Any]:
-    """Spring, places and forces."""
+    """Return spring, positions and forces."""
     spring = SpringDamper(
         name="spring",
         on_a="body1.port",
@@ -115,12 +115,12 @@ def _common(parameters: Parameters) -> dict[str, Any]:
 
 
 def _length(s: Any, body: str) -> Any:
-    """u'u of a body's quaternion."""
+    """Return u'u of a body's quaternion."""
     return sum(s[f"{body}.{name}"] ** 2 for name in QUATERNION)
 
 
 def _off_line(s: Any, body: str, axes: str) -> Any:
-    """n x D (001 Eq 43): three rows, of which two are independent; in body axes the third is zero as it stands."""
+    """Return n x D (Eq 43): three rows, two of them independent; in body axes the third is identically zero."""
     D = s.position("body1.port") - s.position("body2.port")
     n = ca.vertcat(*[s.number(name) for name in AXIS])
     R = s.rotation(body)
@@ -128,14 +128,14 @@ def _off_line(s: Any, body: str, axes: str) -> Any:
 
 
 def gravity_law(eom: EquationsOfMotion, parameters: Parameters, *, kind: str = "difference") -> ControlLaw:
-    """Gravity on each centre of mass (001 Eq 31).
+    """Apply gravity at each centre of mass (Schutte and Udwadia, Eq 31).
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of one of the systems; those with port velocities also integrate the vector D (001 Eq 35) as memory.
+        Equations of one of the systems; those with port velocities also integrate the vector D (Eq 35) as memory.
     parameters : Parameters
-        Of the orbit.
+        Parameters of the orbit.
     kind : {"difference", "gradient", "absolute"}
         Exact difference to the reference orbit, its first-order gradient, or the plain law for absolute positions.
     """
@@ -160,7 +160,7 @@ def gravity_law(eom: EquationsOfMotion, parameters: Parameters, *, kind: str = "
 
 
 def pull(p: Any, centre: Any, parameters: Parameters, kind: str) -> Any:
-    """Acceleration by gravity at p; the difference is written (Battin) such that no digits cancel."""
+    """Return the acceleration by gravity at p; the difference is written (Battin) to avoid cancellation."""
     mu, radius = parameters.mu, parameters.orbit_radius
     if kind == "absolute":
         return -mu * p / ca.sqrt(ca.dot(p, p)) ** 3
@@ -175,12 +175,12 @@ def _vector(s: Any, name: str) -> Any:
 
 
 def form_redundant(parameters: Parameters, formulation: str = "udwadia_phohomsiri") -> EquationsOfMotion:
-    """Equations in redundant coordinates."""
+    """Form the equations in redundant coordinates."""
     return form_equations(redundant_system(parameters), formulation=formulation)
 
 
 def start_redundant(eom: EquationsOfMotion, parameters: Parameters, *, absolute: bool = False) -> np.ndarray:
-    """001 Eqs 51-56, relative to the orbit or absolute."""
+    """Return the state of Schutte and Udwadia, Eqs 51-56, relative to the orbit or absolute."""
     x0 = eom.state(**{"body2.x": parameters.distance})
     if absolute:
         for k in (1, 2):
@@ -190,6 +190,6 @@ def start_redundant(eom: EquationsOfMotion, parameters: Parameters, *, absolute:
 
 
 def start_tree(parameters: Parameters, *, in_orbit_frame: bool = False) -> dict[str, float]:
-    """The same start for the tree; seen from the orbit frame everything turns backwards."""
+    """Return the same start for the tree; in the orbit frame, rates are relative to its rotation."""
     start = {"line.slide": slide(parameters)}
     return {**start, "body1.wz": -parameters.rate} if in_orbit_frame else start

@@ -1,4 +1,7 @@
-"""Two bodies joined by a spring tumble through three orbits (001 section 3): 14 coordinates, 8 constraints."""
+"""Two bodies joined by a spring tumble through three orbits: 14 coordinates, 8 constraints.
+
+Schutte and Udwadia (2010), section 3.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +36,17 @@ from .model import (
     tree_system,
 )
 
-PRINTED = {"rtol": 1e-10, "atol": 1e-13, "method": "rk45"}  # 001 section 3.2
+PUBLISHED = {"rtol": 1e-10, "atol": 1e-13, "method": "rk45"}  # as published
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Simulate in redundant coordinates, hold the result against a tree, and measure what stabilisation is worth."""
+    """Simulate in redundant coordinates, compare with a tree, and measure the effect of stabilisation."""
     check(parameters)
     if quick:
         parameters = replace(parameters, duration=min(parameters.duration, 600.0))
     progress(0.0, "forming the equations")
     eom = form_redundant(parameters)
-    refusal = kkt_refusal(parameters)
+    refusal = kkt_error(parameters)
     progress(0.1, "three orbits in redundant coordinates")
     grid = np.linspace(0.0, parameters.duration, 2 * round(parameters.duration) + 1)
     sim = fly(eom, parameters, grid)
@@ -76,17 +79,17 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations={"redundant": sim},
         figures=draw(motion, errors, drifting["errors"], parameters),
         notes=(
-            f"The eight constraints are kept to {metrics['max_constraint_error']:.0e}; {metrics['rank_A']} are independent. "
-            f"The spring vibrates with a period of {metrics['vibration_period_start']:.1f} s at first and stretches by "
-            f"{1e3 * metrics['stretch_max']:.2f} mm at most.",
-            f"Lagrange multipliers (001 Eq 23) are refused: {refusal}.",
+            f"The error of the eight constraints is {metrics['max_constraint_error']:.0e}; {metrics['rank_A']} are independent. "
+            f"The spring vibrates with an initial period of {metrics['vibration_period_start']:.1f} s; its largest stretch is "
+            f"{1e3 * metrics['stretch_max']:.2f} mm.",
+            f"The form with Lagrange multipliers (Schutte and Udwadia, Eq 23) is rejected: {refusal}.",
         ),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Raise `ModelError` for numbers without sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("stiffness", "natural_length", "mu", "orbit_radius", "duration", "rtol"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -97,7 +100,7 @@ def check(parameters: Parameters) -> None:
 
 
 def fly(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, **options: Any) -> Simulation:
-    """A run in redundant coordinates from the start of 001; options change tolerances, gravity or projection."""
+    """Simulate in redundant coordinates from the published start; options change tolerances, gravity or projection."""
     kind = options.pop("kind", "difference")
     settings = {"rtol": parameters.rtol, "atol": 1e-2 * parameters.rtol, **options}
     x0 = start_redundant(eom, parameters, absolute=kind == "absolute")
@@ -105,8 +108,8 @@ def fly(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, **opti
     return simulate(eom, law, x0=x0, t_span=(0.0, parameters.duration), grid=grid, **settings)
 
 
-def kkt_refusal(parameters: Parameters) -> str:
-    """What the multiplier form says about the same data; empty if it found accelerations."""
+def kkt_error(parameters: Parameters) -> str:
+    """Return the error message of the multiplier form for the same data; empty if it finds accelerations."""
     eom = form_redundant(parameters, "multipliers")
     try:
         eom.x_dot(0.0, start_redundant(eom, parameters), np.zeros(eom.n_u))
@@ -116,7 +119,7 @@ def kkt_refusal(parameters: Parameters) -> str:
 
 
 def compare_with_trees(parameters: Parameters, x: np.ndarray, motion: Motion) -> dict[str, float]:
-    """Largest differences of the final state to a tree of eight speeds, and what two simplifications would change."""
+    """Return the largest differences of the final state from a tree of eight speeds, and the effects of simplifications."""
     eom = form_equations(tree_system(parameters))
     relative = motion.R[1][-1] - motion.R[0][-1]
     found: dict[str, float] = {}
@@ -143,7 +146,7 @@ def compare_with_trees(parameters: Parameters, x: np.ndarray, motion: Motion) ->
 
 
 def drifts(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, motion: Motion) -> dict[str, Any]:
-    """Constraint errors at 001's own tolerances: relative and absolute coordinates, without and with projection."""
+    """Return constraint errors at the published tolerances: relative and absolute coordinates, with and without projection."""
     cases: dict[str, dict[str, Any]] = {
         "relative, plain": {"project": False},
         "relative, projected": {},
@@ -154,7 +157,7 @@ def drifts(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, mot
     errors, metrics = {}, {}
     inertial = form_equations(redundant_system(parameters, axes="inertial"), formulation="udwadia_phohomsiri")
     for name, options in cases.items():
-        sim = fly(eom, parameters, grid, **{**PRINTED, **options})
+        sim = fly(eom, parameters, grid, **{**PUBLISHED, **options})
         g = eom.along("residual", sim.t, sim.x)[:, : len(eom.position_rows)]
         key = name.replace(", ", "_")
         errors[name] = (sim.t, np.max(np.abs(g[:, 2:]), axis=1))
@@ -168,14 +171,14 @@ def drifts(eom: EquationsOfMotion, parameters: Parameters, grid: np.ndarray, mot
     return {"errors": errors, "metrics": metrics}
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """001 prints curves, an approximate period, and says when contractions happen."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Schutte and Udwadia: curves, an approximate period, and the time of contractions."""
     shortest = metrics["vibration_period_min"] or None  # 0 in a run that is too short
     early = metrics["last_contraction_time"] < metrics["orbit_period"]
     return (
         PublishedResult(
             what="period of the vibration",
-            source="001 section 3, Fig. 8",
+            source="Schutte and Udwadia (2010), section 3, Fig. 8",
             printed=32.0,
             ours=shortest,
             unit="s",
@@ -184,7 +187,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
         ),
         PublishedResult(
             what="contractions of the spring",
-            source="001 section 3",
+            source="Schutte and Udwadia (2010), section 3",
             printed="only in the first orbit",
             ours=f"the last at {metrics['last_contraction_time']:.4g} s, orbit {metrics['orbit_period']:.4g} s",
             holds=early,

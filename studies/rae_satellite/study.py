@@ -1,4 +1,4 @@
-"""The RAE satellite's booms in orbit (003 section 5.5.3): what motion of the satellite does to their stiffness."""
+"""Booms of the RAE satellite in orbit (Sadigh 1995, section 5.5.3): effect of the satellite's motion on their stiffness."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from .booms import by_equations, by_quadrature, critical_speed, critical_speed_r
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line. Data of 003 section 5.5.3."""
+    """Parameters of the study; each can be set on the command line. Data of Sadigh (1995), section 5.5.3."""
 
     length: float = 228.75  # [m]
     density: float = 0.02  # [kg/m]
     EI: float = 6.033  # [N m^2]
     period: float = 13440.0  # [s], of the orbit: 224 minutes
-    ydot: float = 0.235  # [m/s], along the orbit: the printed buckling speed
+    ydot: float = 0.235  # [m/s], along the orbit: the published buckling speed
     fast: float = 0.34  # [m/s], beyond buckling
     start: float = 1.0  # [m], first deflection of the tips of booms 1 and 3
     periods: float = 5.0  # [1], duration in first periods of the booms
     modes: int = 6  # [1], of each boom, for the buckling speed
 
 
-PRINTED = {
+PUBLISHED = {
     "omega1": 0.00117,
     "alpha": 0.215,
     "beta": 1340.0,
@@ -49,12 +49,12 @@ PRINTED = {
     "rate": 0.008,
     "acceleration": 0.01,
 }
-PRINTED_SPEED = 0.235  # [m/s]
+PUBLISHED_SPEED = 0.235  # [m/s]
 CUBIC = 0.8177  # [1], beta1 of the inextensible curvature energy, see the study cantilever_base_motion
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Constants by two roads, buckling speed, figure 5.10."""
+    """Compute the constants by two methods, the buckling speed, and figure 5.10."""
     for name in Parameters.__dataclass_fields__:
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -87,12 +87,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations=sims,
         figures=(draw(parameters, sims, tips, strain, w1), draw_stiffness(metrics)),
         notes=notes(parameters, metrics),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def compare_constants(parameters: Parameters) -> dict[str, Any]:
-    """By quadrature (the plain keys) and by the equations; alpha from the equations."""
+    """Return constants by quadrature (the plain keys) and from the equations; alpha from the equations."""
     first, second = by_quadrature(parameters), by_equations(parameters)
     pairs = {
         "omega1": second["omega1"],
@@ -105,9 +105,9 @@ def compare_constants(parameters: Parameters) -> dict[str, Any]:
     return {
         **{key: first[key] for key in pairs},
         **{f"{key}_equations": value for key, value in pairs.items()},
-        **{f"{key}_printed": value for key, value in PRINTED.items()},
+        **{f"{key}_printed": value for key, value in PUBLISHED.items()},
         "critical_ydot_quadrature": first["critical_ydot"],
-        "critical_ydot_printed": PRINTED_SPEED,
+        "critical_ydot_printed": PUBLISHED_SPEED,
         "constants_max_difference": max(abs(value / first[key] - 1.0) for key, value in pairs.items()),
         "alpha_booms_1_3": second["alpha"][0],
         "alpha_booms_2_4": second["alpha"][1],
@@ -115,7 +115,7 @@ def compare_constants(parameters: Parameters) -> dict[str, Any]:
 
 
 def move(parameters: Parameters, order: str, speed: float) -> Simulation:
-    """Booms 1 and 3 released from a deflection while the satellite moves along the orbit at constant speed."""
+    """Release booms 1 and 3 from a deflection while the satellite moves along the orbit at constant speed."""
     eom = form_equations(satellite(parameters, lambda t: speed * t, order))
     w1 = by_quadrature(parameters)["omega1"]
     duration = parameters.periods * 2.0 * np.pi / w1
@@ -125,7 +125,7 @@ def move(parameters: Parameters, order: str, speed: float) -> Simulation:
 
 
 def cubic_history(parameters: Parameters, t: np.ndarray, w1: float) -> np.ndarray:
-    """The first remedy of 003: the premature equation of booms 1 and 3 and a cubic spring, ``beta1 q^3 / L^2``."""
+    """Integrate the first remedy of Sadigh (1995) for booms 1 and 3: premature equation and cubic spring ``beta1 q^3 / L^2``."""
 
     def rate(_: float, x: np.ndarray) -> list[float]:
         return [x[1], -(w1**2) * (x[0] + CUBIC * x[0] ** 3 / parameters.length**2)]
@@ -135,7 +135,7 @@ def cubic_history(parameters: Parameters, t: np.ndarray, w1: float) -> np.ndarra
 
 
 def draw(parameters: Parameters, sims: Any, tips: Any, strain: np.ndarray, w1: float) -> Figure:
-    """003 figure 5.10, at the printed buckling speed and beyond the true one."""
+    """Draw figure 5.10 of Sadigh (1995), at the published and beyond the correct buckling speed."""
     tau = sims["premature"].t * w1 / (2.0 * np.pi)
 
     def line(y: np.ndarray, label: str, style: str = "solid") -> Line:
@@ -152,13 +152,14 @@ def draw(parameters: Parameters, sims: Any, tips: Any, strain: np.ndarray, w1: f
     fast = (*early, line(tips["fast"][0], "proper, boom 1"), line(tips["fast"][1], "proper, boom 3"))
     return Figure(
         name="booms",
-        title="Booms of RAE while the satellite moves along its orbit",
-        caption="003 figure 5.10. Coriolis acceleration stretches the upper boom and presses on the lower one, which at "
-        "0.235 m/s is soft but stable and buckles near 0.333 m/s. The premature model and a cubic strain energy see nothing.",
+        title="Booms of the RAE satellite moving along its orbit",
+        caption="Sadigh (1995), figure 5.10. Coriolis acceleration tensions the upper boom and compresses the lower one, which "
+        "is soft but stable at 0.235 m/s and buckles near 0.333 m/s. The premature model and a cubic strain energy lack "
+        "this effect.",
         panels=(
             Panel(
                 lines=slow,
-                title=f"{parameters.ydot:g} m/s (printed as the buckling speed: {PRINTED_SPEED:g} m/s)",
+                title=f"{parameters.ydot:g} m/s (published as the buckling speed: {PUBLISHED_SPEED:g} m/s)",
                 **axes,
             ),
             Panel(lines=fast, title=f"{parameters.fast:g} m/s", **axes),
@@ -167,14 +168,14 @@ def draw(parameters: Parameters, sims: Any, tips: Any, strain: np.ndarray, w1: f
 
 
 def draw_stiffness(metrics: dict[str, Any]) -> Figure:
-    """Stiffness of booms 1 and 3 over the speed."""
+    """Draw the stiffness of booms 1 and 3 over the speed."""
     speed = np.linspace(0.0, 0.4, 81)
     y = speed / metrics["omega1"]
     lines = (
         Line(x=speed, y=1.0 + metrics["still"] + metrics["rate"] * y, label="boom 1"),
         Line(x=speed, y=1.0 + metrics["still"] - metrics["rate"] * y, label="boom 3"),
         Line(x=speed, y=np.ones_like(y), label="premature, both", style="dashed"),
-        Line(x=[PRINTED_SPEED], y=[0.0], label="printed buckling speed", style="markers"),
+        Line(x=[PUBLISHED_SPEED], y=[0.0], label="published buckling speed", style="markers"),
     )
     return Figure(
         name="stiffness",
@@ -185,38 +186,43 @@ def draw_stiffness(metrics: dict[str, Any]) -> Figure:
 
 
 def notes(parameters: Parameters, metrics: dict[str, Any]) -> tuple[str, ...]:
-    """Findings as sentences."""
+    """Return the findings as sentences."""
     m = {key: f"{value:.4f}" for key, value in metrics.items() if isinstance(value, float)}
     return (
-        f"Boom 3 buckles at {m['critical_ydot']} m/s along the orbit (published: {PRINTED_SPEED:g} m/s); at "
-        f"{parameters.ydot:g} m/s it keeps {metrics['boom3_stiffness_at_ydot']:.0%} of the stiffness that it has on a "
-        "bench. Only the properly linearised theory sees it: "
-        "in the premature one and with a cubic strain energy the speed does not enter.",
-        f"omega1 = {metrics['omega1']:.5g} rad/s and gamma = {m['gamma']} are as printed. beta is {m['beta']}; the printed 1340 "
-        "is that over omega1, a slip of units.",
-        f"alpha is {abs(metrics['alpha_booms_1_3']):.1f} for booms 1 and 3, where gradient and centrifugal field cancel "
-        f"across the boom, and {metrics['alpha_booms_2_4']:.1f} for 2 and 4; printed 0.215 for all.",
-        f"The correction terms are {m['still']}, {metrics['rate']:.5f} and {metrics['acceleration']:.5f}; printed .74, .008 and "
-        ".01, the last two too large by 2.259 / 1.571.",
+        f"Boom 3 buckles at {m['critical_ydot']} m/s along the orbit (published: {PUBLISHED_SPEED:g} m/s); at "
+        f"{parameters.ydot:g} m/s its stiffness is {metrics['boom3_stiffness_at_ydot']:.0%} of that without orbital "
+        "motion. Only the properly linearised theory predicts this: "
+        "the speed does not enter the premature theory, with or without a cubic strain energy.",
+        f"omega1 = {metrics['omega1']:.5g} rad/s and gamma = {m['gamma']} are as published. beta is {m['beta']}; the published "
+        "1340 is that divided by omega1, an error of units.",
+        f"alpha is {abs(metrics['alpha_booms_1_3']):.1f} for booms 1 and 3, where gravity gradient and centrifugal field cancel "
+        f"across the boom, and {metrics['alpha_booms_2_4']:.1f} for 2 and 4; published 0.215 for all.",
+        f"The correction terms are {m['still']}, {metrics['rate']:.5f} and {metrics['acceleration']:.5f}; published .74, "
+        ".008 and .01, the last two too large by 2.259 / 1.571.",
         f"At {parameters.ydot:g} m/s the Coriolis force would bend booms 2 and 4 by {metrics['boom2_static_deflection']:.0f} m, "
         "more than their length: the case lies outside any theory of small deflections.",
     )
 
 
 def last_digit(value: float) -> float:
-    """Half of a printed number's last digit, relative to it."""
+    """Return half of the last digit of a published number, relative to the number."""
     return 0.5 * 10.0 ** -len(f"{value:g}".partition(".")[2]) / abs(value)
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """What 003 prints, next to ours; a number agrees if it does within half of its last digit."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Sadigh (1995); a number agrees if it does so within half of its last digit."""
     table = (
-        ("first natural frequency", "003 section 5.5.3", "omega1", ""),
-        ("gamma", "003 Eq 5.46", "gamma", ""),
-        ("beta", "003 Eq 5.46", "beta", "a slip of units: divided by omega1"),
-        ("constant term", "003 Eq 5.47", "still", "inherits 2.259 in place of 1.571, and alpha"),
-        ("term of y'", "003 Eq 5.47", "rate", "inherits 2.259 in place of 1.571"),
-        ("term of y''", "003 Eq 5.47", "acceleration", "its one digit does not tell 2.259 from 1.571"),
+        ("first natural frequency", "Sadigh (1995), section 5.5.3", "omega1", ""),
+        ("gamma", "Sadigh (1995), Eq 5.46", "gamma", ""),
+        ("beta", "Sadigh (1995), Eq 5.46", "beta", "an error of units: divided by omega1"),
+        ("constant term", "Sadigh (1995), Eq 5.47", "still", "inherits 2.259 in place of 1.571, and alpha"),
+        ("term of y'", "Sadigh (1995), Eq 5.47", "rate", "inherits 2.259 in place of 1.571"),
+        (
+            "term of y''",
+            "Sadigh (1995), Eq 5.47",
+            "acceleration",
+            "its single digit does not distinguish 2.259 from 1.571",
+        ),
     )
     units = {"omega1": "rad/s", "rate": "1/m", "acceleration": "1/m"}
     rows = [
@@ -239,7 +245,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     rows += [
         PublishedResult(
             what=f"alpha of booms {which}",
-            source="003 Eq 5.46",
+            source="Sadigh (1995), Eq 5.46",
             printed=metrics["alpha_printed"],
             ours=metrics[f"alpha_booms_{key}"],
             within=last_digit(metrics["alpha_printed"]),
@@ -249,17 +255,17 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
         )
         for which, key, field in booms
     ]
-    slow = "at the printed speed boom 3 has half of its stiffness and is stable"
+    slow = "at the published speed boom 3 has half of its stiffness and is stable"
     rows.append(
         PublishedResult(
             what="buckling speed of boom 3",
-            source="003 section 5.5.3",
+            source="Sadigh (1995), section 5.5.3",
             printed=metrics["critical_ydot_printed"],
             ours=metrics["critical_ydot"],
             unit="m/s",
             within=last_digit(metrics["critical_ydot_printed"]),
             independent=metrics["critical_ydot_ritz"],
-            independent_by="Ritz with polynomials",
+            independent_by="Ritz's method with polynomials",
             remark=slow,
         )
     )

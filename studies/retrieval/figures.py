@@ -1,4 +1,4 @@
-"""Figures of the study: 003 Figures 8.4 and 8.5, the paths, and what vibrates on."""
+"""Figures of the study: Sadigh (1995), Figures 8.4 and 8.5, the paths, and the residual vibration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STYLES = ("solid", "dashed", "dotted")
 
 
 def draw_coordinates(maneuver: Maneuver) -> Figure:
-    """Joint angles and deflections over time (003 Figure 8.4)."""
+    """Draw joint angles and deflections over time (Sadigh 1995, Figure 8.4)."""
     sim, plan = maneuver.simulation, maneuver.plan
     t = np.asarray(plan.x.t)
     joints = [Line(x=sim.t, y=sim[name], label=name) for name in JOINTS]
@@ -22,9 +22,9 @@ def draw_coordinates(maneuver: Maneuver) -> Figure:
     ]
     return Figure(
         name="coordinates",
-        title="Coordinates of the flexible arm along the line (003 Figure 8.4)",
-        caption="The links bend as the torques bend them, jump over at the switch, and are released at the end of the plan; "
-        "the feedback then settles them.",
+        title="Coordinates of the flexible arm along the line (Sadigh 1995, Figure 8.4)",
+        caption="Link deflections follow the joint torques, reverse at the switch and spring back when the plan ends; "
+        "then feedback damps the vibration.",
         panels=(
             Panel(lines=(*joints, planned), y_label="joint angle", unit="rad"),
             Panel(lines=tuple(tips), y_label="tip deflection", unit="m"),
@@ -33,7 +33,7 @@ def draw_coordinates(maneuver: Maneuver) -> Figure:
 
 
 def draw_payload(maneuver: Maneuver, name: str, title: str) -> Figure:
-    """Position of the payload and torques (003 Figure 8.5)."""
+    """Draw the position of the payload and the torques (Sadigh 1995, Figure 8.5)."""
     sim = maneuver.simulation
     u = {joint: sim.column("u", joint) for joint in JOINTS}
     low, high = sim.equations.limits()
@@ -41,7 +41,7 @@ def draw_payload(maneuver: Maneuver, name: str, title: str) -> Figure:
     return Figure(
         name=f"payload_{name}",
         title=title,
-        caption=f"The plan ends at {maneuver.plan.final_time:.2f} s; {maneuver.flight.residual_energy:.2g} J are left there.",
+        caption=f"End of the plan: {maneuver.plan.final_time:.2f} s; residual energy: {maneuver.flight.residual_energy:.2g} J.",
         panels=(
             Panel(
                 lines=(
@@ -64,7 +64,7 @@ def draw_payload(maneuver: Maneuver, name: str, title: str) -> Figure:
 
 
 def draw_arrival(plan: Plan, before: float = 1.2) -> Figure:
-    """The last torques of a plan and what they do to the links."""
+    """Draw the last torques of a plan and the deflections of the links."""
     t = np.linspace(plan.final_time - before, plan.final_time, 1201)
     u, x = plan.u(t), plan.x(t)
     joints = [
@@ -77,9 +77,9 @@ def draw_arrival(plan: Plan, before: float = 1.2) -> Figure:
     ]
     return Figure(
         name="arrival",
-        title="How the flexible arm comes to rest",
-        caption="In the last tenth of a second shoulder and elbow reverse and return: the links, bent by braking, are straight "
-        "and at rest when the plan ends.",
+        title="Final phase of the motion of the flexible arm",
+        caption="In the last tenth of a second the torques of shoulder and elbow reverse and return: the links, bent by braking, "
+        "are straight and at rest when the plan ends.",
         panels=(
             Panel(lines=tuple(joints), y_label="torque", unit="N m"),
             Panel(lines=tuple(tips), y_label="tip deflection", unit="m"),
@@ -88,7 +88,7 @@ def draw_arrival(plan: Plan, before: float = 1.2) -> Figure:
 
 
 def draw_paths(maneuvers: dict[str, Maneuver]) -> Figure:
-    """Where the payload moves, seen along the orbit normal."""
+    """Draw the path of the payload, seen along the orbit normal."""
     lines = tuple(
         Line(x=item.simulation["payload.y"], y=item.simulation["payload.x"], label=name, style=style)
         for (name, item), style in zip(maneuvers.items(), STYLES, strict=False)
@@ -96,13 +96,13 @@ def draw_paths(maneuvers: dict[str, Maneuver]) -> Figure:
     return Figure(
         name="paths",
         title="Path of the satellite in the orbit plane",
-        caption="The free path swings out so that shoulder and elbow both work at their limits.",
+        caption="The free path deviates from the line so that shoulder and elbow both work at their limits.",
         panels=(Panel(lines=lines, y_label="radial", unit="m", x_label="along track", x_unit="m", equal_axes=True),),
     )
 
 
 def draw_residuals(maneuvers: dict[str, Maneuver]) -> Figure:
-    """Residual energy against the end of each plan."""
+    """Draw the residual energy over the end of each plan."""
     lines = tuple(
         Line(x=[item.plan.final_time], y=[max(item.flight.residual_energy, 1e-9)], label=name, style="markers")
         for name, item in maneuvers.items()
@@ -110,8 +110,8 @@ def draw_residuals(maneuvers: dict[str, Maneuver]) -> Figure:
     return Figure(
         name="residuals",
         title="Time and residual energy of all variants",
-        caption="A bang-bang plan of the rigid arm leaves the links bent. Shaped timing costs half a second and leaves next to "
-        "nothing; the plan of the flexible arm itself costs a twentieth of a second.",
+        caption="A bang-bang plan of the rigid arm leaves the links bent. Shaped timing takes half a second longer and leaves "
+        "almost no energy; the plan of the flexible arm itself takes a twentieth of a second longer.",
         panels=(
             Panel(lines=lines, y_label="residual energy", unit="J", x_label="end of the plan", x_unit="s", log_y=True),
         ),

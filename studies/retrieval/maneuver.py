@@ -1,4 +1,4 @@
-"""The arm of 003 section 8.3, the line that its payload follows, and the plans of the study."""
+"""The arm of Sadigh (1995), section 8.3, the line that its payload follows, and the plans of the study."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ from spacectl import (
     plan_phase_plane,
 )
 
-POSTURE = {"shoulder": 1.175, "elbow": 0.7925, "wrist": 1.175}  # [rad], 003 Table 8.2: near the begin, elbow outwards
+POSTURE = {
+    "shoulder": 1.175,
+    "elbow": 0.7925,
+    "wrist": 1.175,
+}  # [rad], Sadigh (1995), Table 8.2: near the start, elbow outwards
 
 
 @dataclass(frozen=True)
 class Case:
-    """Rigid and flexible equations of one set of numbers, and the path."""
+    """Rigid and flexible equations of one set of parameters, and the path."""
 
     rigid: Any
     flexible: Any
@@ -37,13 +41,13 @@ class Case:
 
 
 def form_case(numbers: dict[str, Any], *, begin: float, end: float) -> Case:
-    """Equations, and the local horizontal from y = begin to y = end."""
+    """Form the equations, and the local horizontal from y = begin to y = end."""
     rigid, flexible = (form_equations(library.retrieval_arm(flexible=kind, **numbers)) for kind in (False, True))
     return Case(rigid, flexible, line_path(begin, end))
 
 
 def form_default_shapes(case: Case) -> EquationsOfMotion:
-    """The flexible arm with the default shapes of `Beam`, two for each link: static compliance at the joints is exact."""
+    """Form the flexible arm with two default shapes of `Beam` per link: static compliance at the joints is exact."""
     system = case.flexible.system
     parts = (
         replace(part, body=replace(part.body, shapes="auto", modes=2)) if isinstance(part.body, Beam) else part
@@ -53,13 +57,13 @@ def form_default_shapes(case: Case) -> EquationsOfMotion:
 
 
 def arrival_frequency(eom: EquationsOfMotion, plan: Plan) -> float:
-    """Lowest natural frequency with the joints locked where a plan of the rigid arm ends [rad/s]."""
+    """Return the lowest natural frequency with the joints locked where a plan of the rigid arm ends [rad/s]."""
     end = dict(zip(plan.x.labels.names, np.asarray(plan.x.values)[-1], strict=True))
     return float(find_locked_frequencies(eom, eom.state(**end))[0])
 
 
 def line_path(begin: float, end: float, x: float = 0.0) -> TaskPath:
-    """The payload's centre of mass moves along y, its attitude is held (003 Eq 8.32)."""
+    """Return the path along y of the payload's centre of mass with its attitude held (Sadigh 1995, Eq 8.32)."""
     return TaskPath(
         name="local horizontal",
         curve=LineCurve(start=(x, begin, 0.0), end=(x, end, 0.0)),
@@ -69,7 +73,7 @@ def line_path(begin: float, end: float, x: float = 0.0) -> TaskPath:
 
 
 def plan_free_path(case: Case, guess: Plan) -> Plan:
-    """The quickest motion of the rigid arm between the same ends with the payload's attitude held, whatever the path."""
+    """Plan the fastest motion of the rigid arm between the same ends with the payload's attitude held, on a free path."""
     first, last = (dict(zip(guess.x.labels.names, np.asarray(guess.x.values)[k], strict=True)) for k in (0, -1))
     held = Condition(
         name="payload attitude", rule=lambda s: s["shoulder"] + s["elbow"] + s["wrist"], low=np.pi, high=np.pi
@@ -79,7 +83,7 @@ def plan_free_path(case: Case, guess: Plan) -> Plan:
         start={name: float(value) for name, value in first.items()},
         end={
             name: float(value) for name, value in last.items() if not name.startswith("wrist")
-        },  # the attitude says it
+        },  # determined by the attitude
         path=(held,),
         duration=(5.0, 2.0 * guess.final_time),
         name="free path",
@@ -88,7 +92,7 @@ def plan_free_path(case: Case, guess: Plan) -> Plan:
 
 
 def plan_flexible_path(case: Case, guess: Plan, cells: int) -> Plan:
-    """The quickest motion of the flexible arm between the same ends, at rest with straight links, the attitude held."""
+    """Plan the fastest motion of the flexible arm between the same ends, at rest with straight links, the attitude held."""
     first, last = (dict(zip(guess.x.labels.names, np.asarray(guess.x.values)[k], strict=True)) for k in (0, -1))
     problem = Problem(
         eom=case.flexible,
@@ -101,8 +105,8 @@ def plan_flexible_path(case: Case, guess: Plan, cells: int) -> Plan:
     return plan_bang_bang(problem, guess=guess, cells=cells)
 
 
-def readings(numbers: dict[str, Any], *, begin: float, end: float) -> dict[str, tuple[float, float]]:
-    """Final and switch time of the line under other readings of the text (003 section 8.3)."""
+def interpretations(numbers: dict[str, Any], *, begin: float, end: float) -> dict[str, tuple[float, float]]:
+    """Return final and switch time of the line under other interpretations of the text (Sadigh 1995, section 8.3)."""
     found = {}
     for name, change, x in (
         ("no orbit", {"period": None}, 0.0),

@@ -1,4 +1,4 @@
-"""What is the shortest time in which a flexible arm can retrieve a satellite? (003 section 8.3)"""
+"""Near-minimum-time retrieval of a satellite by a flexible arm (Sadigh 1995, section 8.3)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ from .maneuver import (
     arrival_frequency,
     form_case,
     form_default_shapes,
+    interpretations,
     plan_flexible_path,
     plan_free_path,
-    readings,
 )
 
-#: Looks in the replay: the satellite as the sphere of its inertia, of the orbiter only the part that carries the arm
+SOURCE = "Sadigh (1995), section 8.3"
+#: Appearance in the replay: the satellite as the sphere of its inertia, of the orbiter only the part that carries the arm
 SHAPES = {
     "orbiter": Shape(kind="box", size=(2.0, 4.0, 3.0), at=(0.0, -1.0, 0.0)),
     "satellite": Shape(kind="ellipsoid", size=(2.0, 2.0, 2.0), at=(1.0, 0.0, 0.0)),
@@ -46,7 +47,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     payload_mass: float = 4000.0  # [kg]
     link_mass: float = 80.0  # [kg]
@@ -61,11 +62,11 @@ class Parameters:
     end: float = 3.0  # [m]
     fraction: float = 0.8  # [1], of the torques for the plan when vibration is suppressed during the maneuver
     settle_time: float = 15.0  # [s]
-    frequency_error: float = 0.1  # [1], of the links' frequencies, both ways
+    frequency_error: float = 0.1  # [1], of the links' frequencies, in both directions
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """The line by two planners, flown in three ways; the free path, shaped and optimal for the flexible arm; other readings."""
+    """Plan the line by two solvers, simulate it in three ways; plan free paths; compare interpretations of the text."""
     for name in ("payload_mass", "link_mass", "link_length", "stiffness", "orbit_period", "settle_time"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -96,7 +97,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     table = compare_maneuvers(
         case.flexible, [*flown.values(), plain, calm, best], frequency_error=parameters.frequency_error
     )
-    others = {} if quick else readings(numbers, begin=parameters.begin, end=parameters.end)
+    others = {} if quick else interpretations(numbers, begin=parameters.begin, end=parameters.end)
     runs = {**flown, "free_after": plain, "free_shaped": calm, "free_flexible": best}
     metrics = {
         "line_time": line.final_time,
@@ -136,7 +137,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         figures=(
             draw_phase_plane(line, title="Phase plane of the line", s_unit="m"),
             draw_coordinates(flown["after"]),
-            draw_payload(flown["after"], "line", "The line, bang-bang, settled after (003 Figure 8.5)"),
+            draw_payload(flown["after"], "line", "The line, bang-bang, settled after (Sadigh 1995, Figure 8.5)"),
             draw_payload(best, "free", "The free path of the flexible arm in minimum time"),
             draw_arrival(optimal),
             draw_payload(calm, "shaped", "The free path, shaped"),
@@ -147,14 +148,14 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         laws={"after": flown["after"].law},
         systems={"flexible arm": case.flexible.system},
         shapes=SHAPES,
-        printed=printed(metrics),
+        printed=published_results(metrics),
         requirements=(Requirement(metric="max_limit_violation", relation="<=", bound=1e-9),),
         notes=notes(metrics, table.tabulate()),
     )
 
 
 def fly_line(case: Case, parameters: Parameters) -> dict[str, Maneuver]:
-    """Vibration suppressed after the plan, during it, and not excited."""
+    """Simulate the line with vibration suppressed after the plan, during it, and not excited."""
     return {
         strategy: plan_near_minimum_time(
             case.flexible,
@@ -168,53 +169,56 @@ def fly_line(case: Case, parameters: Parameters) -> dict[str, Maneuver]:
 
 
 def least_use(plan: Plan, name: str, limit: float) -> float:
-    """Smallest share of an input's limit that a plan uses, apart from a hundredth of its time about switches and ends."""
+    """Return the smallest share of an input's limit that a plan uses, except near switches and ends (1 % of its time)."""
     t, u = np.asarray(plan.u.t), np.abs(np.asarray(plan.u.values)[:, plan.u.labels.index(name)])
     apart = np.min(np.abs(t[:, None] - np.array([t[0], *plan.switch_times, t[-1]])), axis=1)
     return float(np.min(u[apart > 5e-3 * t[-1]]) / limit)
 
 
 def arrival(maneuver: Maneuver) -> float | None:
-    """When the payload has arrived and rests [s]."""
+    """Return the time at which the payload has arrived and is at rest [s]."""
     return maneuver.flight.arrival_time
 
 
-def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """What the thesis prints."""
-    why = "no reading of the text gives both printed digits; two planners agree on ours, see the study's README"
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Sadigh (1995), section 8.3."""
+    why = (
+        "no interpretation of the text gives both published values; two planners agree on ours, see the study's README"
+    )
     return (
-        PublishedResult(what="final time of the line", source="003 section 8.3", printed=40.37, ours=metrics["line_time"],
+        PublishedResult(what="final time of the line", source=SOURCE, printed=40.37, ours=metrics["line_time"],
                         unit="s", within=2e-3, remark=why),
-        PublishedResult(what="switch time of the line", source="003 section 8.3", printed=14.61, ours=metrics["line_switch_time"],
+        PublishedResult(what="switch time of the line", source=SOURCE, printed=14.61, ours=metrics["line_switch_time"],
                         unit="s", within=2e-3, remark=why),
-        PublishedResult(what="use of the elbow", source="003 section 8.3", printed="some of its torque is not used",
+        PublishedResult(what="use of the elbow", source=SOURCE, printed="some of its torque is not used",
                         ours=f"at least {100.0 * metrics['line_elbow_use']:.2f} % of its limit throughout",
                         holds=metrics["line_elbow_use"] < 0.999, criterion="less than 99.9 % of the limit is used at some time",
                         independent=metrics["line_elbow_use_second_solver"] < 0.999, independent_by="plan of the second solver",
                         remark="it is the elbow that limits both arcs of the line"),
-        PublishedResult(what="another path", source="003 section 8.3", printed="can be shorter",
-                        ours=f"{100.0 * metrics['free_path_gain']:.1f} % shorter, flown by the flexible arm",
+        PublishedResult(what="another path", source=SOURCE, printed="can be shorter",
+                        ours=f"{100.0 * metrics['free_path_gain']:.1f} % shorter, with the flexible arm",
                         holds=metrics["free_path_gain"] > 0.0, criterion="the free path takes less time than the line"),
     )  # fmt: skip
 
 
 def notes(metrics: dict[str, Any], table: str) -> tuple[str, ...]:
-    """The answer in sentences."""
+    """Return the findings as sentences."""
     more = metrics["flexible_optimal_time"] - metrics["free_path_time"]
     return (
-        f"In {metrics['flexible_optimal_time']:.2f} s on a free path, in {metrics['line_time']:.2f} s along the line; "
-        f"{metrics['flexible_optimal_residual_energy']:.0e} and {metrics['line_residual_energy']:.1f} J of vibration are left.",
-        f"Along the line the payload takes {metrics['line_time']:.2f} s with one switch at {metrics['line_switch_time']:.2f} s; "
-        f"an independent solver finds {metrics['line_time_second_solver']:.2f} s.",
-        f"Flown open loop, the bent links release {metrics['line_residual_energy']:.1f} J; shaped timing leaves "
+        f"The retrieval takes {metrics['flexible_optimal_time']:.2f} s on a free path and {metrics['line_time']:.2f} s along the "
+        f"line; the residual vibration energy is {metrics['flexible_optimal_residual_energy']:.0e} and "
+        f"{metrics['line_residual_energy']:.1f} J.",
+        f"Along the line it takes {metrics['line_time']:.2f} s with one switch at {metrics['line_switch_time']:.2f} s; "
+        f"an independent solver gives {metrics['line_time_second_solver']:.2f} s.",
+        f"In an open-loop simulation, the bent links release {metrics['line_residual_energy']:.1f} J; shaped timing leaves "
         f"{metrics['line_shaped_residual_energy']:.1e} J for half a second more.",
         f"On a free path with the payload's attitude held the flexible arm takes {metrics['flexible_optimal_time']:.2f} s, "
         f"{100.0 * metrics['free_path_gain']:.1f} % less than the line and {more:.2f} s "
-        f"more than a rigid arm, within all limits; {metrics['flexible_optimal_residual_energy']:.0e} J are left.",
-        "The links have one cantilever mode each, as in 003. With two default shapes each, which are exact in statics, the "
-        f"lowest frequency at the arrival, joints locked, is {metrics['locked_frequency_default']:.3f} rad/s, not "
+        f"more than a rigid arm, within all limits; {metrics['flexible_optimal_residual_energy']:.0e} J remain.",
+        "The links have one cantilever mode each, as in Sadigh (1995). With two default shapes each, whose static compliance is "
+        f"exact, the lowest frequency at the arrival, joints locked, is {metrics['locked_frequency_default']:.3f} rad/s, not "
         f"{metrics['locked_frequency']:.3f} rad/s, and the line leaves {metrics['line_residual_energy_default']:.1f} J.",
-        "All maneuvers side by side:\n" + table,
+        "All maneuvers:\n" + table,
     )
 
 

@@ -1,4 +1,4 @@
-"""The plate of 003 section 5.5.4 in several descriptions, its constants by quadrature, its frequencies at a steady spin."""
+"""The plate of Sadigh (1995), section 5.5.4, in several descriptions; constants by quadrature, frequencies at steady spin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = 1.8751040687119611  # of cos x cosh x = -1
 
 
 def plate(parameters: Any, **changes: Any) -> Plate:
-    """The thin plate, without rotary inertia as in 003."""
+    """Return the thin plate, without rotary inertia as in Sadigh (1995)."""
     data = {
         "name": "plate", "length": parameters.length, "width": parameters.width, "thickness": parameters.thickness,
         "mass": parameters.density * parameters.length * parameters.width * parameters.thickness,
@@ -22,12 +22,12 @@ def plate(parameters: Any, **changes: Any) -> Plate:
 
 
 def products(parameters: Any, **changes: Any) -> Plate:
-    """The two products of beam functions of Eq 5.49: psi_c1 psi_f1 and psi_c1 psi_f2."""
+    """Return the two products of beam functions of Eq 5.49: psi_c1 psi_f1 and psi_c1 psi_f2."""
     return plate(parameters, shapes="products", modes=((1, 1), (1, 2)), **changes)
 
 
 def triangles(parameters: Any, n: int, modes: int) -> ModalBody:
-    """The same plate of finite elements, n along each edge, with geometric stiffness from its own matrices."""
+    """Return the same plate of finite elements, n along each edge, with geometric stiffness from its own matrices."""
     x, y = np.meshgrid(
         np.linspace(0.0, parameters.length, n + 1), np.linspace(-0.5, 0.5, n + 1) * parameters.width, indexing="ij"
     )
@@ -50,9 +50,10 @@ def triangles(parameters: Any, n: int, modes: int) -> ModalBody:
 
 
 def spin_squares(body: Any, rates: np.ndarray) -> np.ndarray:
-    """Squared frequencies [rad^2/s^2] while the clamped edge turns about itself at steady rates, ascending: (rates, modes).
+    """Return squared frequencies [rad^2/s^2] at steady rates of the clamped edge, ascending: (rates, modes).
 
-    Eigenvalues of ``M^-1 K``, K the slope of the bias at the undeformed plate, by central differences: exact for linear terms.
+    They are the eigenvalues of ``M^-1 K``. K, the derivative of the bias at the undeformed plate, comes from central
+    differences, which are exact for linear terms.
     """
     hub = Revolute(name="hub", axis="y")
     eom = form_equations(System(name="steady spin", parts=(Part(body, joint=hub),)), formulation="kane")
@@ -68,16 +69,16 @@ def spin_squares(body: Any, rates: np.ndarray) -> np.ndarray:
 
 
 def by_quadrature(nu: float) -> dict[str, float]:
-    """Constants of Eqs 5.50, 5.51 from the closed form of the beam function and Gauss's rule; lengths are 1."""
+    """Return the constants of Eqs 5.50, 5.51 from the closed form of the beam function and Gauss's rule; lengths are 1."""
     x, w = np.polynomial.legendre.leggauss(60)
     x, w = 0.5 * (x + 1.0), 0.5 * w
     sigma = (np.sinh(ROOT) - np.sin(ROOT)) / (np.cosh(ROOT) + np.cos(ROOT))
     psi = np.cosh(ROOT * x) - np.cos(ROOT * x) - sigma * (np.sinh(ROOT * x) - np.sin(ROOT * x))
-    slope = ROOT * (np.sinh(ROOT * x) + np.sin(ROOT * x) - sigma * (np.cosh(ROOT * x) - np.cos(ROOT * x)))
+    derivative = ROOT * (np.sinh(ROOT * x) + np.sin(ROOT * x) - sigma * (np.cosh(ROOT * x) - np.cos(ROOT * x)))
     size = w @ psi**2
-    # int x (int_0^x slope^2) dx = int slope^2 (1 - x^2) / 2 dx
+    # int x (int_0^x psi'^2) dx = int psi'^2 (1 - x^2) / 2 dx
     return {
         "bending_constant": ROOT**4,
-        "torsion_factor": 24.0 * (w @ slope**2) / size / ROOT**4,
-        "stiffening": (w @ (slope**2 * 0.5 * (1.0 - x**2))) / size - 1.0,
+        "torsion_factor": 24.0 * (w @ derivative**2) / size / ROOT**4,
+        "stiffening": (w @ (derivative**2 * 0.5 * (1.0 - x**2))) / size - 1.0,
     }

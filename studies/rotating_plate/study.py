@@ -1,4 +1,4 @@
-"""A cantilever plate turns about its clamped edge (003 section 5.5.4): does it stiffen, and by how much, mode by mode?"""
+"""A cantilever plate turns about its clamped edge (Sadigh 1995, section 5.5.4): stiffening of each mode by rotation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .plates import by_quadrature, plate, products, spin_squares, triangles
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line. 003 prints ratios only: nu = 0.3 and l_r = 1."""
+    """Parameters of the study; each can be set on the command line. Published are ratios only, for nu = 0.3 and l_r = 1."""
 
     length: float = 1.0  # [m], from the axis outwards
     width: float = 1.0  # [m], along the axis
@@ -45,11 +45,11 @@ class Parameters:
     ramp: float = 2.0  # [s], spin-up of the history
 
 
-PRINTED = {"bending_constant": 12.48, "torsion_factor": 9.24, "stiffening": 0.21}
+PUBLISHED = {"bending_constant": 12.48, "torsion_factor": 9.24, "stiffening": 0.21}
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Constants by two roads, figure 5.11 with what is right beside it, a spin-up."""
+    """Compute the constants by two methods, figure 5.11 with corrected curves, and a spin-up."""
     check(parameters)
     progress(0.0, "constants")
     metrics, first = constants(parameters)
@@ -74,27 +74,27 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     metrics["consistent_largest"] = float(np.max(np.abs(sims["consistent"]["plate.eta1"])))
     figures = (draw(rates / first, squares), draw_squares(rates / first, squares), draw_spin_up(sims))
     return StudyResult(
-        metrics=metrics, simulations=sims, figures=figures, notes=notes(metrics), printed=printed(metrics)
+        metrics=metrics, simulations=sims, figures=figures, notes=notes(metrics), printed=published_results(metrics)
     )
 
 
-def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """Constants of 003 section 5.5.4."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with the constants of Sadigh (1995), section 5.5.4."""
     why = "ours by quadrature of the beam functions in closed form"
     rows = (
-        ("first squared frequency over D / (rho h l1^4)", "003 Eq 5.51", "bending_constant", f"1.8751^4; {why}"),
-        ("factor of (1 - nu) l_r^2 in torsion", "003 Eq 5.51", "torsion_factor",
+        ("first squared frequency over D / (rho h l1^4)", "Sadigh (1995), Eq 5.51", "bending_constant", f"1.8751^4; {why}"),
+        ("factor of (1 - nu) l_r^2 in torsion", "Sadigh (1995), Eq 5.51", "torsion_factor",
          f"the second shape must be psi_c1 psi_f2, Eq 5.49 prints psi_c2; {why}"),
-        ("gain of the squared frequency over the squared rate", "003 Eq 5.50", "stiffening",
+        ("gain of the squared frequency over the squared rate", "Sadigh (1995), Eq 5.50", "stiffening",
          f"with line integrals, both modes; {why}"),
     )  # fmt: skip
     return tuple(
         PublishedResult(
             what=what,
             source=source,
-            printed=PRINTED[key],
+            printed=PUBLISHED[key],
             ours=metrics[key],
-            within=last_digit(PRINTED[key]),
+            within=last_digit(PUBLISHED[key]),
             independent=metrics[f"{key}_equations"],
             independent_by="the toolbox's equations",
             remark=remark,
@@ -104,19 +104,19 @@ def printed(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
 
 
 def last_digit(value: float) -> float:
-    """Half of a published number's last digit, relative to it."""
+    """Return half of the last digit of a published number, relative to the number."""
     return 0.5 * 10.0 ** -len(f"{value}".partition(".")[2]) / abs(value)
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the question makes no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in Parameters.__dataclass_fields__:
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
 
 
 def constants(parameters: Parameters) -> tuple[dict[str, Any], float]:
-    """Eqs 5.50, 5.51: by quadrature (plain keys), by the toolbox's equations, as printed; and the first frequency."""
+    """Return the constants of Eqs 5.50, 5.51 by quadrature (plain keys), from the equations, as published; first frequency."""
     ours = by_quadrature(parameters.nu)
     body = products(parameters, shortening="line")
     bend = parameters.E * parameters.thickness**3 / (12.0 * (1.0 - parameters.nu**2))
@@ -132,13 +132,13 @@ def constants(parameters: Parameters) -> tuple[dict[str, Any], float]:
     }
     metrics: dict[str, Any] = dict(ours)
     metrics |= {f"{key}_equations": value for key, value in equations.items()}
-    metrics |= {f"{key}_printed": value for key, value in PRINTED.items()}
+    metrics |= {f"{key}_printed": value for key, value in PUBLISHED.items()}
     metrics["constants_max_difference"] = max(abs(equations[key] / value - 1.0) for key, value in ours.items())
     return metrics, rate
 
 
 def compare(squares: dict[str, np.ndarray], ratio: np.ndarray) -> dict[str, float]:
-    """Growth of the squared frequencies with the squared rate, and what the finite elements say."""
+    """Return the growth of the squared frequencies with the squared rate, and a comparison with finite elements."""
     growth = {name: (values[-1] - values[0]) / ratio[-1] ** 2 for name, values in squares.items()}
     frequencies = {name: np.sqrt(np.maximum(values, 0.0)) for name, values in squares.items()}
     miss = np.abs(frequencies["elements"] / frequencies["converged"] - 1.0)
@@ -155,7 +155,7 @@ def compare(squares: dict[str, np.ndarray], ratio: np.ndarray) -> dict[str, floa
 
 
 def spin_up(parameters: Parameters, order: str, first: float) -> Simulation:
-    """From rest to twice the first frequency, smoothly; ends where the edge has moved by a tenth of the length."""
+    """Simulate a smooth spin-up to twice the first frequency; end where the edge has moved by a tenth of the length."""
     rate, T = 2.0 * first, parameters.ramp
     slow = T / (2.0 * np.pi)
 
@@ -178,7 +178,7 @@ def spin_up(parameters: Parameters, order: str, first: float) -> Simulation:
 
 STYLES = {
     "conventional": ("conventional theory (premature)", "dotted"),
-    "line": ("003: two products, line integrals", "solid"),
+    "line": ("two products, line integrals (Sadigh)", "solid"),
     "energy": ("two products, least energy", "dashed"),
     "converged": ("converged modes, least energy", "solid"),
     "elements": ("finite elements", "markers"),
@@ -186,7 +186,7 @@ STYLES = {
 
 
 def draw(ratio: np.ndarray, squares: dict[str, np.ndarray]) -> Figure:
-    """003 figure 5.11: both frequencies over the rate."""
+    """Draw figure 5.11 of Sadigh (1995): both frequencies over the rate."""
     panels = []
     for mode, title in enumerate(("first bending", "first torsion")):
         lines = []
@@ -206,15 +206,16 @@ def draw(ratio: np.ndarray, squares: dict[str, np.ndarray]) -> Figure:
     return Figure(
         name="frequencies",
         title="Frequencies of a square cantilever plate that turns about its clamped edge",
-        caption="003 figure 5.11 in two panels. Conventional theory softens, proper theory stiffens. For bending all "
-        "proper descriptions agree; for "
-        "torsion line integrals (003 Eq 5.34) stiffen too much, because they stretch every fibre by itself.",
+        caption="Sadigh (1995), figure 5.11, in two panels. Conventional theory softens the plate, proper "
+        "theory stiffens it. For "
+        "bending all proper descriptions agree. For torsion line integrals (Eq 5.34) overestimate the stiffening, because they "
+        "stretch every fibre independently.",
         panels=tuple(panels),
     )
 
 
 def draw_squares(ratio: np.ndarray, squares: dict[str, np.ndarray]) -> Figure:
-    """Squares over the squared rate: slopes are the stiffening constants."""
+    """Draw squares over the squared rate; the derivatives are the stiffening constants."""
     panels = []
     for mode, title in enumerate(("first bending", "first torsion")):
         lines = [
@@ -233,43 +234,44 @@ def draw_squares(ratio: np.ndarray, squares: dict[str, np.ndarray]) -> Figure:
         )
     return Figure(
         name="stiffening",
-        title="What rotation adds to the squared frequencies",
-        caption="In units of the first squared frequency at rest; the slope is the constant of Eq 5.50, printed as "
+        title="Increase of the squared frequencies by rotation",
+        caption="In units of the first squared frequency at rest. The gradient is the constant of Eq 5.50, published as "
         "0.21 for both modes.",
         panels=tuple(panels),
     )
 
 
 def draw_spin_up(sims: dict[str, Simulation]) -> Figure:
-    """First bending coordinate during the spin-up."""
+    """Draw the first bending coordinate during the spin-up."""
     lines = tuple(
         Line(x=sim.t, y=sim["plate.eta1"], label=label, style=style)
         for sim, label, style in (
             (sims["consistent"], "consistent", "solid"),
-            (sims["premature"], "premature: lost", "dotted"),
+            (sims["premature"], "premature: diverges", "dotted"),
         )
     )
     return Figure(
         name="spin_up",
         title="Spin-up to twice the first frequency",
-        caption="Deflection of the outer edge in the first bending mode. The premature plate loses its stiffness on the way.",
+        caption="Deflection of the outer edge in the first bending mode. The premature plate loses its "
+        "stiffness during the spin-up.",
         panels=(Panel(lines=lines, y_label="deflection", unit="m", x_label="time", x_unit="s"),),
     )
 
 
 def notes(m: dict[str, Any]) -> tuple[str, ...]:
-    """Findings as sentences."""
+    """Return the findings as sentences."""
     return (
         f"Rotation adds {m['stiffening_converged']:.3f} of the squared rate to the squared frequency of bending and "
         f"{m['stiffening_torsion_converged']:.3f} to that of torsion (finite elements: {m['stiffening_elements']:.3f} and "
-        f"{m['stiffening_torsion_elements']:.3f}). Line integrals miss that fibres share their load, and give "
+        f"{m['stiffening_torsion_elements']:.3f}). Line integrals neglect that fibres share their load, and give "
         f"{m['stiffening_torsion_line']:.3f} in torsion.",
-        f"Constants: {m['bending_constant']:.4f}, {m['torsion_factor']:.4f} and {m['stiffening']:.4f}; printed 12.48, "
+        f"Constants: {m['bending_constant']:.4f}, {m['torsion_factor']:.4f} and {m['stiffening']:.4f}; published 12.48, "
         f"9.24 and 0.21. The second shape of Eq 5.49 "
         "must be psi_c1 psi_f2.",
         f"With line integrals torsion stiffens like bending ({m['stiffening_torsion_line']:.3f}); with least energy "
-        f"and converged modes by "
-        f"{m['stiffening_torsion_converged']:.3f}, finite elements say {m['stiffening_torsion_elements']:.3f}.",
+        f"and converged modes by {m['stiffening_torsion_converged']:.3f}, with finite elements by "
+        f"{m['stiffening_torsion_elements']:.3f}.",
         f"Finite elements and converged modes differ by at most {m['elements_max_difference']:.2%} up to the fastest rate.",
     )
 

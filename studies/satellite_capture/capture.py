@@ -1,4 +1,4 @@
-"""The fourth capture: the grapple point arrives with a speed, the arm is flexible, gains change with the stage."""
+"""The fourth capture: relative speed at the grapple point, flexible arm, gains that change with the stage."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Capture:
 
 
 def fly_capture(parameters: Parameters, *, grid: int) -> Capture:
-    """Approach under the arm's own gains, capture with an impulse, arrest under the gains of the joined system."""
+    """Simulate approach under the arm's own gains, capture with an impulse, arrest under the gains of the joined system."""
     eom = form_equations(build_apart(parameters, is_flexible=True), switchable=True)
     meeting = meeting_state(parameters, eom)
     laws = design_laws(parameters, eom, meeting)
@@ -55,7 +55,7 @@ def fly_capture(parameters: Parameters, *, grid: int) -> Capture:
 
 
 def meeting_state(parameters: Parameters, eom: EquationsOfMotion) -> np.ndarray:
-    """Just before contact: the arm rests in its posture, the satellite spins and its grapple point closes in."""
+    """Return the state just before contact: the arm rests in its posture, the spinning satellite approaches."""
     posture = find_posture(parameters)
     closing = parameters.approach_speed + parameters.spin_rate * parameters.satellite_offset
     return centred(
@@ -75,7 +75,7 @@ def meeting_state(parameters: Parameters, eom: EquationsOfMotion) -> np.ndarray:
 
 
 def design_laws(parameters: Parameters, eom: EquationsOfMotion, meeting: np.ndarray) -> dict[str, Any]:
-    """LQR of each stage about the posture at rest; where the whole system is in its orbit, torques cannot reach."""
+    """Design an LQR for each stage about the posture at rest; exclude the motion of the total centre of mass."""
     rest = meeting.copy()
     rest[eom.n_q :] = 0.0
     alone = linearize(eom, rest, stage=(), check=False).select(inputs=("attitude", "shoulder", "elbow"))
@@ -95,7 +95,7 @@ def _with_rates(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def aim(parameters: Parameters, eom: EquationsOfMotion, meeting: np.ndarray, approach: Stage) -> np.ndarray:
-    """The state `BEFORE` contact from which the grapple point meets the tip: Newton's method on the satellite's place."""
+    """Return the state `BEFORE` contact from which the grapple point meets the tip, by Newton's method."""
     names = ("satellite.x", "satellite.y")
     places = [eom.states.index(name) for name in names]
     x0 = meeting.copy()

@@ -1,4 +1,4 @@
-"""The three cases of 003 section 6.2, without and with control, and what case 3 conserves."""
+"""The three cases of Sadigh (1995), section 6.2, without and with control, and the conserved quantities of case 3."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def fly_free(parameters: Parameters, grid: np.ndarray) -> dict[str, tuple[EquationsOfMotion, Simulation]]:
-    """Histories without torques after a smooth capture (003 Figures 6.2, 6.3)."""
+    """Simulate the motion without torques after a smooth capture (Sadigh 1995, Figures 6.2, 6.3)."""
     posture, found = find_posture(parameters), {}
     for name, options in CASES.items():
         eom = form_equations(build(parameters, **options))
@@ -41,9 +41,9 @@ def fly_free(parameters: Parameters, grid: np.ndarray) -> dict[str, tuple[Equati
 
 
 def gradient_torque(parameters: Parameters, eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
-    """Moment of the gravity gradient about the orbit frame's origin, ``-3 Omega^2 integral of x y dm`` [N m], shape (n,).
+    """Return the moment of the gravity gradient about the orbit frame's origin, ``-3 Omega^2 integral of x y dm`` [N m].
 
-    Written from the masses and the places of the bodies, not from the equations. Round bodies count as points.
+    Computed from the masses and positions of the bodies, not from the equations. Round bodies count as points. Shape (n,).
     """
     places = eom.along("placements", sim.t, sim.x)
     product = np.zeros(sim.t.size)
@@ -58,10 +58,10 @@ def gradient_torque(parameters: Parameters, eom: EquationsOfMotion, sim: Simulat
 
 
 def invariants(parameters: Parameters, eom: EquationsOfMotion, sim: Simulation) -> dict[str, float]:
-    """What case 3 keeps: centre of mass, Jacobi integral, angular momentum but for the gravity gradient."""
+    """Return the conserved quantities of case 3: centre of mass, Jacobi integral, angular momentum without gravity gradient."""
     momentum = eom.along("momentum", sim.t, sim.x)[:, 2]
     torque = gradient_torque(parameters, eom, sim)
-    still = replace(parameters, orbit_rate=1e-30)  # no orbit: the frame rests in inertial space
+    still = replace(parameters, orbit_rate=1e-30)  # no orbit: the frame is inertial
     quiet = form_equations(build(still, **FREE))
     rest = simulate(quiet, x0=start(quiet, find_posture(still)), t_span=(0.0, sim.t[-1]), grid=11, **TIGHT)
     return {
@@ -75,17 +75,17 @@ def invariants(parameters: Parameters, eom: EquationsOfMotion, sim: Simulation) 
 
 
 def at_rest(eom: EquationsOfMotion, posture: Posture) -> np.ndarray:
-    """The posture of the capture without speeds: where control shall keep the system."""
+    """Return the posture of the capture without speeds, the target of the control."""
     x = start(eom, posture)
     x[eom.n_q :] = 0.0
     return x
 
 
 def fly_controlled(parameters: Parameters, grid: np.ndarray) -> dict[str, tuple[EquationsOfMotion, Simulation]]:
-    """Histories under control (003 Figures 6.4 to 6.7): feedback linearisation in cases 1 and 3, LQR in case 2.
+    """Simulate with control (Sadigh 1995, Figures 6.4 to 6.7): feedback linearisation in cases 1 and 3, LQR in case 2.
 
     ``"joints alone"`` is case 3 without a torque on the spacecraft: attitude, elbow and wrist are controlled by the joints,
-    and the shoulder follows from the conserved momentum (the last remark of 6.2.2).
+    and the shoulder follows from the conserved momentum (the last remark of section 6.2.2).
     """
     posture = find_posture(parameters)
     speeds = {
@@ -117,5 +117,5 @@ def fly_controlled(parameters: Parameters, grid: np.ndarray) -> dict[str, tuple[
 
 
 def weights(parameters: Parameters, angles: tuple[str, ...]) -> dict[str, Any]:
-    """LQR weights: an angle error of 1 mrad counts as much as 1 N m (the satellite's as 0.3 N m)."""
+    """Return LQR weights: an angle error of 1 mrad counts as much as 1 N m (the satellite's as 0.3 N m)."""
     return {"Q": {name: 1e6 if name not in ("wrist", "satellite.angle") else 1e5 for name in angles}, "R": 1.0}

@@ -1,4 +1,4 @@
-"""Figures of the study: 003 Figures 6.2 to 6.7, the fourth capture, the postures, attitude by joint torques."""
+"""Figures of the study: Sadigh (1995), Figures 6.2 to 6.7, the fourth capture, the postures, attitude by joint torques."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STYLES = {"case 1": "solid", "case 2": "dotted", "case 3": "dashed"}
 
 
 def pitch_of(eom: EquationsOfMotion, sim: Simulation) -> np.ndarray:
-    """Pitch of the spacecraft [rad]."""
+    """Return the pitch of the spacecraft [rad]."""
     return sim["pitch" if "pitch" in eom.coordinates else "base.angle"]
 
 
 def skeleton(
     parameters: Parameters, eom: EquationsOfMotion, sim: Simulation, row: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Spacecraft centre, shoulder, elbow, wrist, satellite centre at one time (links drawn straight)."""
+    """Return spacecraft centre, shoulder, elbow, wrist, satellite centre at one time (links drawn straight)."""
     angles = np.cumsum([pitch_of(eom, sim)[row], *(sim[name][row] for name in JOINTS)])
     lengths = (parameters.shoulder_offset, parameters.link_length, parameters.link_length, parameters.satellite_offset)
     base = complex(sim["base.x"][row], sim["base.y"][row]) if "base.x" in eom.coordinates else 0j
@@ -32,7 +32,7 @@ def skeleton(
 
 
 def draw_motion(parameters: Parameters, runs: Runs) -> Figure:
-    """003 Figure 6.2."""
+    """Draw Figure 6.2 of Sadigh (1995)."""
     panels = []
     for name in ("case 1", "case 3"):
         eom, sim = runs[name]
@@ -46,19 +46,19 @@ def draw_motion(parameters: Parameters, runs: Runs) -> Figure:
         panels.append(
             Panel(
                 lines=tuple(lines), y_label="radial", unit="m", x_label="along track", x_unit="m", equal_axes=True,
-                title=f"{name}: the {held}'s centre of mass is in the orbit",
+                title=f"{name}: the {held}'s centre of mass is on the orbit",
             )
         )  # fmt: skip
     return Figure(
         name="figure_6_2",
         title="Free motion after a smooth capture",
-        caption="The satellite's own spin folds the arm and brings it closer, without any torque (003 Figure 6.2).",
+        caption="The satellite's own spin folds the arm and brings it closer, without any torque (Sadigh 1995, Figure 6.2).",
         panels=tuple(panels),
     )
 
 
 def angle_panel(runs: Runs, names: tuple[str, ...], joints: tuple[str, ...] = ("pitch", *JOINTS)) -> tuple[Panel, ...]:
-    """Pitch and joint angles."""
+    """Return panels of pitch and joint angles."""
     panels = []
     for joint in joints:
         lines = []
@@ -71,22 +71,22 @@ def angle_panel(runs: Runs, names: tuple[str, ...], joints: tuple[str, ...] = ("
 
 
 def tip_panel(sim: Simulation) -> Panel:
-    """Deflections of the links' tips."""
+    """Return a panel of the deflections of the links' tips."""
     lines = tuple(Line(x=sim.t, y=sim[f"{name}_tip.y"], label=name) for name in ("upper", "lower"))
     return Panel(lines=lines, y_label="tip deflection", unit="m")
 
 
 def place_panel(sim: Simulation) -> Panel:
-    """Where the spacecraft is, from where it was at capture."""
+    """Return a panel of the displacement of the spacecraft from its position at capture."""
     lines = tuple(
         Line(x=sim.t, y=sim[f"base.{axis}"] - sim[f"base.{axis}"][0], label=label)
         for axis, label in (("x", "radial"), ("y", "along track"))
     )
-    return Panel(lines=lines, y_label="spacecraft, from its place at capture", unit="m")
+    return Panel(lines=lines, y_label="displacement of the spacecraft", unit="m")
 
 
 def torque_panel(sim: Simulation, title: str) -> Panel:
-    """Torques of all actuators."""
+    """Return a panel of the torques of all actuators."""
     names = [str(name) for name in sim.dataset["input"].values]
     return Panel(
         lines=tuple(Line(x=sim.t, y=sim.column("u", name), label=name) for name in names),
@@ -95,11 +95,12 @@ def torque_panel(sim: Simulation, title: str) -> Panel:
 
 
 def draw_free(runs: Runs) -> Figure:
-    """003 Figure 6.3."""
+    """Draw Figure 6.3 of Sadigh (1995)."""
     return Figure(
         name="figure_6_3",
         title="Free motion after a smooth capture",
-        caption="Flexible links (case 2) move as rigid ones (case 1); a free base (case 3) does not. 003 Figure 6.3.",
+        caption="Flexible links (case 2) move as rigid ones (case 1); the motion with a free base (case 3) "
+        "differs. Sadigh (1995), Figure 6.3.",
         panels=(
             *angle_panel(runs, ("case 1", "case 2", "case 3")),
             tip_panel(runs["case 2"][1]),
@@ -109,12 +110,13 @@ def draw_free(runs: Runs) -> Figure:
 
 
 def draw_controlled(runs: Runs) -> tuple[Figure, ...]:
-    """003 Figures 6.4 to 6.7."""
+    """Draw Figures 6.4 to 6.7 of Sadigh (1995)."""
     return (
         Figure(
             name="figure_6_4",
             title="Feedback linearisation, cases 1 and 3",
-            caption="The spin stops, the posture is kept, pitch to rounding; the spacecraft returns without jets (case 3).",
+            caption="The spin stops and the posture is maintained, pitch to rounding; in case 3 the spacecraft "
+            "returns without jets.",
             panels=(*angle_panel(runs, ("case 1", "case 3"), JOINTS), place_panel(runs["case 3"][1])),
         ),
         Figure(
@@ -138,14 +140,14 @@ def draw_controlled(runs: Runs) -> tuple[Figure, ...]:
         Figure(
             name="joints_alone",
             title="Attitude by joint torques alone",
-            caption="Pitch (to rounding), elbow and wrist are controlled; the shoulder carries the momentum and drifts.",
+            caption="Pitch (to rounding), elbow and wrist are controlled; the shoulder takes the momentum and drifts.",
             panels=(*angle_panel(runs, ("joints alone",), JOINTS), torque_panel(runs["joints alone"][1], "")),
         ),
     )
 
 
 def draw_capture(capture: Capture) -> Figure:
-    """The fourth capture."""
+    """Draw the fourth capture."""
     sim = capture.sim
     caught = sim.transitions[0].time
     shown = sim.t <= caught + SHOWN
@@ -177,7 +179,7 @@ def draw_capture(capture: Capture) -> Figure:
 def draw_postures(
     parameters: Parameters, search: Search, sims: dict[str, tuple[EquationsOfMotion, Simulation]]
 ) -> Figure:
-    """Distances over the postures, and the best one in time."""
+    """Draw distances over the postures, and the best posture over time."""
     lines = []
     for k, side in enumerate(("+x", "-x")):
         best = np.nanmin(np.where(np.isnan(search.distance[k]), 1e3, search.distance[k]), axis=0)
@@ -192,7 +194,7 @@ def draw_postures(
     return Figure(
         name="postures",
         title="Approach postures, free motion of case 3",
-        caption=f"Where the grapple axis points decides what the spin does; no centre comes nearer than {CLEAR:g} m.",
+        caption=f"The grapple axis determines the effect of the spin; the distance of the centres is at least {CLEAR:g} m.",
         panels=(
             Panel(lines=tuple(lines), y_label="distance at the end", unit="m", x_label="grapple axis", x_unit="rad"),
             Panel(lines=tuple(histories), y_label="distance", unit="m", title="in time"),

@@ -1,4 +1,4 @@
-"""The spacecraft, its two-link arm and the spinning satellite (003 section 6.2): as a tree, and before capture."""
+"""The spacecraft, its two-link arm and the spinning satellite (Sadigh 1995, section 6.2): as a tree, and before capture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JOINTS = ("shoulder", "elbow", "wrist")
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line. As printed in 003 section 6.2 unless said."""
+    """Parameters of the study; each can be set on the command line. As in Sadigh (1995), section 6.2, unless noted."""
 
     spacecraft_mass: float = 10000.0  # [kg]
     spacecraft_inertia: float = 40000.0  # [kg m^2], about the orbit normal; half of it about each other axis
@@ -39,17 +39,19 @@ class Parameters:
     link_length: float = 8.13  # [m]
     link_stiffness: float = 8810.0  # [N m^2]
     link_damping: float = 0.0  # [1], of the links' modes
-    link_shapes: str = "modes"  # shapes of the links: the cantilever mode of 003, or "auto" for the default of `Beam`
-    link_modes: int = 1  # [1], bending shapes of each link; 003 has one
+    link_shapes: str = (
+        "modes"  # shapes of the links: the cantilever mode of Sadigh (1995), or "auto" for the default of `Beam`
+    )
+    link_modes: int = 1  # [1], bending shapes of each link; one in Sadigh (1995)
     shoulder_offset: float = 1.0  # [m], along +x of the spacecraft
     satellite_offset: float = 1.0  # [m], from the wrist to the satellite's centre of mass
     orbit_rate: float = 1e-3  # [rad/s]
     distance: float = 16.0  # [m], of the satellite along track
     spin: float = 0.5  # [rev/min], about +z, relative to the orbit frame
-    frequency: float = 0.2  # [rad/s], of the controlled errors; not printed
+    frequency: float = 0.2  # [rad/s], of the controlled errors; not published
     damping: float = 1.0  # [1], likewise
-    approach_speed: float = 0.05  # [m/s], of the grapple point in the fourth case; not in 003
-    rate_limit: float = 0.1  # [rad/s], of the joints at capture, for the best posture; not in 003
+    approach_speed: float = 0.05  # [m/s], of the grapple point in the fourth case; not in Sadigh (1995)
+    rate_limit: float = 0.1  # [rad/s], of the joints at capture, for the best posture; not in Sadigh (1995)
     duration: float = 100.0  # [s]
 
     @property
@@ -59,12 +61,12 @@ class Parameters:
 
     @property
     def total_mass(self) -> float:
-        """Of the whole system [kg]."""
+        """Mass of the whole system [kg]."""
         return self.spacecraft_mass + self.satellite_mass + 2.0 * self.link_mass
 
 
 def _round(name: str, mass: float, inertia: float, **more: Any) -> RigidBody:
-    """A body that is symmetric about the orbit normal, so that gravity gradients give it no torque of its own."""
+    """Return a body that is symmetric about the orbit normal, so that gravity gradients exert no torque on it."""
     return RigidBody(name=name, mass=mass, inertia=(0.5 * inertia, 0.5 * inertia, inertia), **more)
 
 
@@ -88,10 +90,10 @@ def build(
     is_centred: bool = False,
     has_attitude_control: bool = True,
 ) -> System:
-    """The system after capture, a tree.
+    """Return the system after capture, a tree.
 
     `base`: ``"held"``, the spacecraft's centre of mass stays on the orbit and only its attitude is free (cases 1, 2), or
-    ``"free"`` (case 3). `is_centred`: the centre of mass of all is held on the orbit by a constraint (003 Eq 6.1).
+    ``"free"`` (case 3). `is_centred`: the centre of mass of all is held on the orbit by a constraint (Sadigh 1995, Eq 6.1).
     """
     joint = Revolute(name="pitch", axis="z") if base == "held" else Planar(name="base", normal="z")
     offset = parameters.satellite_offset
@@ -116,14 +118,14 @@ def build(
 
 
 def tip_sensors() -> tuple[Position, ...]:
-    """Tips of the links in the axes of their roots: y is the deflection."""
+    """Return sensors at the tips of the links in the axes of their roots: y is the deflection."""
     return tuple(
         Position(name=f"{name}_tip", on=f"{name}.tip", seen_from=name, axes=name) for name in ("upper", "lower")
     )
 
 
 def arm(parameters: Parameters, joint: Any, is_flexible: bool) -> tuple[Part, ...]:
-    """Spacecraft and links."""
+    """Return spacecraft and links."""
     spacecraft = _round("spacecraft", parameters.spacecraft_mass, parameters.spacecraft_inertia)
     upper, lower = (_link(parameters, name, is_flexible=is_flexible) for name in ("upper", "lower"))
     return (
@@ -136,7 +138,7 @@ def arm(parameters: Parameters, joint: Any, is_flexible: bool) -> tuple[Part, ..
 
 
 def centre_constraint(parameters: Parameters) -> Constraint:
-    """The whole system's centre of mass stays at the origin of the orbit frame (003 Eq 6.1), in the plane."""
+    """Return the constraint of the total centre of mass to the origin of the orbit frame, in the plane (Sadigh 1995, Eq 6.1)."""
     masses = {
         "spacecraft": parameters.spacecraft_mass,
         "upper.mid": parameters.link_mass,
@@ -152,7 +154,7 @@ def centre_constraint(parameters: Parameters) -> Constraint:
 
 
 def build_apart(parameters: Parameters, *, is_flexible: bool) -> System:
-    """The system before capture: the satellite flies alone; `grapple` joins it to the arm's tip when active."""
+    """Return the system before capture: the satellite moves freely; `grapple` joins it to the arm's tip when active."""
     satellite = _round("satellite", parameters.satellite_mass, parameters.satellite_inertia)
     grapple = Loop(
         name="grapple", a="lower.tip", b="satellite", at_b=(-parameters.satellite_offset, 0.0, 0.0),
@@ -177,7 +179,7 @@ def build_apart(parameters: Parameters, *, is_flexible: bool) -> System:
 
 @dataclass(frozen=True)
 class Posture:
-    """Where the parts are at capture: pitch of the spacecraft, joint angles and joint rates (pitch rate zero)."""
+    """Positions at capture: pitch of the spacecraft, joint angles and joint rates (pitch rate zero)."""
 
     pitch: float
     angles: tuple[float, float, float]
@@ -187,7 +189,7 @@ class Posture:
 def find_posture(
     parameters: Parameters, *, pitch: float = 0.0, axis: float = np.pi, elbow_side: float = 1.0
 ) -> Posture:
-    """Inverse kinematics: satellite at (0, distance) from the spacecraft, velocities matched at the grapple point.
+    """Solve the inverse kinematics: satellite at (0, distance), velocities matched at the grapple point.
 
     `axis` is the direction from the wrist to the satellite's centre of mass; `elbow_side` 1 puts the elbow on the +x side
     (to the right of the line from shoulder to wrist), -1 on the other.
@@ -216,7 +218,7 @@ def find_posture(
 
 
 def start(eom: EquationsOfMotion, posture: Posture) -> np.ndarray:
-    """The state at capture; a free base is moved so that the centre of mass of all rests at the origin."""
+    """Return the state at capture; a free base is moved so that the total centre of mass rests at the origin."""
     named = {**dict(zip(JOINTS, posture.angles, strict=True))}
     named |= {f"{name}_dot": rate for name, rate in zip(JOINTS, posture.rates, strict=True)}
     if "pitch" in eom.coordinates:
@@ -226,7 +228,7 @@ def start(eom: EquationsOfMotion, posture: Posture) -> np.ndarray:
 
 
 def centred(eom: EquationsOfMotion, x: np.ndarray) -> np.ndarray:
-    """The same posture and relative speeds with the centre of mass of all at rest at the origin of the orbit frame."""
+    """Return the same posture and relative speeds with the total centre of mass at rest at the origin of the orbit frame."""
     x, n_q = x.copy(), eom.n_q
     centre = eom.center_of_mass(0.0, x[:n_q])[:2]
     rates = eom.jacobian("center_of_mass", "center_of_mass", "q", 0.0, x[:n_q])
@@ -240,7 +242,7 @@ def centred(eom: EquationsOfMotion, x: np.ndarray) -> np.ndarray:
 
 
 def centres(eom: EquationsOfMotion, sim: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Centres of mass of spacecraft and satellite over time, each (n, 2)."""
+    """Return the centres of mass of spacecraft and satellite over time, each (n, 2)."""
     places = eom.along("placements", sim.t, sim.x)
     names = [part.body.name for part in eom.system.parts]
     satellite = places[:, names.index("satellite")]
@@ -250,6 +252,6 @@ def centres(eom: EquationsOfMotion, sim: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distance(eom: EquationsOfMotion, sim: Any) -> np.ndarray:
-    """Distance between the centres of mass of spacecraft and satellite over time [m], shape (n,)."""
+    """Return the distance between the centres of mass of spacecraft and satellite over time [m], shape (n,)."""
     spacecraft, satellite = centres(eom, sim)
     return np.linalg.norm(satellite - spacecraft, axis=1)

@@ -1,4 +1,4 @@
-"""Which approach posture lets the satellite's own spin bring it closest (003 section 6.2.1 leaves this open)."""
+"""Search for the approach posture in which the satellite's spin brings it closest (open in Sadigh 1995, section 6.2.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacectl import EquationsOfMotion, form_equations, simulate_many
 from .cases import CASES
 from .model import Parameters, build, find_posture, start
 
-CLEAR = 4.0  # [m], that the centres of mass must keep at least
+CLEAR = 4.0  # [m], required distance of the centres of mass
 Choice = tuple[float, float, float]  #: pitch of the spacecraft, grapple axis, side of the elbow
 
 
@@ -22,14 +22,14 @@ class Search:
 
     pitches: np.ndarray
     axes: np.ndarray
-    distance: np.ndarray  # (side, pitch, axis) at the end [m]; not a number where out of reach, too fast or too close
+    distance: np.ndarray  # (side, pitch, axis) at the end [m]; NaN where out of reach, too fast or too close
     best: Choice
     best_distance: float
     least: float  # on the way [m]
 
 
 def search(parameters: Parameters, *, quick: bool) -> Search:
-    """A grid over pitch, grapple axis and elbow side, then a local search from the best point."""
+    """Search a grid over pitch, grapple axis and elbow side, then locally from the best point."""
     eom = form_equations(build(parameters, **CASES["case 3"]))
     n_pitch, n_axis = (9, 13) if quick else (25, 49)
     pitches, axes = np.linspace(-np.pi, np.pi, n_pitch), np.linspace(0.0, 2.0 * np.pi, n_axis)
@@ -57,7 +57,7 @@ def search(parameters: Parameters, *, quick: bool) -> Search:
 def responses(
     parameters: Parameters, eom: EquationsOfMotion, choices: list[Choice], *, keep: bool = False
 ) -> list[tuple[float, float]]:
-    """Distance at the end and least distance on the way of each posture; the first is not a number if it does not serve."""
+    """Return final and least distance of each posture; the final distance is NaN if the posture is not admissible."""
     states, places = [], []
     for k, (pitch, axis, side) in enumerate(choices):
         try:
@@ -79,7 +79,7 @@ def responses(
 
 
 def separation(parameters: Parameters, eom: EquationsOfMotion, x: np.ndarray) -> np.ndarray:
-    """Distance of the centres of mass from the angles alone, shape (n,)."""
+    """Return the distance of the centres of mass from the angles alone, shape (n,)."""
     q = {name: x[:, eom.states.index(name)] for name in ("base.angle", "shoulder", "elbow", "wrist")}
     angles = np.cumsum([q["base.angle"], q["shoulder"], q["elbow"], q["wrist"]], axis=0)
     lengths = (parameters.shoulder_offset, parameters.link_length, parameters.link_length, parameters.satellite_offset)

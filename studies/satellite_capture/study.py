@@ -1,4 +1,7 @@
-"""A two-link arm captures a spinning satellite (003 section 6.2): three cases, a fourth with an impulse, best posture."""
+"""Capture of a spinning satellite by a two-link arm: three cases, a fourth with an impulse, best posture.
+
+Sadigh (1995), section 6.2.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from .postures import search
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """All cases, with their checks."""
+    """Simulate all cases and verify them."""
     check(parameters)
     progress(0.0, "free motion")
     free = fly_free(parameters, np.linspace(0.0, parameters.duration, 1001))
@@ -52,7 +55,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     pitch, axis, side = found.best
     best = find_posture(parameters, pitch=pitch, axis=axis, elbow_side=side)
     eom = free["case 3"][0]
-    sims = {"as in 003": (eom, free["case 3"][1]), "best": (eom, fly(parameters, eom, best))}
+    sims = {"as in the thesis": (eom, free["case 3"][1]), "best": (eom, fly(parameters, eom, best))}
     metrics |= {
         "best_pitch": pitch,
         "best_axis": axis % (2.0 * np.pi),
@@ -74,43 +77,45 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         metrics=metrics,
         simulations={**histories, "capture": capture.sim, "best_posture": sims["best"][1]},
         figures=figures,
-        printed=printed(parameters, metrics),
+        printed=published_results(parameters, metrics),
         notes=(
-            f"Without any torque the spin folds the arm and brings the satellite from {parameters.distance:g} m to "
+            f"Without any torque the spin folds the arm and reduces the distance of the satellite from "
+            f"{parameters.distance:g} m to "
             f"{metrics['case1_distance_100s']:.2f} m in 100 s. "
-            f"Feedback stops it with torques of at most {metrics['case1_largest_torque']:.0f} N m; joint torques alone hold the "
-            "attitude of the spacecraft too.",
-            f"A grapple point that arrives with {1e2 * parameters.approach_speed:g} cm/s costs "
+            f"Feedback stops the spin with torques of at most {metrics['case1_largest_torque']:.0f} N m; joint torques alone can "
+            "also hold the attitude of the spacecraft.",
+            f"If the grapple point arrives with {1e2 * parameters.approach_speed:g} cm/s, the impulse dissipates "
             f"{metrics['capture_energy_loss']:.3f} J and bends a link by {metrics['capture_largest_deflection']:.2f} m.",
-            "The links have one cantilever mode each, as in 003. With two default shapes each, which are exact in statics, the "
-            f"lowest frequency in the posture of the capture, joints locked, is {metrics['locked_frequency_default']:.4f} rad/s, "
+            "The links have one cantilever mode each, as in Sadigh (1995). With two default shapes each, whose "
+            "static compliance is exact, the lowest frequency in the posture of the capture, joints locked, is "
+            f"{metrics['locked_frequency_default']:.4f} rad/s, "
             f"not {metrics['locked_frequency']:.4f} rad/s, and the grapple speed bends a link by "
             f"{metrics['capture_largest_deflection_default']:.2f} m.",
         ),
     )
 
 
-def printed(parameters: Parameters, metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """Statements of 003 section 6.2; its curves have no numbers in the text."""
+def published_results(parameters: Parameters, metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with statements of Sadigh (1995), section 6.2; its curves have no numbers in the text."""
     one, three = metrics["case1_distance_100s"], metrics["case3_distance_100s"]
     return (
-        PublishedResult(what="distance of the satellite without any torque", source="003 section 6.2.1, Figure 6.3",
+        PublishedResult(what="distance of the satellite without any torque", source="Sadigh (1995), section 6.2.1, Figure 6.3",
                         printed="moves towards the spacecraft", ours=f"{parameters.distance:g} m to {one:.2f} m",
                         holds=one < parameters.distance, criterion="the distance after 100 s is below that at the start"),
-        PublishedResult(what="flexible against rigid links", source="003 section 6.2.1", printed="almost no difference",
-                        ours=f"{1e3 * metrics['flexible_difference']:.2f} mrad",
+        PublishedResult(what="flexible against rigid links", source="Sadigh (1995), section 6.2.1",
+                        printed="almost no difference", ours=f"{1e3 * metrics['flexible_difference']:.2f} mrad",
                         holds=metrics["flexible_difference"] < 0.01, criterion="angles differ by less than 10 mrad in 100 s"),
-        PublishedResult(what="case 1 against case 3", source="003 section 6.2.1", printed="considerable difference",
+        PublishedResult(what="case 1 against case 3", source="Sadigh (1995), section 6.2.1", printed="considerable difference",
                         ours=f"{one:.2f} m, {three:.2f} m", holds=abs(one - three) > 0.1,
                         criterion="distances after 100 s differ by more than 0.1 m"),
-        PublishedResult(what="attitude by joint torques alone", source="003 section 6.2.2", printed="possible",
+        PublishedResult(what="attitude by joint torques alone", source="Sadigh (1995), section 6.2.2", printed="possible",
                         ours=f"held to {metrics['jointsalone_pitch_error']:.0e} rad",
                         holds=metrics["jointsalone_pitch_error"] < 1e-6, criterion="pitch at the end below 1e-6 rad"),
     )  # fmt: skip
 
 
 def check(parameters: Parameters) -> None:
-    """Raise `ModelError` for numbers without sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("spacecraft_mass", "spacecraft_inertia", "satellite_mass", "satellite_inertia", "link_mass", "link_length",
                  "link_stiffness", "orbit_rate", "distance", "frequency", "damping", "approach_speed", "duration"):  # fmt: skip
         if not getattr(parameters, name) > 0.0:
@@ -122,12 +127,12 @@ def check(parameters: Parameters) -> None:
 
 
 def fly(parameters: Parameters, eom: EquationsOfMotion, posture: Any) -> Simulation:
-    """Free motion from a posture."""
+    """Simulate the free motion from a posture."""
     return simulate(eom, x0=start(eom, posture), t_span=(0.0, parameters.duration), grid=401, **TIGHT)
 
 
 def compare_with_loop(parameters: Parameters, sim: Simulation) -> float:
-    """Case 3 again with the satellite as a free body that the grapple holds: largest difference of an angle [rad]."""
+    """Simulate case 3 with the satellite as a free body held by the grapple: largest difference of an angle [rad]."""
     eom = form_equations(build_apart(parameters, is_flexible=False))
     posture, length = find_posture(parameters), parameters.link_length
     first, second = posture.angles[0], posture.angles[0] + posture.angles[1]
@@ -149,7 +154,7 @@ def compare_with_loop(parameters: Parameters, sim: Simulation) -> float:
 
 
 def measure_control(parameters: Parameters, runs: dict[str, Any]) -> dict[str, Any]:
-    """Errors at the end and largest torques."""
+    """Return errors at the end and largest torques."""
     posture, found = find_posture(parameters), {}
     for name, (eom, sim) in runs.items():
         key = name.replace(" ", "")
@@ -168,7 +173,7 @@ def measure_control(parameters: Parameters, runs: dict[str, Any]) -> dict[str, A
 
 
 def measure_capture(parameters: Parameters, capture: Any) -> dict[str, Any]:
-    """The jump, and how the joined system comes to rest."""
+    """Return the jump at capture and the arrest of the joined system."""
     sim, eom = capture.sim, capture.eom
     (caught,) = sim.transitions
     momentum = eom.momentum(caught.time, *np.split(np.asarray(caught.x_before), [eom.n_q]))
@@ -184,7 +189,7 @@ def measure_capture(parameters: Parameters, capture: Any) -> dict[str, Any]:
 
 
 def compare_shapes(parameters: Parameters, eom: EquationsOfMotion) -> dict[str, Any]:
-    """Lowest frequency with the joints locked, and the fourth capture, with two default shapes of `Beam` for each link."""
+    """Return the lowest frequency with the joints locked, and the fourth capture, with two default shapes for each link."""
     other, posture = replace(parameters, link_shapes="auto", link_modes=2), find_posture(parameters)
     better = form_equations(build(other, base="held", is_flexible=True))
     jump = measure_capture(other, fly_capture(other, grid=801))

@@ -24,14 +24,14 @@ DRIFTING = ("hub.x", "hub.y", "hub.z", "hub.x_dot", "hub.y_dot", "hub.z_dot")  #
 
 
 def command(parameters: Any) -> RestToRest:
-    """Angle about x from rest to rest, as quick as the acceleration allows."""
+    """Return the angle about x from rest to rest, as fast as the acceleration limit allows."""
     angle = np.radians(parameters.angle)
     acceleration = 4.0 * angle / parameters.duration**2
     return smoothed_bang_bang(angle, acceleration=acceleration, jerk=acceleration / parameters.edge, name="angle")
 
 
 def regulator(parameters: Any, model: LinearModel, reference: Trajectory | None = None) -> LqrLaw:
-    """LQR on attitude, rates and vibrations; the drifting centre of mass is left out (it acts back on nothing)."""
+    """Return an LQR on attitude, rates and vibrations; the drift of the centre of mass is decoupled and omitted."""
     kept = [name for name in model.x.names if name not in DRIFTING]
     attitude = [name for name in kept if name.startswith("hub.") and not name.startswith("hub.w")]
     weights = {name: 1.0 / np.radians(parameters.attitude_scale) ** 2 for name in attitude}
@@ -43,7 +43,7 @@ def regulator(parameters: Any, model: LinearModel, reference: Trajectory | None 
 
 
 def vibrations(law: LqrLaw, model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
-    """Closed-loop vibrations that the command about x excites: frequencies [rad/s] and damping ratios, strongest first."""
+    """Return closed-loop vibrations excited by the command about x: frequencies [rad/s], damping ratios, strongest first."""
     names = [name for name in model.x.names if name not in DRIFTING]
     keep = [model.x.names.index(name) for name in names]
     A, B = np.asarray(model.A)[np.ix_(keep, keep)], np.asarray(model.B)[keep]
@@ -59,12 +59,12 @@ def vibrations(law: LqrLaw, model: LinearModel) -> tuple[np.ndarray, np.ndarray]
 
 
 def shaper_for(frequencies: np.ndarray, damping: np.ndarray, kind: str) -> Shaper:
-    """Impulses that leave none of these vibrations."""
+    """Return a shaper that cancels these vibrations."""
     return design_shaper(frequencies, damping, kind=kind)
 
 
 def table(eom: EquationsOfMotion, plan: RestToRest, shaper: Shaper | None, inertia: float, end: float) -> Trajectory:
-    """States and torque that a rigid spacecraft would have along the command: quaternion, rate, feed-forward."""
+    """Return states and torque of a rigid spacecraft along the command: quaternion, rate, feed-forward."""
     angle = plan.position if shaper is None else shape_trajectory(shaper, plan.position)
     push = plan.acceleration if shaper is None else shape_trajectory(shaper, plan.acceleration)
     t = np.unique(np.concatenate([np.linspace(0.0, end, 801), np.asarray(push.t)]))

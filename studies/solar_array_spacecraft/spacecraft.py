@@ -12,7 +12,7 @@ AXES = ("x", "y", "z")
 
 
 def array(parameters: Any, name: str) -> Plate:
-    """A sandwich panel: length from its root, bending stiffness given, transverse modes."""
+    """Return a sandwich panel: length from its root, bending stiffness given, transverse modes."""
     return Plate(
         name=name,
         length=parameters.array_length,
@@ -28,7 +28,7 @@ def array(parameters: Any, name: str) -> Plate:
 
 
 def spacecraft(parameters: Any) -> System:
-    """Arrays along +y and -y, their normals along z; the boom along -z with an instrument at its tip."""
+    """Return the spacecraft: arrays along +y and -y, normals along z; the boom along -z with an instrument at its tip."""
     a, b, c = 1.0, 1.0, 1.5  # [m], edges of the hub
     right, left = rotation_about("z", 0.5 * np.pi), rotation_about("z", -0.5 * np.pi)
     down = rotation_about("y", 0.5 * np.pi)

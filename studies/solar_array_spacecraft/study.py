@@ -1,4 +1,4 @@
-"""Slew of a spacecraft with two flexible solar arrays and a boom: regulator alone against a shaped command."""
+"""Slew of a spacecraft with two flexible solar arrays and a boom: unshaped and shaped commands under a regulator."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .spacecraft import array, spacecraft
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     hub_mass: float = 600.0  # [kg]
     array_length: float = 6.0  # [m]
@@ -52,12 +52,12 @@ class Parameters:
     vibration_scale: float = 0.5  # [m/s], the same
     torque_scale: float = 2.0  # [N m]
     kind: str = "ZVD"  # shaper: "ZV", "ZVD", "EI"
-    off: float = 0.1  # [1], relative error of the believed frequencies in the robustness runs
+    off: float = 0.1  # [1], relative error of the design frequencies in the robustness runs
     settle: float = 40.0  # [s], after the command
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Design, four slews (unshaped, shaped, shaped with wrong frequencies), vibration that is left."""
+    """Design regulator and shapers; simulate four slews (unshaped, shaped, shaped with wrong frequencies)."""
     check(parameters)
     parameters = replace(parameters, array_modes=min(parameters.array_modes, 2)) if quick else parameters
     progress(0.0, "equations")
@@ -87,7 +87,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the question makes no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in Parameters.__dataclass_fields__:
         value = getattr(parameters, name)
         if name != "kind" and not value > 0.0:
@@ -97,7 +97,7 @@ def check(parameters: Parameters) -> None:
 
 
 def fly(parameters: Parameters, eom: EquationsOfMotion, model: Any, reference: Any, end: float) -> Simulation:
-    """The nonlinear slew under the regulator that follows the table."""
+    """Simulate the nonlinear slew under the regulator that follows the table."""
     law = regulator(parameters, model, reference)
     last = end + parameters.settle
     return simulate(
@@ -106,19 +106,19 @@ def fly(parameters: Parameters, eom: EquationsOfMotion, model: Any, reference: A
 
 
 def swing(sim: Simulation) -> np.ndarray:
-    """Deflection of the first mode of both arrays, antisymmetric part [m]: what a turn about x excites."""
+    """Return the antisymmetric deflection of the first mode of both arrays [m], which a turn about x excites."""
     return 0.5 * (sim["array1.eta1"] - sim["array2.eta1"])
 
 
 def pointing(sim: Simulation, angle: float) -> np.ndarray:
-    """Angle between the attitude and the one wanted at the end [rad]."""
+    """Return the angle between the attitude and the final reference attitude [rad]."""
     wanted = np.array([np.cos(0.5 * angle), np.sin(0.5 * angle), 0.0, 0.0])
     q = np.stack([sim[f"hub.{part}"] for part in ("qw", "qx", "qy", "qz")], axis=1)
     return 2.0 * np.arccos(np.clip(np.abs(q @ wanted) / np.linalg.norm(q, axis=1), 0.0, 1.0))
 
 
 def measure(parameters: Parameters, sims: Any, ends: Any, frequencies: Any, damping: Any, law: Any) -> dict[str, Any]:
-    """Numbers of the histories."""
+    """Return the metrics of the histories."""
     angle = np.radians(parameters.angle)
     panel = effective_masses(array(parameters, "array"))
     metrics: dict[str, Any] = {
@@ -152,7 +152,7 @@ NAMES = {
 
 
 def draw(parameters: Parameters, sims: Any, ends: Any) -> Figure:
-    """Attitude, arrays and torque of the two slews."""
+    """Draw attitude, arrays and torque of the two slews."""
     both = [(name, sims[name]) for name in ("unshaped", "shaped")]
     angle = [Line(x=sim.t, y=2.0 * np.arctan2(sim["hub.qx"], sim["hub.qw"]), label=name) for name, sim in both]
     tips = [Line(x=sim.t, y=swing(sim), label=name) for name, sim in both]
@@ -161,7 +161,7 @@ def draw(parameters: Parameters, sims: Any, ends: Any) -> Figure:
     return Figure(
         name="slew",
         title=f"Slew by {parameters.angle:g} degrees about x, across the arrays",
-        caption="The shaped command takes a little longer and leaves the arrays at rest when it ends.",
+        caption="The shaped command takes slightly longer and leaves the arrays at rest when it ends.",
         panels=(
             Panel(lines=tuple(angle), y_label="angle", unit="rad", **time),
             Panel(lines=tuple(tips), y_label="array tips, first mode", unit="m", **time),
@@ -171,7 +171,7 @@ def draw(parameters: Parameters, sims: Any, ends: Any) -> Figure:
 
 
 def draw_left(sims: Any, ends: Any) -> Figure:
-    """Vibration after the command, on a logarithmic scale, also for wrong frequencies."""
+    """Draw the vibration after the command, on a logarithmic scale, also for wrong frequencies."""
     lines = []
     for name, sim in sims.items():
         after = sim.t >= ends[name]
@@ -180,13 +180,12 @@ def draw_left(sims: Any, ends: Any) -> Figure:
     return Figure(
         name="residual",
         title="Vibration of the arrays after the command has ended",
-        caption="Largest deflection of the antisymmetric first mode from then on. A shaper with frequencies that are "
-        "wrong by 10 % is still far "
-        "better than none.",
+        caption="Largest remaining deflection of the antisymmetric first mode. A shaper with frequencies that are "
+        "wrong by 10 % still removes most of the vibration.",
         panels=(
             Panel(
                 lines=tuple(lines),
-                y_label="largest deflection left",
+                y_label="largest remaining deflection",
                 unit="m",
                 x_label="time after the command",
                 x_unit="s",
@@ -197,14 +196,14 @@ def draw_left(sims: Any, ends: Any) -> Figure:
 
 
 def notes(parameters: Parameters, m: dict[str, Any]) -> tuple[str, ...]:
-    """Findings as sentences."""
+    """Return the findings as sentences."""
     return (
-        f"Shaping lengthens the command from {m['duration_unshaped']:.1f} to {m['duration_shaped']:.1f} s and leaves "
-        f"{m['residual_ratio']:.1%} of the vibration, "
+        f"Shaping lengthens the command from {m['duration_unshaped']:.1f} to {m['duration_shaped']:.1f} s and reduces the "
+        f"residual vibration to {m['residual_ratio']:.1%}, "
         f"{1e3 * m['residual_shaped']:.2f} mm in place of {1e3 * m['residual_unshaped']:.1f} mm.",
-        f"With frequencies believed {parameters.off:.0%} too high or too low it leaves {1e3 * m['residual_fast']:.1f} "
+        f"With design frequencies {parameters.off:.0%} too high or too low it leaves {1e3 * m['residual_fast']:.1f} "
         f"and {1e3 * m['residual_slow']:.1f} mm.",
-        f"Largest pointing error after the command: {m['pointing_after_unshaped']:.3f} and "
+        f"The largest pointing error after the command is {m['pointing_after_unshaped']:.3f} and "
         f"{m['pointing_after_shaped']:.4f} degrees.",
     )
 

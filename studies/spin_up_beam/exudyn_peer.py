@@ -13,14 +13,14 @@ MISSING = "Exudyn is not installed, so exudyn_max_difference is null; install th
 
 
 def is_installed() -> bool:
-    """Whether Exudyn can be imported."""
+    """Return whether Exudyn can be imported."""
     return util.find_spec("exudyn") is not None
 
 
 def spin_up_exudyn(parameters: Any, *, elements: int, step: float, duration: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times and displacement of the tip in the hub's frame (along, across) [m], by two-node exact elements.
+    """Return times and displacement of the tip in the hub's frame (along, across) [m], by two-node exact elements.
 
-    The root node is held, its rotation prescribed. Shear stiffness and rotary inertia are those of Simo and Vu-Quoc; they
+    The root node is fixed, its rotation prescribed. Shear stiffness and rotary inertia are those of Simo and Vu-Quoc; they
     change the deflection by ``EI / (GA L^2)``, about 1e-5. Generalised-alpha steps with Newton's tolerance 1e-5: tighter ones are
     below the rounding of Exudyn's numerical Jacobian.
     """

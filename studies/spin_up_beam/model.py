@@ -1,4 +1,4 @@
-"""The spun-up cantilever: its description for every order, its simulation, and its lag stiffness at a steady spin."""
+"""The spun-up cantilever: its description for every order, its simulation, and its lag stiffness at steady spin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECOND = {"consistent": 1.0, "linearised": 1.0, "premature": 1.0, "strain": 0.0,
 
 
 def turned(parameters: Any, t: Any, where: Any) -> Any:
-    """Angle of the hub [rad]: integral of ``rate / T (t - T / (2 pi) sin(2 pi t / T))``, then a steady spin."""
+    """Return the angle of the hub [rad]: integral of ``rate / T (t - T / (2 pi) sin(2 pi t / T))``, then a steady spin."""
     rate, T = parameters.rate, parameters.ramp
     slow = T / (2.0 * np.pi)
     cosine = ca.cos if isinstance(t, (ca.SX, ca.MX)) else np.cos
@@ -24,7 +24,7 @@ SEGMENTS, SEGMENT_MODES, SEGMENT_EXTENSION = 3, 2, 1  # of the beam in segments
 
 
 def beam(parameters: Any, order: str, *, extension: int, **changes: Any) -> Beam:
-    """The beam of Kane, Ryan and Banerjee, with the modes of a cantilever."""
+    """Return the beam of Kane, Ryan and Banerjee, with the modes of a cantilever."""
     data = {
         "name": "beam", "length": parameters.length, "mass": parameters.density * parameters.length, "EI": parameters.EI,
         "EA": parameters.EA, "modes": parameters.modes, "shapes": "modes", "extension": extension, "order": order,
@@ -33,14 +33,14 @@ def beam(parameters: Any, order: str, *, extension: int, **changes: Any) -> Beam
 
 
 def hub(parameters: Any) -> Revolute:
-    """The hub with its prescribed motion."""
+    """Return the hub with its prescribed motion."""
     return Revolute(name="hub", axis="z", prescribed=lambda s: turned(parameters, s.t, ca.if_else))
 
 
 def spin_up(parameters: Any, order: str, *, extension: int, grid: np.ndarray) -> tuple[Simulation, np.ndarray]:
-    """Simulated spin-up, and the tip in the hub's frame: displacement along, across, and stretch alone, shape (n, 3) [m].
+    """Simulate the spin-up; return the tip in the hub's frame: displacement along, across, and stretch, shape (n, 3) [m].
 
-    The run ends where the tip has moved across by a beam length: no theory of small deflections goes that far.
+    The run ends where the tip has moved across by a beam length, beyond any theory of small deflections.
     """
     body = beam(parameters, order, extension=extension)
     eom = form_equations(System(name=f"spin-up, {order}", parts=(Part(body, joint=hub(parameters)),)))
@@ -60,7 +60,7 @@ def spin_up(parameters: Any, order: str, *, extension: int, grid: np.ndarray) ->
 
 
 def spin_up_segments(parameters: Any, grid: np.ndarray) -> tuple[Simulation, np.ndarray]:
-    """Simulated spin-up of the beam in segments, and the tip in the hub's frame: displacement along and across (n, 2) [m]."""
+    """Simulate the spin-up of the beam in segments; return the tip in the hub's frame, along and across (n, 2) [m]."""
     body = beam(
         parameters, "consistent", extension=SEGMENT_EXTENSION, modes=SEGMENT_MODES, segments=SEGMENTS, shapes="auto"
     )
@@ -71,13 +71,13 @@ def spin_up_segments(parameters: Any, grid: np.ndarray) -> tuple[Simulation, np.
 
 
 def settings(parameters: Any, grid: np.ndarray) -> dict[str, Any]:
-    """Of all simulations; the hub's motion has a kink where the ramp ends."""
+    """Return the settings of all simulations; the hub's motion has a kink where the ramp ends."""
     stops = [parameters.ramp] if parameters.ramp < grid[-1] else []
     return {"t_span": (0.0, grid[-1]), "grid": grid, "stops": stops, "rtol": 1e-7, "atol": 1e-9}
 
 
 def spin(parameters: Any, t: np.ndarray) -> np.ndarray:
-    """Rate of the hub [rad/s]."""
+    """Return the rate of the hub [rad/s]."""
     slow = parameters.ramp / (2.0 * np.pi)
     return np.where(
         t < parameters.ramp, parameters.rate / parameters.ramp * (t - slow * np.sin(t / slow)), parameters.rate
@@ -85,9 +85,9 @@ def spin(parameters: Any, t: np.ndarray) -> np.ndarray:
 
 
 def lag_stiffness(parameters: Any, order: str, rates: np.ndarray) -> np.ndarray:
-    """Smallest eigenvalue of ``M^-1 K`` in the plane of rotation, at steady spins [rad^2/s^2].
+    """Return the smallest eigenvalue of ``M^-1 K`` in the plane of rotation, at steady spins [rad^2/s^2].
 
-    K is the slope of the bias at the undeformed beam, by central differences: exact for linear orders.
+    K is the derivative of the bias at the undeformed beam, by central differences: exact for linear orders.
     """
     body = beam(parameters, order, extension=0)
     part = Part(body, joint=Revolute(name="hub", axis="z"))

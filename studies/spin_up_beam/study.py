@@ -1,4 +1,4 @@
-"""A cantilever on a hub is spun up to 6 rad/s (Kane, Ryan, Banerjee 1987): every order against every other and Exudyn."""
+"""A cantilever on a hub is spun up to 6 rad/s (Kane, Ryan, Banerjee 1987): comparison of all orders and Exudyn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .model import SEGMENT_MODES, SEGMENTS, lag_stiffness, spin, spin_up, spin_u
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line. Beam data of Kane, Ryan and Banerjee."""
+    """Parameters of the study; each can be set on the command line. Beam data of Kane, Ryan and Banerjee."""
 
     length: float = 10.0  # [m]
     density: float = 1.2  # [kg/m], mass per length
@@ -38,7 +38,7 @@ SHAPES = (1, 6, 12)  # numbers of extension shapes to try with the nonlinear str
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Spin-up with every order and Exudyn; lag stiffness over the spin."""
+    """Simulate the spin-up with every order and Exudyn; compute the lag stiffness over the spin."""
     check(parameters)
     grid = np.linspace(0.0, parameters.duration, 50 * round(parameters.duration) + 1)
     sims: dict[str, Simulation] = {}
@@ -75,7 +75,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the question makes no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in Parameters.__dataclass_fields__:
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -86,7 +86,7 @@ def check(parameters: Parameters) -> None:
 
 
 def exudyn(parameters: Parameters, *, quick: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Exudyn's history; coarser if quick."""
+    """Return Exudyn's history; coarser if quick."""
     elements, step = (
         (max(parameters.elements // 2, 4), 2.0 * parameters.step) if quick else (parameters.elements, parameters.step)
     )
@@ -94,12 +94,12 @@ def exudyn(parameters: Parameters, *, quick: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def steady_stretch(parameters: Parameters, rate: Any) -> Any:
-    """``rho A Omega^2 L^3 / (3 EA)`` [m]."""
+    """Return ``rho A Omega^2 L^3 / (3 EA)`` [m]."""
     return parameters.density * rate**2 * parameters.length**3 / (3.0 * parameters.EA)
 
 
 def measure(parameters, grid, tips, sims, strains, peer) -> dict:
-    """Numbers of the histories."""
+    """Return the metrics of the histories."""
     ours = tips["consistent"]
     depth = np.max(np.abs(ours[:, 1]))
     end = grid >= grid[-1] - 2.0
@@ -140,10 +140,10 @@ def measure(parameters, grid, tips, sims, strains, peer) -> dict:
 
 
 def notes(metrics: dict) -> tuple[str, ...]:
-    """Findings as sentences."""
+    """Return the findings as sentences."""
     found = [
-        f"The tip lags by {-metrics['tip_deflection_min']:.4f} m at most. Theories with the geometric stiffness "
-        f"of the spin know it; the premature one diverges above "
+        f"The largest lag of the tip is {-metrics['tip_deflection_min']:.4f} m. Theories that include the geometric "
+        f"stiffness of the spin predict it; the premature one diverges above "
         f"{metrics['premature_critical_rate']:.3f} rad/s, the first natural frequency.",
         f"The steady stretch is {metrics['steady_stretch']:.4g} m; rho A Omega^2 L^3 / (3 EA) is "
         f"{metrics['steady_stretch_formula']:.4g} m.",
@@ -162,7 +162,7 @@ def notes(metrics: dict) -> tuple[str, ...]:
 
 
 def figures(parameters, grid, tips, strains, peer, rates, stiffness) -> tuple[Figure, ...]:
-    """Tip deflection of every order; difference to Exudyn; stretch; lag stiffness."""
+    """Draw tip deflection of every order, difference to Exudyn, stretch and lag stiffness."""
     ours = tips["consistent"]
     bound = 1.6 * np.max(np.abs(ours[:, 1]))
 
@@ -189,16 +189,16 @@ def figures(parameters, grid, tips, strains, peer, rates, stiffness) -> tuple[Fi
         Line(
             x=grid,
             y=1e3 * steady_stretch(parameters, spin(parameters, grid)),
-            label="steady, of this spin",
+            label="steady value at this spin",
             style="dashed",
         ),
     )
     history = Figure(
         name="spin_up",
         title="Spin-up of a cantilever: deflection of the tip in the hub's frame",
-        caption="The proper orders and Exudyn agree on the plot's scale, the beam in segments several times closer; the "
-        "premature model diverges, the nonlinear strain "
-        f"energy with {parameters.extension} extension shapes is far too stiff. The stretch follows rho A Omega^2 L^3 / 3 EA.",
+        caption="The proper orders and Exudyn agree on the plot's scale, the beam in segments several times more closely. The "
+        "premature model diverges; with the nonlinear strain energy and "
+        f"{parameters.extension} extension shapes the beam is far too stiff. The stretch follows rho A Omega^2 L^3 / 3 EA.",
         panels=(
             Panel(lines=tuple(top), y_label="tip deflection", unit="m"),
             Panel(lines=tuple(lower), y_label="difference", unit="mm"),
@@ -209,7 +209,7 @@ def figures(parameters, grid, tips, strains, peer, rates, stiffness) -> tuple[Fi
     lag = Figure(
         name="lag_stiffness",
         title="Lowest stiffness of the beam in the plane of rotation",
-        caption="Lagging, the beam gets stiffer with the spin; the premature model loses its stiffness at the first natural "
+        caption="The lag stiffness of the beam grows with the spin; that of the premature model vanishes at the first natural "
         "frequency and is negative beyond.",
         panels=(
             Panel(
@@ -230,8 +230,9 @@ def figures(parameters, grid, tips, strains, peer, rates, stiffness) -> tuple[Fi
     ]
     locking = Figure(
         name="strain_energy",
-        title="Nonlinear strain energy: what the number of extension shapes does",
-        caption="The quadratic strain must be balanced by extension; few extension shapes cannot, and the beam locks.",
+        title="Nonlinear strain energy: effect of the number of extension shapes",
+        caption="The quadratic strain must be balanced by extension; few extension shapes cannot represent it, "
+        "and the beam locks.",
         panels=(Panel(lines=(truth, *lines), y_label="tip deflection", unit="m"),),
     )
     return history, lag, locking

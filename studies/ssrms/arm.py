@@ -1,4 +1,4 @@
-"""The seven-joint arm of 003 section 6.4 as a `System`, with joints and booms elastic or rigid, and its rigid torques."""
+"""The seven-joint arm of Sadigh (1995), section 6.4, with joints and booms elastic or rigid, and its rigid torques."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JOINTS = tuple(f"joint{i + 1}" for i in range(7))
 AXES = ("x", "z", "y", "y", "y", "z", "x")  # roll, yaw, pitch, pitch, pitch, yaw, roll
 PATTERN = np.array([0.0, 0.0, 1.0, -2.0, 1.0, 0.0, 0.0])  # the pitch joints move as (phi, -2 phi, phi)
 BOOM_LENGTH, BOOM_MASS = 7.0, 160.0  # [m], [kg]
-GEAR_SPRING = HardeningSpring(quadratic=0.07, corner=1.5, slope=0.4)  # 003 Eq 6.18, at the motor
+GEAR_SPRING = HardeningSpring(quadratic=0.07, corner=1.5, slope=0.4)  # Sadigh (1995), Eq 6.18, at the motor
 
 # Table 6.1: mass [kg], central moments of inertia [kg m^2], and the link's end [m]: its length along the axis of its
 # smallest moment of inertia
@@ -46,7 +46,7 @@ LINKS: dict[str, tuple[float, tuple[float, float, float], tuple[float, float, fl
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     payload_mass: float = 90000.0  # [kg]
     payload_inertia: tuple[float, ...] = (9.68e6, 1.29e6, 10.1e6)  # [kg m^2], central
@@ -56,12 +56,14 @@ class Parameters:
     joint_mass: float = 90.0  # [kg], of motor and gearbox, at the joint on the link that carries it
     bending_stiffness: float = 2.5e6  # [N m^2], EI of the booms
     torsional_stiffness: float = 1.27e6  # [N m^2], GJ of the booms
-    boom_radius: float = 0.18  # [m], not printed: only the booms' inertia in torsion depends on it
-    boom_shapes: str = "modes"  # shapes of the booms: the cantilever modes of 003, or "auto" for the default of `Beam`
-    boom_modes: int = 1  # [1], bending shapes of each boom in each plane; 003 has one
-    boom_torsion: int = 1  # [1], torsion shapes of each boom; 003 has one
-    boom_damping: float = 0.0  # [1], ratio of critical damping of each boom mode; 003 has none
-    gear_damping: float = 0.0  # [N m s/rad], at the motor; 003 has none
+    boom_radius: float = 0.18  # [m], not published: only the booms' inertia in torsion depends on it
+    boom_shapes: str = (
+        "modes"  # shapes of the booms: the cantilever modes of the thesis, or "auto" for the default of `Beam`
+    )
+    boom_modes: int = 1  # [1], bending shapes of each boom in each plane; one in the thesis
+    boom_torsion: int = 1  # [1], torsion shapes of each boom; one in the thesis
+    boom_damping: float = 0.0  # [1], ratio of critical damping of each boom mode; none in the thesis
+    gear_damping: float = 0.0  # [N m s/rad], at the motor; none in the thesis
     angle: float = 0.6  # [rad], final phi
     duration: float = 60.0  # [s], of the motion
     start: tuple[float, ...] = (
@@ -72,12 +74,12 @@ class Parameters:
         0.0,
         0.0,
         0.0,
-    )  # [rad], joint angles at the start, unknown to the torques
+    )  # [rad], joint angles at the start, not accounted for by the torques
     rtol: float = 1e-7  # [1], of the simulations
 
 
 def build_arm(numbers: Parameters, *, elastic_joints: bool, elastic_booms: bool) -> System:
-    """The arm on a station that does not move. Seven joints; seven motors and six boom modes where they are elastic."""
+    """Return the arm on a fixed station: seven joints; seven motors and six boom modes where they are elastic."""
 
     def link(name: str) -> RigidBody:
         mass, inertia, end = LINKS[name]
@@ -126,7 +128,7 @@ def build_arm(numbers: Parameters, *, elastic_joints: bool, elastic_booms: bool)
 
 
 def boom(name: str, numbers: Parameters, is_elastic: bool) -> RigidBody | Beam:
-    """A long boom with bending shapes along y (out of plane), then z (in plane), then torsion shapes."""
+    """Return a long boom with bending shapes along y (out of plane), then z (in plane), then torsion shapes."""
     L, m, r = BOOM_LENGTH, BOOM_MASS, numbers.boom_radius
     if is_elastic:
         return Beam(
@@ -148,7 +150,7 @@ def boom(name: str, numbers: Parameters, is_elastic: bool) -> RigidBody | Beam:
 
 
 def quintic(t: np.ndarray, numbers: Parameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """phi and its rates, at rest with zero acceleration at both ends."""
+    """Return phi and its rates, at rest with zero acceleration at both ends."""
     s, T = t / numbers.duration, numbers.duration
     value = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
     rate = 30.0 * s**2 * (1.0 - s) ** 2 / T
@@ -157,10 +159,10 @@ def quintic(t: np.ndarray, numbers: Parameters) -> tuple[np.ndarray, np.ndarray,
 
 
 def rigid_torques(eom: EquationsOfMotion, numbers: Parameters, *, knots: int = 601) -> Trajectory:
-    """Torques that move the rigid arm along (phi, -2 phi, phi), by inverse dynamics: of the motors, or of the joints.
+    """Return torques of motors or joints that move the rigid arm along (phi, -2 phi, phi), by inverse dynamics.
 
-    With G mapping joint rates to all speeds (gears rigid, boom modes at rest), ``r tau = G' (M G q_ddot + h)``: the
-    rotors' reflected inertia is in it, with the term that couples a rotor to the link it rides on.
+    G maps joint rates to all speeds (gears rigid, boom modes at rest). Then ``r tau = G' (M G q_ddot + h)`` includes the
+    rotors' reflected inertia and the coupling of a rotor to the link that carries it.
     """
     is_geared = "joint1.motor" in eom.coordinates
     ratio = numbers.ratio if is_geared else 1.0

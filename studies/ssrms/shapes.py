@@ -1,4 +1,4 @@
-"""What the shapes of the booms change: those of 003, the default of `Beam`, and more of them, with the joints locked."""
+"""Effect of the booms' shapes with the joints locked: those of Sadigh (1995), the default of `Beam`, and more of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .arm import BOOM_LENGTH, Parameters, build_arm
 
 
 def default_shapes(numbers: Parameters) -> Parameters:
-    """The default shapes of `Beam`, as many as make the static compliance at the joints exact."""
+    """Return the default shapes of `Beam`, as many as make the static compliance at the joints exact."""
     return replace(numbers, boom_shapes="auto", boom_modes=2, boom_torsion=1)
 
 
 def compare_shapes(numbers: Parameters, published: EquationsOfMotion, default: EquationsOfMotion) -> dict[str, float]:
-    """Lowest frequencies of the straight arm, first mostly torsion, then bending, and the booms' compliance in torsion."""
+    """Return the lowest frequencies of the straight arm, mostly torsion, then bending, and the torsional compliance of a boom."""
     more = replace(numbers, boom_shapes="auto", boom_modes=3, boom_torsion=2)
     models = {"": published, "_default": default, "_converged": form_locked(more)}
     found = {}
@@ -30,14 +30,14 @@ def compare_shapes(numbers: Parameters, published: EquationsOfMotion, default: E
 
 
 def form_locked(numbers: Parameters) -> EquationsOfMotion:
-    """Equations of the straight arm without joints: only the booms move, so more shapes cost little."""
+    """Form the straight arm without joints: only the booms move, so more shapes cost little."""
     system = build_arm(numbers, elastic_joints=False, elastic_booms=True)
     parts = tuple(replace(part, joint=Fixed()) for part in system.parts)
     return form_equations(replace(system, parts=parts, actuators=(), sensors=()))
 
 
 def torsion_compliance(eom: EquationsOfMotion, numbers: Parameters) -> float:
-    """Twist of a boom's tip under a torque there, over ``L / GJ``."""
+    """Return the twist of a boom's tip under a torque there, over ``L / GJ``."""
     body = eom.system.part("link4").body
     assert isinstance(body, Beam)
     shapes = body.shapes_at(np.array([BOOM_LENGTH, 0.0, 0.0]))

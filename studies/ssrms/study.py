@@ -1,4 +1,7 @@
-"""A seven-joint arm with elastic gears and booms pulls in a payload of 90 t, driven open loop by rigid torques (003 6.4)."""
+"""A seven-joint arm with elastic gears and booms moves a 90 t payload, driven open loop by torques of a rigid model.
+
+Sadigh (1995), section 6.4.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from .arm import BOOM_LENGTH, GEAR_SPRING, JOINTS, PATTERN, Parameters, build_ar
 from .figures import draw
 from .shapes import compare_shapes, default_shapes
 
-#: Looks in the replay: of the payload only the part at the arm's hand, whose true size would hide everything
+#: Appearance in the replay: of the payload only the part at the arm's hand, whose true size would hide everything
 SHAPES = {"payload": Shape.bar((0.7, -5.0, 0.0), (0.7, 5.0, 0.0), 1.4)}
 MODELS = {  # name: (elastic joints, elastic booms)
     "flexible": (True, True),
@@ -43,7 +46,7 @@ REACH = 2.0 * (1.2 + BOOM_LENGTH)  # [m], of the payload's frame from the statio
 
 @dataclass(frozen=True)
 class Flight:
-    """One model's run, and the seconds that building and simulating took."""
+    """One model's run, and the times of building and simulating it in seconds."""
 
     eom: EquationsOfMotion
     sim: Simulation
@@ -53,7 +56,7 @@ class Flight:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Fly the motion with each of the four models, and hold the results against quasi-static estimates."""
+    """Simulate the motion with each of the four models, and compare the results with quasi-static estimates."""
     check(parameters)
     grid = np.linspace(0.0, parameters.duration, 601 if quick else 2401)
     flights = {}
@@ -93,34 +96,36 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     }
     off = {name: 1e3 * np.max(found["error"][name]) for name in MODELS}
     notes = (
-        f"The payload leaves its line by {off['flexible']:.3g} mm at most while it travels {metrics['payload_travel_x']:.3g} m: "
+        f"The largest distance of the payload from its line is {off['flexible']:.3g} mm over a travel of "
+        f"{metrics['payload_travel_x']:.3g} m: "
         f"{off['joints only']:.3g} mm with elastic gears alone, {off['booms only']:.3g} mm with elastic booms alone, "
         f"{off['rigid']:.1g} mm with the rigid arm.",
-        "Eq 6.18 is read with |delta| in its second line (as printed it is not odd). It has no stiffness at zero deflection, "
-        "so modes or gains about the straight-out arm at rest mean nothing; its slope jumps at 1.5 rad.",
-        "The time law of the maneuver is not printed in 003; figures 6.18 to 6.21 are compared in kind, not in numbers.",
-        "With one cantilever shape for each deformation, as in 003, the booms are too stiff against what they carry: with the "
-        f"joints locked, torsion at {metrics['torsion_frequency']:.4f} and bending at {metrics['bending_frequency']:.4f} rad/s, "
+        "Eq 6.18 is read with |delta| in its second line (as published it is not odd). It has no stiffness at zero deflection, "
+        "so modes or gains about the straight-out arm at rest are meaningless; its derivative jumps at 1.5 rad.",
+        "The time law of the maneuver is not published; figures 6.18 to 6.21 of Sadigh (1995) are compared qualitatively.",
+        "With one cantilever shape for each deformation, as in the thesis, the booms are too stiff for their load. With the "
+        f"joints locked, torsion is at {metrics['torsion_frequency']:.4f} and bending at "
+        f"{metrics['bending_frequency']:.4f} rad/s, "
         f"instead of {metrics['torsion_frequency_converged']:.4f} and {metrics['bending_frequency_converged']:.4f} rad/s; "
         f"default shapes (two in bending, one in torsion) give {metrics['torsion_frequency_default']:.4f} and "
         f"{metrics['bending_frequency_default']:.4f} rad/s.",
-        f"The flexible arm was built and compiled in {main.build_time:.2f} s and simulated in {main.simulation_time:.2f} s.",
+        f"Building and compiling the flexible arm took {main.build_time:.2f} s, simulating it {main.simulation_time:.2f} s.",
     )
     return StudyResult(
         metrics=metrics,
         simulations={name.replace(" ", "_"): flight.sim for name, flight in flights.items()},
         figures=draw(main.sim, found),
         notes=notes,
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
         shapes=SHAPES,
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Raise `ModelError` for what the model itself does not refuse."""
+    """Raise `ModelError` for parameters that the model itself does not reject."""
     for name, size in (("start", 7), ("payload_inertia", 3)):
         if len(getattr(parameters, name)) != size:
-            raise ModelError(f"parameter '{name}': {len(getattr(parameters, name))} numbers, expected {size}")
+            raise ModelError(f"parameter '{name}': {len(getattr(parameters, name))} values, expected {size}")
     for name in ("duration", "rtol", "boom_radius"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -150,7 +155,7 @@ def fly(parameters: Parameters, grid: np.ndarray, *, elastic_joints: bool, elast
 
 
 def feed_forward(eom: EquationsOfMotion, torques: Trajectory) -> ControlLaw:
-    """The torques as an open-loop law, which also integrates the work that they do."""
+    """Return the torques as an open-loop law, which also integrates their work."""
 
     def rule(s: Any) -> tuple[list[Any], list[Any]]:
         u = [s[name] for name in torques.labels.names]
@@ -162,7 +167,7 @@ def feed_forward(eom: EquationsOfMotion, torques: Trajectory) -> ControlLaw:
 
 
 def evaluate(flights: dict[str, Flight], parameters: Parameters) -> dict[str, Any]:
-    """Histories for metrics and figures, with quasi-static estimates of the deflections."""
+    """Return histories for metrics and figures, with quasi-static estimates of the deflections."""
     main = flights["flexible"]
     sim, t = main.sim, main.sim.t
     phi = quintic(t, parameters)[0]
@@ -189,7 +194,7 @@ def evaluate(flights: dict[str, Flight], parameters: Parameters) -> dict[str, An
 
 
 def deflections(sim: Simulation, link: int, parameters: Parameters) -> np.ndarray:
-    """A boom's deflections at its tip: along y (out of plane), along z (in plane), torsion; shape (n, 3).
+    """Return a boom's deflections at its tip: along y (out of plane), along z (in plane), torsion; shape (n, 3).
 
     Torsion shapes come last and are 1 at the tip.
     """
@@ -199,12 +204,12 @@ def deflections(sim: Simulation, link: int, parameters: Parameters) -> np.ndarra
 
 
 def statics_share(flight: Flight, found: dict[str, Any]) -> float:
-    """Largest in-plane deflection of link 4, where tip force and moment nearly cancel, over that of beam statics."""
+    """Return the largest in-plane deflection of link 4, where tip force and moment nearly cancel, over that of beam statics."""
     return float(np.max(np.abs(flight.sim["tip4.z"])) / np.max(np.abs(found["booms_estimated"][:, 0])))
 
 
 def twist_under(torque: np.ndarray) -> np.ndarray:
-    """Twist of a gear at the motor under a steady torque: Eq 6.18 the other way round."""
+    """Return the twist of a gear at the motor under a steady torque: the inverse of Eq 6.18."""
     a, c, k = GEAR_SPRING.quadratic, GEAR_SPRING.corner, GEAR_SPRING.slope
     size = np.abs(torque)
     beyond = c + (size - a * c**2) / k
@@ -212,7 +217,7 @@ def twist_under(torque: np.ndarray) -> np.ndarray:
 
 
 def bend_under(torques: np.ndarray, parameters: Parameters) -> np.ndarray:
-    """In-plane tip deflection of the booms (n, 2) if bending moments run straight from joint to joint: exact statics.
+    """Return in-plane tip deflections of the booms (n, 2) if bending moments vary linearly between joints: exact statics.
 
     ``w = 1/EI int M(x) (L - x) dx = L^2 / EI (M_root / 3 + M_tip / 6)``, with the joints' torques of the rigid arm.
     """
@@ -223,25 +228,25 @@ def bend_under(torques: np.ndarray, parameters: Parameters) -> np.ndarray:
 
 
 def published_torque(twist: float) -> float:
-    """Torque of a gear by 003 Eq 6.18 to the letter, with delta in place of |delta| in its second line [N m]."""
+    """Return the torque of a gear by Eq 6.18 as published, with delta in place of |delta| in its second line [N m]."""
     a, c, k = GEAR_SPRING.quadratic, GEAR_SPRING.corner, GEAR_SPRING.slope
     return float(np.sign(twist) * (a * twist**2 if abs(twist) < c else k * twist - (k * c - a * c**2)))
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """003 prints the model and curves of a maneuver whose time law it does not give."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Sadigh (1995), who gives the model and curves of a maneuver but not its time law."""
     corner = GEAR_SPRING.corner
     return (
         PublishedResult(
             what="coordinates of the model",
-            source="003 section 6.4",
+            source="Sadigh (1995), section 6.4",
             printed=20,
             ours=metrics["n_coordinates"],
             within=0.0,
         ),
         PublishedResult(
             what="torque of a gear beyond 1.5 rad",
-            source="003 Eq 6.18, second line",
+            source="Sadigh (1995), Eq 6.18, second line",
             printed="delta, not |delta|",
             ours="odd: |delta| in place of delta",
             holds=abs(published_torque(2.0) + published_torque(-2.0)) < 1e-6,
@@ -252,12 +257,12 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
         ),
         PublishedResult(
             what="payload's path under the torques of the rigid arm",
-            source="003 Figures 6.18 to 6.21",
+            source="Sadigh (1995), Figures 6.18 to 6.21",
             printed="close to the straight line",
             ours=f"{1e3 * metrics['payload_error_max']:.3g} mm off at most",
             holds=metrics["payload_error_max"] < 0.05,
             criterion="at most 50 mm off",
-            remark="in kind; the time law is not printed",
+            remark="qualitative; the time law is not published",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The elastic line: how it converges to the straight one while it is deployed, and what happens when it is slack."""
+"""The elastic line: convergence to the straight line during deployment, and slack phases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START, ANGLE, ORBITS = 200.0, 0.2, 0.5  # [m], [rad], [1]: length and angle at t
 def converge(
     rate: float, mass: float, c: float, density: float, stiffness: float, *, quick: bool
 ) -> tuple[dict[str, float], Figure]:
-    """Angle of the satellite during an exponential deployment, elastic against straight, over the number of masses."""
+    """Return the angle of the satellite during an exponential deployment, elastic and straight, over the number of masses."""
 
     def length(s):  # type: ignore[no-untyped-def]
         return START * ca.exp(c * rate * s.t)
@@ -62,7 +62,7 @@ def converge(
 
 
 def start_of(line: ElasticTether, length: float, speed: float) -> dict[str, float]:
-    """The satellite at the end of a straight line that grows, and its masses."""
+    """Return the state of the satellite at the end of a straight line that grows, and of its masses."""
     e = np.array([np.cos(ANGLE), np.sin(ANGLE), 0.0])
     ends = {f"satellite.{axis}": value for axis, value in zip("xyz", length * e, strict=True)}
     rates = {f"satellite.{axis}_dot": value for axis, value in zip("xyz", speed * e, strict=True)}
@@ -70,14 +70,15 @@ def start_of(line: ElasticTether, length: float, speed: float) -> dict[str, floa
 
 
 def draw_convergence(counts: np.ndarray, curves: dict[float, list[float]]) -> Figure:
-    """Differences over the number of masses, with a slope of two."""
+    """Draw differences over the number of masses, with a line of second order."""
     first = next(iter(curves.values()))[0]
     lines = [Line(x=counts, y=errors, label=f"E A = {hardness / 1e3:g} kN") for hardness, errors in curves.items()]
     guide = Line(x=counts, y=first / counts**2, label="order 2", style="dotted")
     return Figure(
         name="convergence",
         title="Elastic line against straight line during deployment",
-        caption="The difference falls with the square of the number of masses, down to what stretch and bow of the line make.",
+        caption="The difference falls with the square of the number of masses, down to the effect of stretch "
+        "and bow of the line.",
         panels=(
             Panel(
                 lines=(*lines, guide),
@@ -134,24 +135,24 @@ def go_slack(
 
 
 def first_zero(t: np.ndarray, values: np.ndarray) -> float:
-    """Where a history first falls below zero, between its records."""
+    """Return the time at which a history first falls below zero, interpolated between its records."""
     k = int(np.argmax(values < 0.0))
     return float(t[k - 1] + (t[k] - t[k - 1]) * values[k - 1] / (values[k - 1] - values[k]))
 
 
 def distance_beyond(length: float):  # type: ignore[no-untyped-def]
-    """Distance of the satellite beyond the natural length, for a guard."""
+    """Return the distance of the satellite beyond the natural length, for a guard."""
     return lambda s: ca.sqrt(s["satellite.x"] ** 2 + s["satellite.y"] ** 2 + s["satellite.z"] ** 2) - length
 
 
 def largest_rise(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Largest rise of the Jacobi integral between records, over its range: damping can only lower it."""
+    """Return the largest rise of the Jacobi integral between records, over its range: damping can only lower it."""
     energy = eom.along("energy", sim.t, sim.x).ravel()
     return float(max(0.0, np.max(np.diff(energy))) / np.ptp(energy))
 
 
 def undamped_drift(rate: float, mass: float, length: float, stiffness: float, swing: float, end: float) -> float:
-    """Drift of the Jacobi integral of a single string without damping through slack and snaps, relative to its depth."""
+    """Return the drift of the Jacobi integral of a string without damping through slack and snaps, relative to its depth."""
     eom = form_equations(on_elastic_line(rate, mass, length, density=0.0, masses=0, stiffness=stiffness, damping=0.0))
     where = {"satellite.x": length * np.cos(swing), "satellite.y": length * np.sin(swing)}
     sim = simulate(eom, x0=where, t_span=(0.0, end), rtol=1e-11, atol=1e-11)
@@ -162,17 +163,17 @@ def undamped_drift(rate: float, mass: float, length: float, stiffness: float, sw
 def draw_slack(
     rigid: Simulation, push: np.ndarray, sim: Simulation, pulls: np.ndarray, length: float, rate: float
 ) -> Figure:
-    """Paths of the satellite, tension, and distance."""
+    """Draw paths of the satellite, tension, and distance."""
     angle = rigid["line.first"]
     orbits = sim.t * rate / (2.0 * np.pi)
     axis = {"x_label": "orbits", "x_unit": "1"}
     distance = np.hypot(sim["satellite.x"], sim["satellite.y"])
     return Figure(
         name="slack",
-        title="A swing that a line cannot hold",
+        title="A swing with a slack phase",
         caption=(
-            "A straight line would push (negative tension); the elastic one goes slack, the satellite leaves its circle and is "
-            "caught again with a snap."
+            "A straight line would push (negative tension). The elastic line goes slack; the satellite leaves "
+            "its circle until the line snaps taut."
         ),
         panels=(
             Panel(

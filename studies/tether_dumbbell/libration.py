@@ -1,4 +1,4 @@
-"""Libration of a tethered satellite: small and large swings, and the tension that a straight line needs."""
+"""Libration of a tethered satellite: small and large swings, and the tension that a straight line requires."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOLERANCES = {"rtol": 1e-11, "atol": 1e-13}
 
 
 def librate(rate: float, mass: float, length: float, density: float, *, quick: bool) -> tuple[dict[str, float], Figure]:
-    """Frequencies of small swings, periods of large ones, and the least tension in them."""
+    """Return frequencies of small swings, periods of large ones, and the least tension in them."""
     eom = form_equations(on_straight_line(rate, mass, length))
     small = np.sort(np.asarray(modes(linearize(eom, eom.state())).frequency)) / rate
     metrics = {"in_plane_over_orbital_rate": small[0], "out_of_plane_over_orbital_rate": small[1]}
@@ -53,7 +53,7 @@ def librate(rate: float, mass: float, length: float, density: float, *, quick: b
 
 
 def free_dumbbell(rate: float, mass: float, length: float, density: float) -> dict[str, float]:
-    """Frequencies when the mother is as light as the satellite and the line has mass: the same two."""
+    """Return frequencies if the mother is as light as the satellite and the line has mass: the same two."""
     eom = form_equations(two_bodies(rate, 0.5 * mass, mass, length, density))
     total = 1.5 * mass + density * length
     x = eom.state(**{"mother.x": -length * (mass + 0.5 * density * length) / total})
@@ -65,7 +65,7 @@ def free_dumbbell(rate: float, mass: float, length: float, density: float) -> di
 
 
 def quarter_period(eom: EquationsOfMotion, rate: float, amplitude: float) -> tuple[float, float]:
-    """Time from rest at the amplitude to the vertical, and drift of the Jacobi integral [J]."""
+    """Return the time from rest at the amplitude to the vertical, and the drift of the Jacobi integral [J]."""
     vertical = Guard(name="vertical", expression=lambda s: s["line.first"], direction=-1)
     sim = simulate(eom, x0={"line.first": amplitude}, t_span=(0.0, 10.0 / rate), guards=[vertical], **TOLERANCES)
     energy = eom.along("energy", sim.t, sim.x).ravel()
@@ -73,7 +73,7 @@ def quarter_period(eom: EquationsOfMotion, rate: float, amplitude: float) -> tup
 
 
 def least_tension(eom: EquationsOfMotion, rate: float, amplitude: float) -> float:
-    """Least tension of the straight line [N] in the half swing against the orbit."""
+    """Return the least tension of the straight line [N] in the half swing opposite to the orbital motion."""
 
     def tension(angle: float) -> float:
         speed = -rate * np.sqrt(3.0 * max(np.sin(amplitude) ** 2 - np.sin(angle) ** 2, 0.0))
@@ -86,7 +86,7 @@ def least_tension(eom: EquationsOfMotion, rate: float, amplitude: float) -> floa
 
 
 def least_tension_closed_form(amplitude: float) -> float:
-    """The same over ``m rate^2 L``: least value of ``(theta' + 1)^2 - 1 + 3 cos(theta)^2`` on the swing."""
+    """Return the same over ``m rate^2 L``: least value of ``(theta' + 1)^2 - 1 + 3 cos(theta)^2`` on the swing."""
 
     def tension(angle: float) -> float:
         speed = -np.sqrt(3.0 * max(np.sin(amplitude) ** 2 - np.sin(angle) ** 2, 0.0))
@@ -98,7 +98,7 @@ def least_tension_closed_form(amplitude: float) -> float:
 
 
 def draw(amplitudes: np.ndarray, quarters: np.ndarray, least: np.ndarray, slack: float) -> Figure:
-    """Period and least tension over amplitude, simulated and in closed form."""
+    """Draw period and least tension over amplitude, simulated and in closed form."""
     fine = np.linspace(np.radians(2.0), np.radians(84.0), 120)
     period = 4.0 * ellipk(np.sin(fine) ** 2) / (2.0 * np.pi * np.sqrt(3.0))
     tension = [least_tension_closed_form(a) for a in fine]
@@ -106,8 +106,8 @@ def draw(amplitudes: np.ndarray, quarters: np.ndarray, least: np.ndarray, slack:
         name="libration",
         title="In-plane libration of a tethered satellite",
         caption=(
-            f"Large swings are slower; beyond {np.degrees(slack):.1f} degrees a straight line would have to push on the way "
-            "against the orbit: a real one goes slack."
+            f"Large swings are slower. Beyond {np.degrees(slack):.1f} degrees a straight line would have to "
+            "push in the half swing opposite to the orbital motion: a real line goes slack."
         ),
         panels=(
             Panel(

@@ -1,4 +1,4 @@
-"""A free mother reels a massive line out and in again: momentum, the force at the drum, and the power of the reel."""
+"""A free mother reels a massive line out and in: momentum, the force at the drum, and the power of the reel."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from spacectl import (
 
 BASE, STROKE, PULSE, SPOOL = 60.0, 40.0, 0.15, 150.0  # [m], [m], [rad/s], [m]
 MOTHER, SATELLITE = 200.0, 20.0  # [kg]
-SPIN, ANGLE = 0.3, 0.1  # [rad/s], [rad]: fast enough to keep the line taut while the reel speeds up
+SPIN, ANGLE = 0.3, 0.1  # [rad/s], [rad]: fast enough for a taut line while the reel accelerates
 DRUM, CENTRE = (0.5, 0.2, 0.0), (0.0, -0.1, 0.05)  # [m], of the mother: where the line leaves it, centre of mass
 
 
 def length_over_time(s: Any) -> Any:
-    """Out by two strokes and in again."""
+    """Return the length: two strokes out, then in again."""
     return BASE + STROKE * (1.0 - ca.cos(PULSE * s.t))
 
 
 def rate_over_time(t: np.ndarray) -> np.ndarray:
-    """Its rate."""
+    """Return the rate of the length."""
     return STROKE * PULSE * np.sin(PULSE * t)
 
 
 def reel_in_free_space(density: float, stiffness: float, *, quick: bool) -> tuple[dict[str, float], Figure]:
-    """Reel out and in with both models; what is conserved, and what the mother feels."""
+    """Reel out and in with both models; return conserved quantities and the force on the mother."""
     end = 2.0 * np.pi / PULSE
     straight = form_equations(with_straight_line(density))
     sim = simulate(straight, x0={"base.wz": SPIN, "line.first": ANGLE}, t_span=(0.0, end), rtol=1e-11, atol=1e-12)
@@ -65,7 +65,7 @@ def reel_in_free_space(density: float, stiffness: float, *, quick: bool) -> tupl
 
 
 def with_straight_line(density: float) -> System:
-    """Mother, straight line, satellite with an offset centre of mass."""
+    """Return mother, straight line, and satellite with an offset centre of mass."""
     line = Tether(name="line", on="mother", at=DRUM, length=length_over_time, density=density, spool=SPOOL)
     satellite = RigidBody(name="satellite", mass=SATELLITE, inertia=(2.0, 3.0, 3.0), com=(0.3, 0.0, 0.0))
     return System(
@@ -82,7 +82,7 @@ def with_straight_line(density: float) -> System:
 
 
 def with_elastic_line(density: float, stiffness: float, *, masses: int) -> System:
-    """The same with an elastic line to a free satellite."""
+    """Return the same system with an elastic line to a free satellite."""
     line = ElasticTether(
         name="line",
         on="mother",
@@ -105,7 +105,7 @@ def _mother() -> RigidBody:
 
 
 def elastic_start(system: System, strain: float) -> dict[str, float]:
-    """Satellite straight ahead, all turning slowly about the mother, as the straight line starts."""
+    """Return the state with the satellite straight ahead, all turning slowly about the mother, as the straight line starts."""
     angle, spin = ANGLE, SPIN
     drum = np.array(DRUM)
     far = drum + BASE * (1.0 + strain) * np.array([np.cos(angle), np.sin(angle), 0.0])
@@ -119,7 +119,7 @@ def elastic_start(system: System, strain: float) -> dict[str, float]:
 
 
 def drift(eom: EquationsOfMotion, sim: Simulation) -> float:
-    """Largest change of momentum, linear over the largest of the mother's and angular over its own size."""
+    """Return the largest change of momentum: linear over the mother's largest, angular over its own magnitude."""
     momentum = eom.along("momentum", sim.t, sim.x).reshape(len(sim.t), 6)
     change = np.abs(momentum - momentum[0])
     angular = np.max(change[:, :3]) / np.linalg.norm(momentum[0, :3])
@@ -128,7 +128,7 @@ def drift(eom: EquationsOfMotion, sim: Simulation) -> float:
 
 
 def mother_force(eom: EquationsOfMotion, sim: Simulation, density: float) -> tuple[np.ndarray, np.ndarray]:
-    """Force on mother and stored line along the line: from their accelerations, and ``T(0) - density L_dot^2``."""
+    """Return the force on mother and stored line: from their accelerations, and ``T(0) - density L_dot^2``."""
     stored = density * (SPOOL - BASE - STROKE * (1.0 - np.cos(PULSE * sim.t)))
     y = np.array([eom.outputs(t, x) for t, x in zip(sim.t, sim.x, strict=True)])
     centre, drum, along = y[:, 0:3], y[:, 3:6], y[:, 6:9] - y[:, 9:12]
@@ -146,7 +146,7 @@ def draw(
     felt: np.ndarray,
     density: float,
 ) -> Figure:
-    """Length, tension and the force on the mother."""
+    """Draw length, tension and the force on the mother."""
     pulls = find_tension(elastic, "line", bent.t, bent.x)[:, 0]
     tension = find_tension(eom, "line", sim.t, sim.x)[:, 0]
     length = BASE + STROKE * (1.0 - np.cos(PULSE * sim.t))
@@ -154,8 +154,9 @@ def draw(
         name="free_reeling",
         title="A free mother reels a massive line out and in",
         caption=(
-            "Where the line runs, in either direction, the mother feels less than the tension: each element of line gets or "
-            "loses its speed at the drum. The elastic line carries the same tension until its swings grow in the retrieval."
+            "When the line moves, in either direction, the force on the mother is smaller than the tension: each element of line "
+            "gains or loses its velocity at the drum. The elastic line has the same tension until its swings "
+            "grow in the retrieval."
         ),
         panels=(
             Panel(lines=(Line(x=sim.t, y=length),), y_label="deployed length", unit="m"),

@@ -1,4 +1,4 @@
-"""Reeling at an exponential rate: the angles that a satellite can hold, their poles, and retrievals flown."""
+"""Reeling at an exponential rate: equilibrium angles, their poles, and simulated retrievals."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .systems import on_straight_line
 
 
 def exponential(length: float, rate: float, c: float) -> Any:
-    """L = length exp(c rate t)."""
+    """Return L = length exp(c rate t)."""
     return lambda s: length * ca.exp(c * rate * s.t)
 
 
 def angle_of(c: float | np.ndarray) -> Any:
-    """The angle that is held: ``sin 2a = -4 c / 3`` with ``L_dot = c rate L``."""
+    """Return the equilibrium angle: ``sin 2a = -4 c / 3`` with ``L_dot = c rate L``."""
     return 0.5 * np.arcsin(-4.0 * c / 3.0)
 
 
 def poles_of(c: float) -> np.ndarray:
-    """Poles over the rate: ``s^2 + 2 c s + 3 cos 2a`` in the plane, ``s^2 + 2 c s + 1 + 3 cos(a)^2`` out of it."""
+    """Return poles over the rate: ``s^2 + 2 c s + 3 cos 2a`` in the plane, ``s^2 + 2 c s + 1 + 3 cos(a)^2`` out of it."""
     a = angle_of(c)
     return np.concatenate(
         [np.roots([1.0, 2.0 * c, 3.0 * np.cos(2.0 * a)]), np.roots([1.0, 2.0 * c, 1.0 + 3.0 * np.cos(a) ** 2])]
@@ -33,7 +33,7 @@ def poles_of(c: float) -> np.ndarray:
 def hold_angles(
     rate: float, mass: float, length: float, retrieval: float, *, quick: bool
 ) -> tuple[dict[str, float], Figure]:
-    """Angles and poles from the equations against the closed forms, for retrieval (c < 0) and deployment."""
+    """Compare angles and poles of the equations with the closed forms, for retrieval (c < 0) and deployment."""
     given = [-retrieval, 0.3] if quick else sorted({-retrieval, *np.linspace(-0.7, 0.7, 8)})
     angles, found, errors = [], [], []
     for c in given:
@@ -55,7 +55,7 @@ def hold_angles(
 
 
 def draw_angles(given: np.ndarray, angles: np.ndarray, found: list[np.ndarray]) -> Figure:
-    """Held angle, growth and frequencies over the rate of reeling."""
+    """Draw equilibrium angle, growth and frequencies over the rate of reeling."""
     fine = 0.7375 * np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, 201))  # beyond that the in-plane poles are real
     poles = np.array([np.sort_complex(poles_of(c)) for c in fine])
     frequency = np.sort(np.abs(poles.imag), axis=1)
@@ -64,8 +64,9 @@ def draw_angles(given: np.ndarray, angles: np.ndarray, found: list[np.ndarray]) 
     axis = {"x_label": "rate of reeling c = L_dot / (n L)", "x_unit": "1"}
     return Figure(
         name="held_angles",
-        title="Exponential reeling: the angle that is held, and its poles",
-        caption="Deployment (c > 0) damps, retrieval (c < 0) feeds both librations; beyond |c| = 3/4 no angle is held.",
+        title="Exponential reeling: equilibrium angle and its poles",
+        caption="Deployment (c > 0) damps both librations, retrieval (c < 0) excites them; beyond |c| = 3/4 no "
+        "equilibrium exists.",
         panels=(
             Panel(
                 lines=(
@@ -102,7 +103,7 @@ def draw_angles(given: np.ndarray, angles: np.ndarray, found: list[np.ndarray]) 
 def fly_retrieval(
     rate: float, mass: float, length: float, c: float, constant: float, start: float
 ) -> tuple[dict[str, float], dict[str, Simulation], Figure]:
-    """Station keeping, exponential and constant-rate retrieval without control (as 003 Figure 6.10, tether alone)."""
+    """Simulate station keeping, exponential and constant-rate retrieval without control (Sadigh 1995, Figure 6.10)."""
     end = 0.85 * length / constant / rate  # the constant rate leaves 15 % of the line
     profiles = {
         "station": length,
@@ -123,7 +124,7 @@ def fly_retrieval(
 
 
 def growth(rate: float, mass: float, length: float, c: float) -> float:
-    """Rate at which a small out-of-plane swing grows in a simulated retrieval, over the orbital rate; c is expected."""
+    """Return the growth rate of a small out-of-plane swing in a simulated retrieval over the orbital rate; expected: c."""
     eom = form_equations(on_straight_line(rate, mass, exponential(length, rate, -c)))
     a = angle_of(-c)
     sim = simulate(eom, x0={"line.first": a, "line.second": 1e-5}, t_span=(0.0, 5.0 / rate), rtol=1e-10, atol=1e-14)
@@ -134,7 +135,7 @@ def growth(rate: float, mass: float, length: float, c: float) -> float:
 
 
 def draw_flights(flights: dict[str, Simulation], length: float, rate: float, c: float, constant: float) -> Figure:
-    """In-plane angle and length of the three histories."""
+    """Draw in-plane angle and length of the three histories."""
     names = {
         "station": "station keeping",
         "exponential": f"exponential, c = -{c:g}",
@@ -157,7 +158,7 @@ def draw_flights(flights: dict[str, Simulation], length: float, rate: float, c: 
     return Figure(
         name="retrieval",
         title="Retrieval without control",
-        caption="Every retrieval makes the swing grow; at a constant rate, -c grows without bound towards the end.",
+        caption="Every retrieval increases the swing; at a constant rate, -c grows without bound towards the end.",
         panels=(
             Panel(lines=lines(lambda _, sim: sim["line.first"]), y_label="in-plane angle", unit="rad", **axis),
             Panel(lines=lines(lambda name, sim: lengths[name](sim.t)), y_label="length", unit="m", **axis),

@@ -1,4 +1,4 @@
-"""A satellite on a tether: libration, deployment, retrieval, what the line's mass does, and slack phases."""
+"""A satellite on a tether: libration, deployment, retrieval, effect of the line's mass, and slack phases."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .retrieval import fly_retrieval, hold_angles
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
-    orbit_rate: float = 1e-3  # [rad/s], as in 003 section 6.2
-    satellite_mass: float = 500.0  # [kg], 003 section 6.3
-    length: float = 500.0  # [m], 003 section 6.3
-    retrieval: float = 0.22  # [1], -L_dot / (orbit_rate L) of the exponential retrieval, 003 section 6.3
-    constant_rate: float = 46.0  # [m], length retrieved per radian of the orbit, 003 section 6.3
+    orbit_rate: float = 1e-3  # [rad/s], as in Sadigh (1995), section 6.2
+    satellite_mass: float = 500.0  # [kg], Sadigh (1995), section 6.3
+    length: float = 500.0  # [m], Sadigh (1995), section 6.3
+    retrieval: float = 0.22  # [1], -L_dot / (orbit_rate L) of the exponential retrieval, Sadigh (1995), section 6.3
+    constant_rate: float = 46.0  # [m], length retrieved per radian of the orbit, Sadigh (1995), section 6.3
     start_angle: float = 0.1  # [rad], in-plane angle at the start of the histories
     deployment: float = 0.3  # [1], L_dot / (orbit_rate L) where elastic and straight line are compared
     line_density: float = 0.05  # [kg/m], of the massive lines
@@ -34,7 +34,7 @@ class Parameters:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Five questions, each by two roads."""
+    """Answer five questions, each by two methods."""
     check(parameters)
     rate, mass, length = parameters.orbit_rate, parameters.satellite_mass, parameters.length
     progress(0.0, "libration")
@@ -62,27 +62,27 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         masses=2 if quick else parameters.slack_masses,
     )
     notes = (
-        f"Libration at {swing['in_plane_over_orbital_rate']:.9f} (in the plane) and "
+        f"The satellite librates at {swing['in_plane_over_orbital_rate']:.9f} (in the plane) and "
         f"{swing['out_of_plane_over_orbital_rate']:.9f} (out of it) times the orbital rate; a straight "
         f"line would have to push once it swings beyond "
         f"{swing['slack_amplitude'] * 57.29578:.2f} degrees. Reeled in without control, the libration grows at "
         f"{held['retrieval_growth']:.3g} orbital rates.",
         f"The elastic line converges to the straight one with order {close['convergence_order']:.2f} in the number of masses; "
-        f"what remains is its stretch.",
-        "003 Figure 6.10 does not print its initial angles and shows the motion with a manipulator; the histories here are those "
-        "of the tether alone, from the start_angle given.",
+        f"the remaining difference is its stretch.",
+        "The initial angles of Figure 6.10 of Sadigh (1995) are not published, and it shows the motion with a manipulator. The "
+        "histories here are those of the tether alone, from the given start_angle.",
     )
     return StudyResult(
         metrics={**swing, **held, **flown, **free, **close, **loose},
         simulations={**flights, "slack": loose_sim},
         figures=(swing_figure, held_figure, flown_figure, free_figure, close_figure, loose_figure),
         notes=notes,
-        printed=printed_results({**swing, **held, **flown}),
+        printed=published_results({**swing, **held, **flown}),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in (
         "orbit_rate",
         "satellite_mass",
@@ -104,13 +104,13 @@ def check(parameters: Parameters) -> None:
         )
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """003 says in words what retrieval does; its Figure 6.10 has no printed start."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Sadigh (1995), who describes retrieval in words; the start of Figure 6.10 is not published."""
     grows = metrics["retrieval_growth"] > 0.0
     return (
         PublishedResult(
             what="retrieval without control",
-            source="003 section 6.3.3",
+            source="Sadigh (1995), section 6.3.3",
             printed="unstable",
             ours=f"grows at {metrics['retrieval_growth']:.3g} orbital rates",
             holds=grows,
@@ -118,7 +118,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
         ),
         PublishedResult(
             what="station keeping without control",
-            source="003 section 9.1",
+            source="Sadigh (1995), section 9.1",
             printed="marginally stable",
             ours=f"librates at {metrics['in_plane_over_orbital_rate']:.6g} orbital rates, undamped",
             holds=abs(metrics["in_plane_over_orbital_rate"] - np.sqrt(3.0)) < 1e-6,

@@ -9,12 +9,12 @@ from spacectl import Cartesian, CircularOrbit, ElasticTether, Part, RigidBody, S
 
 
 def point(name: str, mass: float) -> RigidBody:
-    """A body without extension."""
+    """Return a point mass."""
     return RigidBody(name=name, mass=mass, inertia=(0.0, 0.0, 0.0))
 
 
 def on_straight_line(rate: float, mass: float, length: float | Callable[..., Any], density: float = 0.0) -> System:
-    """A satellite on a straight line from the origin of the orbit frame (a mother much heavier than it)."""
+    """Return a satellite on a straight line from the origin of the orbit frame (a much heavier mother)."""
     return System(
         name="satellite on a straight tether",
         environment=CircularOrbit(rate=rate),
@@ -24,7 +24,7 @@ def on_straight_line(rate: float, mass: float, length: float | Callable[..., Any
 
 
 def two_bodies(rate: float, mother: float, mass: float, length: float, density: float) -> System:
-    """Two points of like mass and the line between them, all free to move in the orbit frame."""
+    """Return two points of similar mass and the line between them, all free to move in the orbit frame."""
     return System(
         name="dumb-bell",
         environment=CircularOrbit(rate=rate),
@@ -39,7 +39,7 @@ def two_bodies(rate: float, mother: float, mass: float, length: float, density: 
 def on_elastic_line(
     rate: float, mass: float, length: Any, *, density: float, masses: int, stiffness: float, damping: float
 ) -> System:
-    """A free satellite and an elastic line to it from the origin of the orbit frame."""
+    """Return a free satellite and an elastic line to it from the origin of the orbit frame."""
     line = ElasticTether(
         name="line",
         on="orbit",

@@ -1,4 +1,4 @@
-"""The constraint (the arm's end stays on a horizontal line, kept by the elbow) and LQR for what it leaves free."""
+"""The constraint (the arm's end stays on a horizontal line, enforced by the elbow) and LQR for the free motion."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Orbiter = library.TetherOrbiter
 
 
 H = np.diag([1.0, 5.0, 10.0, 1.0])  # as in tether_stationkeeping
-R = np.array([0.1, 1.0])  # torques on spacecraft and shoulder; the elbow keeps the constraint
+R = np.array([0.1, 1.0])  # torques on spacecraft and shoulder; the elbow enforces the constraint
 
 
 @dataclass(frozen=True)
 class Horizontal:
-    """Equations, the constraint, the point of rest on it, the constrained linear model and the height of the line [m]."""
+    """Equations, the constraint, the equilibrium on it, the constrained linear model and the height of the line [m]."""
 
     eom: EquationsOfMotion
     constraint: Constraint
@@ -40,12 +40,12 @@ class Horizontal:
     adequacy: float
 
     def start(self, swing: float) -> np.ndarray:
-        """At rest on the line, tether off the vertical."""
+        """Return the state at rest on the line, tether off the vertical."""
         return self.eom.state(**Orbiter.coordinates(np.array(Orbiter.FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
 
 
 def form_horizontal(data: Orbiter, length: float) -> Horizontal:
-    """The line goes through the end of the arm at the fixed point of 003 section 6.3.2."""
+    """Form the system whose line passes the end of the arm at the fixed point of Sadigh (1995), section 6.3.2."""
     eom = form_equations(data.system(length))
     height = float(data.link_length * (np.cos(sum(Orbiter.FIXED_POINT[:2])) + np.cos(sum(Orbiter.FIXED_POINT[:3]))))
     constraint = Constraint(
@@ -61,7 +61,7 @@ def form_horizontal(data: Orbiter, length: float) -> Horizontal:
 
 
 def design(system: Horizontal, k: float, *, frequency: float, period: float = 0.0) -> tuple[ControlLaw, np.ndarray]:
-    """The law and the poles of what the constraint leaves free, with 003's weights."""
+    """Return the law and the poles of the motion that the constraint leaves free, with the weights of Sadigh (1995)."""
     eom = system.eom
     Q = np.zeros((8, 8))
     Q[:4, :4] = np.asarray(Orbiter.ABSOLUTE).T @ H @ np.asarray(Orbiter.ABSOLUTE)

@@ -1,4 +1,4 @@
-"""The arm holds the tether's attachment on the local horizontal by an artificial constraint (003 Figure 1.2)."""
+"""The arm holds the tether's attachment on the local horizontal by an artificial constraint (Sadigh 1995, Figure 1.2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WEIGHTS = (1, 5, 25)
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     orbit_rate: float = 1e-3  # [rad/s]
     satellite_mass: float = 500.0  # [kg]
@@ -27,14 +27,14 @@ class Parameters:
     swing: float = 0.01  # [rad], tether off the vertical at the start
     orbits: float = 4.0  # [1]
     frequency: float = 20.0  # [1], of the decay of constraint errors, in orbital rates
-    push: float = 1e-5  # [rad/s], rate of the elbow that a disturbance leaves at the start
-    number_error: float = 0.2  # [1], of the satellite's mass in the law
+    push: float = 1e-5  # [rad/s], initial rate of the elbow after a disturbance
+    number_error: float = 0.2  # [1], of the satellite's mass in the design model
     noise_angle: float = 1e-5  # [rad]
     noise_rate: float = 1e-7  # [rad/s]
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Three weights, a disturbed start with and without error feedback, how large a swing, wrong mass, noise."""
+    """Examine three weights, a disturbed start with and without error feedback, the domain, a wrong mass, noise."""
     for name in ("orbit_rate", "satellite_mass", "length", "swing", "frequency", "orbits"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -68,8 +68,8 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         metrics[f"largest_swing_k{k}"] = find_reach(system, k, omega, end, steps=3 if quick else 6)
     for sign in (-1.0, 1.0):
         mass = (1.0 + sign * parameters.number_error) * data.satellite_mass
-        believed = form_horizontal(replace(data, satellite_mass=mass), parameters.length)
-        sim = fly(system, design(believed, 1.0, frequency=omega)[0], system.start(parameters.swing), end)
+        assumed = form_horizontal(replace(data, satellite_mass=mass), parameters.length)
+        sim = fly(system, design(assumed, 1.0, frequency=omega)[0], system.start(parameters.swing), end)
         word = "light" if sign < 0.0 else "heavy"
         metrics |= {
             f"wrong_mass_{word}_arrives": sim.outcome.is_success,
@@ -83,9 +83,10 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     metrics["noise_horizontal_error"] = height_error(system, noisy)
     figures = (draw_runs(system, runs, data.rate), draw_pushed(system, pushed, data.rate))
     notes = (
-        f"The attachment stays within {metrics['horizontal_max_error_k5']:.0e} m of the horizontal; the libration decays with "
-        f"all weights. The domain is small: with k = 5 only swings up to {metrics['largest_swing_k5']:.3f} rad return; beyond, "
-        "the arm runs to its full length along the line.",
+        f"The attachment stays within {metrics['horizontal_max_error_k5']:.0e} m of the horizontal, and the "
+        "libration decays with "
+        f"all weights. The domain of attraction is small: with k = 5 it ends at {metrics['largest_swing_k5']:.3f} rad; beyond, "
+        "the arm extends to its full length along the line.",
     )
     return StudyResult(
         metrics=metrics, simulations={f"k{k}": sim for k, sim in runs.items()}, figures=figures, notes=notes
@@ -93,7 +94,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
 
 
 def fly(system: Horizontal, law: Any, x0: np.ndarray, end: float, method: str = "dop853") -> Simulation:
-    """The nonlinear loop, as far as it goes."""
+    """Simulate the nonlinear closed loop, as far as it is feasible."""
     return simulate(
         system.eom, law, x0=x0, t_span=(0.0, end), grid=1001, rtol=1e-9, atol=1e-12, method=method, max_steps=200_000,
         check=False,
@@ -101,18 +102,18 @@ def fly(system: Horizontal, law: Any, x0: np.ndarray, end: float, method: str = 
 
 
 def height_error(system: Horizontal, sim: Simulation) -> float:
-    """Largest distance of the arm's end from the line [m]."""
+    """Return the largest distance of the arm's end from the line [m]."""
     return float(np.max(np.abs(sim["end.x"] - system.height)))
 
 
 def decay(sim: Simulation, rate: float) -> float:
-    """Largest swing in the last orbit over that of the first."""
+    """Return the largest swing in the last orbit over that of the first."""
     swing, orbit = np.abs(Orbiter.libration(sim.x)), 2.0 * np.pi / rate
     return float(np.max(swing[sim.t > sim.t[-1] - orbit]) / np.max(swing[sim.t < orbit]))
 
 
 def find_reach(system: Horizontal, k: float, omega: float, end: float, *, steps: int) -> float:
-    """Largest swing from which the loop returns, by doubling and bisection [rad]."""
+    """Return the largest swing from which the loop returns [rad], by doubling and bisection."""
     law, _ = design(system, k, frequency=omega)
 
     def returns(swing: float) -> bool:
@@ -129,12 +130,12 @@ def find_reach(system: Horizontal, k: float, omega: float, end: float, *, steps:
 
 
 def pairs(poles: Any) -> list[list[float]]:
-    """Sorted (re, im)."""
+    """Return sorted pairs (re, im)."""
     return [[float(pole.real), float(pole.imag)] for pole in sorted(poles, key=lambda s: (-s.real, s.imag))]
 
 
 def draw_runs(system: Horizontal, runs: dict[int, Simulation], rate: float) -> Figure:
-    """Tether, place along the line, distance from it, torques."""
+    """Draw tether, position along the line, distance from it, torques."""
     styles = {1: "dotted", 5: "solid", 25: "dashed"}
     axis: dict[str, Any] = {"x_label": "orbits", "x_unit": "1"}
 
@@ -147,7 +148,7 @@ def draw_runs(system: Horizontal, runs: dict[int, Simulation], rate: float) -> F
     return Figure(
         name="horizontal",
         title="Attachment on the local horizontal",
-        caption="The arm's end moves along the line only, and by that damps the libration.",
+        caption="The arm's end moves along the line only, and thereby damps the libration.",
         panels=(
             Panel(
                 lines=lines(lambda s: Orbiter.libration(s.x)),
@@ -158,7 +159,7 @@ def draw_runs(system: Horizontal, runs: dict[int, Simulation], rate: float) -> F
             Panel(lines=lines(lambda s: s["end.y"]), y_label="end of arm, along track", unit="m", **axis),
             Panel(
                 lines=lines(lambda s: np.abs(s["end.x"] - system.height) + 1e-16),
-                y_label="off the line",
+                y_label="distance from the line",
                 unit="m",
                 log_y=True,
                 **axis,
@@ -169,11 +170,12 @@ def draw_runs(system: Horizontal, runs: dict[int, Simulation], rate: float) -> F
 
 
 def draw_pushed(system: Horizontal, pushed: dict[float, Simulation], rate: float) -> Figure:
-    """Distance from the line after a disturbed start."""
+    """Draw the distance from the line after a disturbed start."""
     return Figure(
         name="disturbed",
         title="Disturbed start: distance from the line",
-        caption="Without error feedback (the law of the thesis) the attachment drifts off the line; with it, it returns.",
+        caption="Without error feedback (the law of the thesis) the attachment drifts from the line; with error "
+        "feedback it returns.",
         panels=(
             Panel(
                 lines=tuple(
@@ -185,7 +187,7 @@ def draw_pushed(system: Horizontal, pushed: dict[float, Simulation], rate: float
                     )
                     for w, sim in pushed.items()
                 ),
-                y_label="off the line",
+                y_label="distance from the line",
                 unit="mm",
                 x_label="orbits",
                 x_unit="1",

@@ -1,4 +1,4 @@
-"""Figures of the study: 003 Figures 6.10, 6.13 and 6.14, torque jumps, and lengths."""
+"""Figures of the study: Sadigh (1995), Figures 6.10, 6.13 and 6.14, torque jumps, and lengths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLES = ("dotted", "solid", "dashed")
 
 
 def draw_free(free: dict[str, Simulation], rate: float) -> Figure:
-    """Tether and pitch without control."""
+    """Draw tether and pitch without control."""
     styles = {"station": "dotted", "exponential": "dashed", "constant": "solid", "deployment": "solid"}
     names = {
         "station": "station keeping",
@@ -35,8 +35,8 @@ def draw_free(free: dict[str, Simulation], rate: float) -> Figure:
 
     return Figure(
         name="uncontrolled",
-        title="Arm locked, no torque (003 Figure 6.10)",
-        caption="Retrieval makes the libration grow, deployment makes it shrink, at constant length it stays.",
+        title="Arm locked, no torque (Sadigh 1995, Figure 6.10)",
+        caption="Retrieval increases the libration, deployment reduces it; at constant length it is constant.",
         panels=(
             Panel(lines=lines(free_tether), y_label="tether", unit="rad", **AXIS),
             Panel(lines=lines(lambda sim: sim["pitch"] - Orbiter.FIXED_POINT[0]), y_label="pitch", unit="rad", **AXIS),
@@ -45,7 +45,7 @@ def draw_free(free: dict[str, Simulation], rate: float) -> Figure:
 
 
 def draw_flights(name: str, title: str, flights: dict[str, Flight], rate: float, caption: str) -> Figure:
-    """Length, angles and torques."""
+    """Draw length, angles and torques."""
 
     def lines(values: Any) -> tuple[Line, ...]:
         return tuple(
@@ -75,7 +75,7 @@ def draw_flights(name: str, title: str, flights: dict[str, Flight], rate: float,
 
 
 def draw_jumps(flights: dict[str, Flight], data: Orbiter) -> Figure:
-    """Jump of the torques at the begin of each station keeping against the energy of the libration there."""
+    """Draw the jump of the torques at the start of each station keeping over the energy of the libration there."""
     found: dict[str, list[tuple[float, float]]] = {}
     for label, flight in flights.items():
         for begin, _ in flight.stations:
@@ -93,8 +93,8 @@ def draw_jumps(flights: dict[str, Flight], data: Orbiter) -> Figure:
     return Figure(
         name="torque_jumps",
         title="Torque jumps where station keeping begins",
-        caption="Every begin of station keeping, in one step and in several. The more energy the libration has when the law "
-        "changes, the larger the jump: begin station keeping early.",
+        caption="Starts of station keeping in one step and in several. The jump grows with the energy of the libration when the "
+        "law changes, so station keeping should start early.",
         panels=(
             Panel(
                 lines=tuple(lines),
@@ -110,7 +110,7 @@ def draw_jumps(flights: dict[str, Flight], data: Orbiter) -> Figure:
 
 
 def draw_scan(lengths: dict[tuple[float, int], Flight]) -> Figure:
-    """Largest libration, torque and motion of the arm against the length."""
+    """Draw largest libration, torque and motion of the arm over the length."""
     counts = sorted({steps for _, steps in lengths})
 
     def lines(values: Any) -> tuple[Line, ...]:
@@ -125,7 +125,8 @@ def draw_scan(lengths: dict[tuple[float, int], Flight]) -> Figure:
     return Figure(
         name="lengths",
         title="Three quarters of the line retrieved, from several lengths",
-        caption="Shorter is easier; from 300 to 500 m on the law of the station keeping is left behind and the arm turns over.",
+        caption="Shorter tethers are easier to retrieve. From 300 to 500 m on the motion leaves the domain of "
+        "the station-keeping law and the arm turns over.",
         panels=(
             Panel(lines=lines(lambda f: f.largest), y_label="largest libration", unit="rad", **axis),
             Panel(lines=lines(lambda f: f.arm), y_label="largest arm motion", unit="rad", **axis),

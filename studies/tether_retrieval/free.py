@@ -1,4 +1,4 @@
-"""Without control: the arm locked, the tether kept, retrieved at two kinds of rate, or deployed (003 Figure 6.10)."""
+"""Motion without control: arm locked; tether of constant length, retrieved, or deployed (Sadigh 1995, Figure 6.10)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Orbiter = library.TetherOrbiter
 
 
 def fly_free(data: Orbiter, reeling: Reeling | float, swing: float, end: float) -> Simulation:
-    """Pitch and tether, without any torque."""
+    """Simulate pitch and tether, without any torque."""
     length = reeling if isinstance(reeling, float) else reeling.profile(data.rate)
     eom = form_equations(data.system(length, is_locked=True))
     arm = Orbiter.FIXED_POINT[1] + Orbiter.FIXED_POINT[2]
@@ -21,11 +21,11 @@ def fly_free(data: Orbiter, reeling: Reeling | float, swing: float, end: float) 
 
 
 def free_tether(sim: Simulation) -> np.ndarray:
-    """From the vertical downwards [rad]."""
+    """Return the angle of the tether from the downward vertical [rad]."""
     return sim["pitch"] + sim["swing"] + Orbiter.FIXED_POINT[1] + Orbiter.FIXED_POINT[2] - Orbiter.FIXED_POINT[3]
 
 
 def growth(sim: Simulation, rate: float) -> float:
-    """Half the range of the tether's angle over the last period of libration over that of the first."""
+    """Return half the range of the tether's angle over the last period of libration over that of the first."""
     angle, period = free_tether(sim), 2.0 * np.pi / (np.sqrt(3.0) * rate)
     return float(np.ptp(angle[sim.t > sim.t[-1] - period]) / np.ptp(angle[sim.t < period]))

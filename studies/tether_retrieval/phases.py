@@ -1,4 +1,4 @@
-"""Retrieval in steps: reeling with the modified feedback linearisation, station keeping with LQR between."""
+"""Retrieval in steps: reeling with modified feedback linearisation, station keeping with LQR between the steps."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from spacectl import (
 Orbiter = library.TetherOrbiter
 
 
-H = np.diag([1.0, 5.0, 10.0, 1.0])  # as in tether_stationkeeping, 003 section 6.3.2
+H = np.diag([1.0, 5.0, 10.0, 1.0])  # as in tether_stationkeeping
 R = np.array([0.1, 1.0, 1.0])
 K_WEIGHT = 25.0
 
 
 @dataclass(frozen=True)
 class Reeling:
-    """Lengths [m] at both ends and the way between: exponential or at a constant rate, in the same time."""
+    """Lengths [m] at both ends and the profile between them: exponential or at a constant rate, in the same time."""
 
     start: float
     end: float
-    rate: float  # [1], |L_dot| / (orbital rate L) of the exponential way
+    rate: float  # [1], |L_dot| / (orbital rate L) of the exponential profile
     kind: str = "exponential"
 
     def duration(self, orbit_rate: float) -> float:
@@ -45,7 +45,7 @@ class Reeling:
         return abs(float(np.log(self.end / self.start))) / (self.rate * orbit_rate)
 
     def length(self, orbit_rate: float, t: Any) -> Any:
-        """At time t from the beginning, numbers or symbols."""
+        """Return the length at time t from the beginning, for numbers or symbols."""
         if self.kind == "constant":
             return self.start + (self.end - self.start) * t / self.duration(orbit_rate)
         sign = 1.0 if self.end > self.start else -1.0
@@ -53,13 +53,13 @@ class Reeling:
         return self.start * exp(sign * self.rate * orbit_rate * t)
 
     def profile(self, orbit_rate: float) -> Callable[[Any], Any]:
-        """For a tether."""
+        """Return the length as a function for a tether."""
         return lambda s: self.length(orbit_rate, s.t)
 
 
 @dataclass(frozen=True)
 class Flight:
-    """Histories of all phases in a row: time [s], length [m], angles (4), torques (3), and when station keeping begins."""
+    """Histories of all phases: time [s], length [m], angles (4), torques (3), and starts of station keeping."""
 
     t: np.ndarray
     length: np.ndarray
@@ -81,7 +81,7 @@ class Flight:
 
     @property
     def jump(self) -> float:
-        """Largest jump of a torque where station keeping begins [N m]."""
+        """Largest jump of a torque at a start of station keeping [N m]."""
         jumps = [0.0]
         for begin, _ in self.stations:
             at = int(np.searchsorted(self.t, begin - 1e-6))  # last record of the reeling; the next is the same time
@@ -95,24 +95,24 @@ class Flight:
 
     @property
     def tether(self) -> np.ndarray:
-        """From the vertical downwards [rad]."""
+        """Angle of the tether from the downward vertical [rad]."""
         return self.angles[:, 3] - Orbiter.FIXED_POINT[3]
 
 
 def start_state(eom: EquationsOfMotion, swing: float) -> np.ndarray:
-    """At rest at the fixed point but for the tether's angle."""
+    """Return the state at rest at the fixed point, except for the tether's angle."""
     return eom.state(**Orbiter.coordinates(np.array(Orbiter.FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
 
 
 @cache
 def reel(data: Orbiter, reeling: Reeling) -> EquationsOfMotion:
-    """Equations with the length a function of time."""
+    """Form the equations with the length a function of time."""
     return form_equations(data.system(reeling.profile(data.rate)))
 
 
 @cache
 def station(data: Orbiter, length: float) -> tuple[EquationsOfMotion, Any]:
-    """Equations and the LQR law at a constant length."""
+    """Return the equations and the LQR law at a constant length."""
     eom = form_equations(data.system(length))
     point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
     Q = np.zeros((8, 8))
@@ -124,7 +124,7 @@ def station(data: Orbiter, length: float) -> tuple[EquationsOfMotion, Any]:
 def retrieval_law(
     eom: EquationsOfMotion, frequency: float, weight: Any = "inverse mass", period: float = 0.0
 ) -> ModifiedFeedbackLinearization:
-    """003 Eqs 6.11-6.15 about the fixed point, critically damped."""
+    """Design the law of Sadigh (1995), Eqs 6.11-6.15, about the fixed point, critically damped."""
     return ModifiedFeedbackLinearization(
         eom,
         frequency=frequency,
@@ -143,17 +143,17 @@ def fly_steps(
     swing: float,
     frequency: float,
     rest: float,
-    believed: Orbiter | None = None,
+    assumed: Orbiter | None = None,
     noise: dict[str, float] | None = None,
     period: float = 0.0,
 ) -> Flight:
-    """Reel in `steps` pieces of equal time, each followed by station keeping; `rest` [s] is the total time of that.
+    """Reel in `steps` pieces of equal time, each followed by station keeping; `rest` [s] is its total time.
 
-    Laws are made for `believed`, by default the truth; with `noise` the law of the reeling is sampled and reads it.
+    Laws are designed for the model `assumed`, by default the true one; with `noise` the reeling law is sampled and noisy.
     """
     eom = reel(data, reeling)
-    mind = data if believed is None else believed
-    law: Any = retrieval_law(eom if believed is None else reel(mind, reeling), frequency, period=period)
+    model = data if assumed is None else assumed
+    law: Any = retrieval_law(eom if assumed is None else reel(model, reeling), frequency, period=period)
     if noise is not None:
         law = add_noise(law, noise, seed=1, on="states")
     total = reeling.duration(data.rate)
@@ -170,7 +170,7 @@ def fly_steps(
         if not sim.outcome.is_success:
             break
         held, _ = station(data, length)
-        sim = simulate(held, station(mind, length)[1], x0=x, t_span=(0.0, rest / steps), grid=301, **options)
+        sim = simulate(held, station(model, length)[1], x0=x, t_span=(0.0, rest / steps), grid=301, **options)
         pieces.append((clock + sim.t, np.full(sim.t.size, length), sim))
         stations.append((clock, clock + rest / steps))
         clock, x = clock + rest / steps, np.array(sim.x[-1])
@@ -186,7 +186,7 @@ def fly_steps(
     )
 
 
-def believe(data: Orbiter, factor: float) -> Orbiter:
-    """Satellite and orbiter heavier by a factor than they are."""
+def scale_masses(data: Orbiter, factor: float) -> Orbiter:
+    """Return the model with the masses of satellite and orbiter multiplied by a factor."""
     first, second, third = (factor * item for item in data.orbiter_inertia)
     return replace(data, satellite_mass=factor * data.satellite_mass, orbiter_inertia=(first, second, third))

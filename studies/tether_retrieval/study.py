@@ -1,4 +1,4 @@
-"""Retrieval of a tethered satellite: unstable by itself, in one step or several, exponential or at a constant rate."""
+"""Retrieval of a tethered satellite: in one step or several, at an exponential or a constant rate."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from spacectl import (
 
 from .figures import draw_flights, draw_free, draw_jumps, draw_scan
 from .free import fly_free, growth
-from .phases import Flight, Reeling, believe, fly_steps, reel, retrieval_law, start_state
+from .phases import Flight, Reeling, fly_steps, reel, retrieval_law, scale_masses, start_state
 
 Orbiter = library.TetherOrbiter
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
-    orbit_rate: float = 1e-3  # [rad/s], 003 section 6.2
-    satellite_mass: float = 500.0  # [kg], 003 section 6.3
-    free_length: float = 500.0  # [m], 003 Figure 6.10
-    length: float = 200.0  # [m], at the start of the controlled retrievals; not printed
-    final_length: float = 50.0  # [m]; not printed
-    retrieval: float = 0.22  # [1], -L_dot / (orbit_rate L), 003 section 6.3
+    orbit_rate: float = 1e-3  # [rad/s], Sadigh (1995), section 6.2
+    satellite_mass: float = 500.0  # [kg], Sadigh (1995), section 6.3
+    free_length: float = 500.0  # [m], Sadigh (1995), Figure 6.10
+    length: float = 200.0  # [m], at the start of the controlled retrievals; not published
+    final_length: float = 50.0  # [m]; not published
+    retrieval: float = 0.22  # [1], -L_dot / (orbit_rate L), Sadigh (1995), section 6.3
     steps: int = 2  # [1], of the multi-step retrieval
     station_orbits: float = 2.0  # [1], station keeping after each step
     frequency: float = 5.0  # [1], of the modified feedback linearisation, in orbital rates
-    start_angle: float = 0.1  # [rad], of the tether in the uncontrolled motions; not printed
+    start_angle: float = 0.1  # [rad], of the tether in the uncontrolled motions; not published
     number_error: float = 0.2  # [1]
     noise_angle: float = 1e-4  # [rad]
     noise_rate: float = 1e-6  # [rad/s]
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Uncontrolled motions, retrievals in one step and in several, profiles, weights, lengths, deployment, robustness."""
+    """Simulate uncontrolled motions, retrievals in steps, profiles, weights, lengths, deployment, robustness."""
     check(parameters)
     data = Orbiter(rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass)
     progress(0.0, "without control")
@@ -81,11 +81,11 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     for steps, flight in gentle.items():
         metrics |= describe(f"gentle_{steps}step", flight)
     metrics |= try_weights(data, parameters)
-    progress(0.8, "deployment, wrong numbers, noise")
+    progress(0.8, "deployment, wrong parameters, noise")
     metrics |= deploy(data, parameters)
     one, more = flights[("exponential", 1)], flights[("exponential", parameters.steps)]
     wrong = {
-        f"{factor:.1f}": fly(data, parameters, believed=believe(data, factor))
+        f"{factor:.1f}": fly(data, parameters, assumed=scale_masses(data, factor))
         for factor in (1.0 - parameters.number_error, 1.0 + parameters.number_error)
     }
     noisy = fly(data, parameters, is_noisy=True)
@@ -101,14 +101,14 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     figures = [
         draw_free(free, data.rate),
         draw_flights(
-            "steps", "One step and several (003 Figure 6.13)",
+            "steps", "One step and several (Sadigh 1995, Figure 6.13)",
             {f"{steps} step{'s' if steps > 1 else ''}": flights[("exponential", steps)] for steps in (1, parameters.steps)},
-            data.rate, "Exponential retrieval. Station keeping between the steps takes out the libration before it has grown.",
+            data.rate, "Exponential retrieval. Station keeping between the steps removes the libration before it grows.",
         ),
         draw_flights(
-            "profiles", "Exponential and constant rate (003 Figure 6.14)",
+            "profiles", "Exponential and constant rate (Sadigh 1995, Figure 6.14)",
             {f"{kind}, {parameters.steps} steps": flights[(kind, parameters.steps)] for kind in ("constant", "exponential")},
-            data.rate, "Same lengths, same time. The constant rate is gentle at first and fast, for its length, at the end.",
+            data.rate, "Same lengths, same time. Relative to the length, the constant rate is slow at first and fast at the end.",
         ),
         draw_jumps({**{f"{k}, {n}": f for (k, n), f in flights.items()}, **{f"gentle, {n}": f for n, f in gentle.items()}}, data),
     ]  # fmt: skip
@@ -119,12 +119,12 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations=free,
         figures=tuple(figures),
         notes=notes(metrics, parameters),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def uncontrolled(data: Orbiter, parameters: Parameters) -> dict[str, Simulation]:
-    """003 Figure 6.10, and a deployment."""
+    """Simulate the cases of Sadigh (1995), Figure 6.10, and a deployment."""
     down = Reeling(parameters.free_length, 0.1 * parameters.free_length, parameters.retrieval)
     end = down.duration(data.rate)
     constant = Reeling(down.start, down.end, down.rate, "constant")
@@ -146,10 +146,10 @@ def fly(
     steps: int | None = None,
     length: float | None = None,
     slower: float = 1.0,
-    believed: Orbiter | None = None,
+    assumed: Orbiter | None = None,
     is_noisy: bool = False,
 ) -> Flight:
-    """One controlled retrieval."""
+    """Simulate one controlled retrieval."""
     start = parameters.length if length is None else length
     count = parameters.steps if steps is None else steps
     noise = {name: parameters.noise_angle for name in Orbiter.JOINTS} | {
@@ -162,14 +162,14 @@ def fly(
         swing=0.0,
         frequency=parameters.frequency * data.rate,
         rest=count * parameters.station_orbits * 2.0 * np.pi / data.rate,
-        believed=believed,
+        assumed=assumed,
         noise=noise if is_noisy else None,
         period=10.0 if is_noisy else 0.0,
     )
 
 
 def describe(name: str, flight: Flight) -> dict[str, Any]:
-    """Numbers of one flight."""
+    """Return the metrics of one simulation."""
     return {
         f"{name}_largest_libration": flight.largest,
         f"{name}_final_libration": flight.final if flight.stations else None,
@@ -180,7 +180,7 @@ def describe(name: str, flight: Flight) -> dict[str, Any]:
 
 
 def scan_lengths(data: Orbiter, parameters: Parameters) -> dict[tuple[float, int], Flight]:
-    """The same share of the line retrieved from other lengths."""
+    """Retrieve the same fraction of the line from other lengths."""
     return {
         (length, steps): fly(data, parameters, steps=steps, length=length)
         for length in (100.0, 200.0, 300.0, 500.0)
@@ -189,7 +189,7 @@ def scan_lengths(data: Orbiter, parameters: Parameters) -> dict[tuple[float, int
 
 
 def try_weights(data: Orbiter, parameters: Parameters) -> dict[str, Any]:
-    """003's weight Q = 1 against Q = M^-1, during the reeling alone."""
+    """Compare the weight Q = 1 of Sadigh (1995) with Q = M^-1, during the reeling alone."""
     reeling = Reeling(parameters.length, parameters.final_length, parameters.retrieval)
     eom, end = reel(data, reeling), reeling.duration(data.rate)
     found: dict[str, Any] = {}
@@ -206,7 +206,7 @@ def try_weights(data: Orbiter, parameters: Parameters) -> dict[str, Any]:
 
 
 def largest_pole(data: Orbiter, parameters: Parameters, weight: str) -> float:
-    """Largest real part of the poles with the law, at the constant first length, over the orbital rate."""
+    """Return the largest real part of the closed-loop poles at the constant initial length, over the orbital rate."""
     eom = form_equations(data.system(parameters.length))
     point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
     law = retrieval_law(eom, parameters.frequency * data.rate, weight)
@@ -214,7 +214,7 @@ def largest_pole(data: Orbiter, parameters: Parameters, weight: str) -> float:
 
 
 def deploy(data: Orbiter, parameters: Parameters) -> dict[str, float]:
-    """The way back, with the same law: libration over the first and the last period."""
+    """Simulate a deployment with the same law; return the libration over the first and the last period."""
     reeling = Reeling(parameters.final_length, parameters.length, parameters.retrieval)
     eom, end = reel(data, reeling), reeling.duration(data.rate)
     law = retrieval_law(eom, parameters.frequency * data.rate)
@@ -225,30 +225,31 @@ def deploy(data: Orbiter, parameters: Parameters) -> dict[str, float]:
 
 
 def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
-    """What was found, in sentences."""
+    """Return the findings as sentences."""
     one, more = "exponential_1step", f"exponential_{parameters.steps}step"
     words = [
         f"{'yes' if metrics[f'exponential_is_better_{key}'] else 'no'} in {text}"
         for key, text in (("multi_step", f"{parameters.steps} steps"), ("one_step", "one"))
     ]
     return (
-        f"In {parameters.steps} steps at an exponential rate the arm brings the satellite in with a libration of at most "
+        f"In {parameters.steps} steps at an exponential rate the largest libration of the satellite is "
         f"{metrics[f'{more}_largest_libration']:.2f} rad, {metrics[f'{more}_final_libration']:.1e} rad at the end; in one step "
-        f"with {metrics[f'{one}_largest_libration']:.2f} rad. Better than a constant rate: {', '.join(words)}.",
+        f"it is {metrics[f'{one}_largest_libration']:.2f} rad. An exponential rate is better than a constant one: "
+        f"{', '.join(words)}.",
         f"Without control the libration grows {metrics['free_growth_exponential']:.1f} times (exponential) and "
-        f"{metrics['free_growth_constant']:.1f} times (constant rate) while nine tenths of the line come in; it shrinks to "
+        f"{metrics['free_growth_constant']:.1f} times (constant rate) while nine tenths of the line are retrieved; it shrinks to "
         f"{metrics['free_growth_deployment']:.2f} in the deployment of the same line.",
-        "With Q = M^-1 the modified feedback linearisation holds pitch and joints and leaves the tether to itself; with Q = 1 "
+        "With Q = M^-1 the modified feedback linearisation controls pitch and joints and does not act on the tether; with Q = 1 "
         + (
-            "it arrives too."
+            "the retrieval succeeds too."
             if metrics["weight_identity_arrives"]
-            else "its torques run away, though its poles are stable."
+            else "the torques diverge, although the poles are stable."
         ),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     positive = (
         "orbit_rate",
         "satellite_mass",
@@ -265,14 +266,14 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'length': got {parameters.length:g}, expected more than final_length")
     if not parameters.retrieval < 0.75:
         raise ModelError(
-            f"parameter 'retrieval': got {parameters.retrieval:g}, expected less than 0.75: no angle is held beyond"
+            f"parameter 'retrieval': got {parameters.retrieval:g}, expected less than 0.75: beyond it no equilibrium exists"
         )
     if parameters.steps < 2:
         raise ModelError(f"parameter 'steps': got {parameters.steps}, expected 2 or more")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """The conclusions of 003 section 9.1, as far as these flights can judge them."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with the conclusions of Sadigh (1995), section 9.1, as far as these simulations allow."""
     smaller = "the largest libration is smaller"
     claims = (
         ("several steps are better than one", "multi_step_is_better", f"{smaller}, and that at the end",
@@ -285,7 +286,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     return tuple(
         PublishedResult(
             what=what,
-            source="003 sections 6.3.3, 9.1",
+            source="Sadigh (1995), sections 6.3.3, 9.1",
             printed="yes",
             ours="yes" if metrics[key] else "no",
             holds=bool(metrics[key]),

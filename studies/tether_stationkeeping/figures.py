@@ -1,4 +1,4 @@
-"""Figures of the study: 003 Figures 6.11 and 6.12, poles, and what the thesis does not ask."""
+"""Figures of the study: Sadigh (1995), Figures 6.11 and 6.12, poles, and additional results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STYLES = {1: "dotted", 25: "solid", 50: "dashed"}
 
 
 def draw_histories(station: Station, runs: dict[int, Simulation], swing: float, rate: float) -> Figure:
-    """Angles from the fixed point, end of the arm, and torques from trim, for the three weights."""
+    """Draw angles from the fixed point, end of the arm, and torques from trim, for the three weights."""
 
     def lines(values: Any) -> tuple[Line, ...]:
         return tuple(
@@ -56,15 +56,15 @@ def draw_histories(station: Station, runs: dict[int, Simulation], swing: float, 
     number = "6.11" if station.length < 500.0 else "6.12"
     return Figure(
         name=f"stationkeeping_{station.length:.0f}m",
-        title=f"Station keeping at {station.length:.0f} m (003 Figure {number})",
-        caption=f"Angles from the fixed point and torques from trim, after {swing:g} rad of tether swing: the arm follows the "
-        "swing, and more weight on the speeds damps it sooner with more motion of the arm.",
+        title=f"Station keeping at {station.length:.0f} m (Sadigh 1995, Figure {number})",
+        caption=f"Angles from the fixed point and torques from trim, after {swing:g} rad of tether swing. The arm follows the "
+        "swing; more weight on the speeds damps it sooner, with more motion of the arm.",
         panels=tuple(panels),
     )
 
 
 def draw_poles(poles: dict[tuple[int, int], Any], locked: dict[int, Any], rate: float) -> Figure:
-    """Closed-loop poles near the origin, in orbital rates."""
+    """Draw closed-loop poles near the origin, in orbital rates."""
     panels = []
     for length in sorted({length for length, _ in poles}):
         lines = [
@@ -98,13 +98,13 @@ def draw_poles(poles: dict[tuple[int, int], Any], locked: dict[int, Any], rate: 
     return Figure(
         name="poles",
         title="Slow poles of the three weights",
-        caption="The two librations leave the imaginary axis; poles beyond 8 orbital rates are not shown.",
+        caption="The two librations become damped; poles beyond 8 orbital rates are not shown.",
         panels=tuple(panels),
     )
 
 
 def draw_reach(reach: dict[tuple[float, int], float]) -> Figure:
-    """From how far the nonlinear loop returns."""
+    """Draw the largest swings from which the nonlinear loop returns."""
     weights = sorted({k for _, k in reach})
     lines = []
     for k in weights:
@@ -115,7 +115,7 @@ def draw_reach(reach: dict[tuple[float, int], float]) -> Figure:
     return Figure(
         name="largest_swing",
         title="Largest swing at the start from which the loop returns",
-        caption="The law is linear, the arm is not: beyond this swing it turns over. Longer tethers allow smaller swings.",
+        caption="The law is linear, the arm is not: after a larger swing it turns over. Longer tethers allow smaller swings.",
         panels=(
             Panel(
                 lines=tuple(lines),
@@ -131,13 +131,13 @@ def draw_reach(reach: dict[tuple[float, int], float]) -> Figure:
 
 
 def draw_noise(noisy: dict[int, Simulation], rate: float) -> Figure:
-    """Tether and elbow torque under sensor noise."""
+    """Draw tether and elbow torque under sensor noise."""
     axis: dict[str, Any] = {"x_label": "orbits", "x_unit": "1"}
     names = {length: f"{length} m" for length in noisy}
     return Figure(
         name="noise",
         title="Sampled law with noisy sensors, from the fixed point",
-        caption="k = 25; noise reaches the tether only through the arm.",
+        caption="k = 25; noise affects the tether only through the arm.",
         panels=(
             Panel(
                 lines=tuple(
@@ -170,7 +170,7 @@ def draw_noise(noisy: dict[int, Simulation], rate: float) -> Figure:
 
 
 def draw_wrong(wrong: dict[str, Simulation], error: float, rate: float) -> Figure:
-    """Offsets by a wrong trim, without and with integral action."""
+    """Draw offsets due to a wrong trim, without and with integral action."""
     names = {"plain": "LQR of the thesis", "integral": "with integral action"}
     styles = {"plain": "dashed", "integral": "solid"}
     axis: dict[str, Any] = {"x_label": "orbits", "x_unit": "1"}
@@ -183,8 +183,9 @@ def draw_wrong(wrong: dict[str, Simulation], error: float, rate: float) -> Figur
 
     return Figure(
         name="wrong_numbers",
-        title=f"100 m, satellite and length {100 * error:.0f} % more than the law believes",
-        caption="k = 25, angles from the fixed point. The wrong trim moves the arm for good; integral action brings it back.",
+        title=f"100 m, satellite and length {100 * error:.0f} % more than in the design model",
+        caption="k = 25, angles from the fixed point. The wrong trim displaces the arm permanently; integral "
+        "action removes this.",
         panels=(
             Panel(
                 lines=lines(lambda sim: Orbiter.libration(sim.x)),

@@ -1,4 +1,4 @@
-"""LQR laws with the weights of 003 section 6.3.2, poles, and how far the nonlinear loop returns from."""
+"""LQR laws with the weights of Sadigh (1995), section 6.3.2, poles, and the domain of attraction of the nonlinear loop."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ class Station:
     model: LinearModel
 
     def start(self, swing: float) -> np.ndarray:
-        """At rest at the fixed point, but for the tether's angle."""
+        """Return the state at rest at the fixed point, except for the tether's angle."""
         return self.eom.state(**Orbiter.coordinates(np.array(Orbiter.FIXED_POINT) + [0.0, 0.0, 0.0, swing]))
 
 
 def form_station(data: Orbiter, length: float) -> Station:
-    """Trim torques by `find_operating_point`: the tether pulls beside the spacecraft's centre of mass."""
+    """Form the system with trim torques by `find_operating_point`: the tether pulls beside the spacecraft's centre of mass."""
     eom = form_equations(data.system(length))
     point = find_operating_point(eom, q=Orbiter.coordinates(Orbiter.FIXED_POINT))
     return Station(length, data.rate, eom, point, linearize(eom, point))
 
 
 def design_station(station: Station, k: float, *, period: float = 0.0, has_integral: bool = False) -> LqrLaw:
-    """003's weights, Q = (k M for the speeds, H for pitch, joints and the tether's absolute angle), in the tree's coordinates.
+    """Design an LQR with the weights of Sadigh (1995): Q = (k M for the speeds, H for pitch, joints and absolute tether angle).
 
-    Integral action (not in the thesis) weighs the integrals of pitch, shoulder and elbow by H times the orbital rate squared.
+    Integral action (not in the thesis) weights the integrals of pitch, shoulder and elbow by H times the orbital rate squared.
     """
     M = station.eom.mass_matrix(0.0, np.asarray(station.point.x)[: station.eom.n_q])
     Q = np.zeros((8, 8))
@@ -65,12 +65,12 @@ def design_station(station: Station, k: float, *, period: float = 0.0, has_integ
 
 
 def pairs(poles: Any) -> list[list[float]]:
-    """Sorted (re, im)."""
+    """Return sorted pairs (re, im)."""
     return [[float(pole.real), float(pole.imag)] for pole in sorted(poles, key=lambda s: (-s.real, s.imag))]
 
 
 def locked_poles(data: Orbiter, length: float) -> np.ndarray:
-    """With the arm's joints welded: pitch and tether."""
+    """Return the poles of pitch and tether with the arm's joints welded."""
     eom = form_equations(data.system(length, is_locked=True))
     x = Orbiter.coordinates(Orbiter.FIXED_POINT)
     point = find_operating_point(eom, q={"pitch": x["pitch"], "swing": x["swing"]})
@@ -78,7 +78,7 @@ def locked_poles(data: Orbiter, length: float) -> np.ndarray:
 
 
 def fly(station: Station, law: Any, swing: float, *, end: float, grid: int = 1001, rtol: float = 1e-9) -> Simulation:
-    """The nonlinear closed loop."""
+    """Simulate the nonlinear closed loop."""
     return simulate(
         station.eom, law, x0=station.start(swing), t_span=(0.0, end), grid=grid, rtol=rtol, atol=1e-2 * rtol,
         max_steps=100_000, check=False,
@@ -86,14 +86,14 @@ def fly(station: Station, law: Any, swing: float, *, end: float, grid: int = 100
 
 
 def decay(sim: Simulation, rate: float) -> float:
-    """Largest tether swing in the last orbit over that of the first."""
+    """Return the largest tether swing in the last orbit over that of the first."""
     swing = np.abs(Orbiter.libration(sim.x))
     orbit = 2.0 * np.pi / rate
     return float(np.max(swing[sim.t > sim.t[-1] - orbit]) / np.max(swing[sim.t < orbit]))
 
 
 def find_reach(station: Station, law: LqrLaw, rate: float, *, steps: int) -> float:
-    """Largest swing at the start (by bisection) from which tether and arm return: an estimate of the domain of attraction."""
+    """Return the largest initial swing (by bisection) from which tether and arm return: the size of the domain of attraction."""
     end = 6.0 * 2.0 * np.pi / rate
     goal = np.asarray(station.point.x)[:4]
 
@@ -102,7 +102,8 @@ def find_reach(station: Station, law: LqrLaw, rate: float, *, steps: int) -> flo
         if not sim.outcome.is_success:
             return False
         off = np.max(np.abs(np.asarray(sim.x)[:, :4] - goal), axis=1)
-        return bool(np.max(off[-50:]) < min(0.5 * np.max(off[:50]), 0.1))  # the last orbit; 0.1 rad is no other rest
+        # compare the last orbit with the first; there is no other equilibrium within 0.1 rad
+        return bool(np.max(off[-50:]) < min(0.5 * np.max(off[:50]), 0.1))
 
     low, high = 0.0, 1e-3
     while high < 1.5 and returns(high):
@@ -114,7 +115,7 @@ def find_reach(station: Station, law: LqrLaw, rate: float, *, steps: int) -> flo
 
 
 def off_by(data: Orbiter, length: float, factors: tuple[float, ...]) -> Station:
-    """The system with the satellite's mass, the orbiter's inertia and the length multiplied by factors."""
+    """Return the system with the satellite's mass, the orbiter's inertia and the length multiplied by factors."""
     mass, inertia, longer = factors
     first, second, third = (inertia * item for item in data.orbiter_inertia)
     changed = replace(data, satellite_mass=mass * data.satellite_mass, orbiter_inertia=(first, second, third))
@@ -122,10 +123,10 @@ def off_by(data: Orbiter, length: float, factors: tuple[float, ...]) -> Station:
 
 
 def try_wrong_numbers(data: Orbiter, station: Station, k: float, error: float, *, quick: bool) -> dict[str, float]:
-    """The law (gain and trim) on linear models of systems whose numbers are not those it believes.
+    """Apply the law (gain and trim) to linear models of systems that differ from the design model.
 
-    Slowest pole, where the loop comes to rest because of the wrong trim, and the slowest pole with integral action, which
-    leaves no offset of pitch and joints.
+    Return the slowest pole, the offset due to the wrong trim, and the slowest pole with integral action, which
+    removes the offset of pitch and joints.
     """
     law, better = design_station(station, k), design_station(station, k, has_integral=True)
     C = np.zeros((len(better.memory), 8))
@@ -153,7 +154,7 @@ def try_wrong_numbers(data: Orbiter, station: Station, k: float, error: float, *
 def fly_wrong(
     data: Orbiter, station: Station, k: float, error: float, swing: float, *, end: float
 ) -> dict[str, Simulation]:
-    """Nonlinear loops, satellite heavier and tether longer than the law believes, without and with integral action."""
+    """Simulate the nonlinear loops with a heavier satellite and a longer tether, without and with integral action."""
     true = off_by(data, station.length, (1.0 + error, 1.0, 1.0 + error))
     return {
         name: fly(true, design_station(station, k, has_integral=has_integral), swing, end=end)
@@ -164,7 +165,7 @@ def fly_wrong(
 def run_noisy(
     station: Station, k: float, *, period: float, angle: float, rate: float, seed: int, end: float
 ) -> Simulation:
-    """A sampled law that reads noisy angles and rates, from the fixed point."""
+    """Simulate a sampled law that reads noisy angles and rates, from the fixed point."""
     law = design_station(station, k, period=period)
     deviations = {name: angle for name in Orbiter.JOINTS} | {f"{name}_dot": rate for name in Orbiter.JOINTS}
     noisy = add_noise(law, deviations, seed=seed, on="states")

@@ -33,15 +33,15 @@ LENGTHS = (100, 1000)  # [m]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
-    orbit_rate: float = 1e-3  # [rad/s], 003 section 6.2
-    satellite_mass: float = 500.0  # [kg], 003 section 6.3
-    link_length: float = 8.13  # [m], 003 section 6.3
-    swing_100: float = 0.1  # [rad], tether off the vertical at the start, 100 m; not printed
+    orbit_rate: float = 1e-3  # [rad/s], Sadigh (1995), section 6.2
+    satellite_mass: float = 500.0  # [kg], Sadigh (1995), section 6.3
+    link_length: float = 8.13  # [m], Sadigh (1995), section 6.3
+    swing_100: float = 0.1  # [rad], tether off the vertical at the start, 100 m; not published
     swing_1000: float = 0.004  # [rad], the same for 1000 m
     orbits: float = 4.0  # [1], of the histories
-    number_error: float = 0.2  # [1], of what the law believes
+    number_error: float = 0.2  # [1], of the design model
     period: float = 1.0  # [s], of the sampled law
     noise_angle: float = 1e-4  # [rad]
     noise_rate: float = 1e-6  # [rad/s]
@@ -49,7 +49,7 @@ class Parameters:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Poles, histories, the domain of attraction, and laws that are wrong or read noise."""
+    """Compute poles, histories, the domain of attraction; test laws with wrong parameters and noise."""
     check(parameters)
     data = Orbiter(
         rate=parameters.orbit_rate, satellite_mass=parameters.satellite_mass, link_length=parameters.link_length
@@ -88,7 +88,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     figures.insert(0, draw_poles(poles, {n: metrics[f"open_loop_locked_L{n}"] for n in LENGTHS}, data.rate))
     reach = measure_reach(data, stations, metrics, progress, quick=quick)
     figures.append(draw_reach(reach))
-    progress(0.9, "wrong numbers and noise")
+    progress(0.9, "wrong parameters and noise")
     for length in LENGTHS:
         found = try_wrong_numbers(data, stations[length], 25.0, parameters.number_error, quick=quick)
         metrics |= {f"wrong_numbers_{key}_L{length}": value for key, value in found.items()}
@@ -111,17 +111,17 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         simulations=kept,
         figures=tuple(figures),
         notes=notes(metrics, parameters),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def largest_motion(sim: Any) -> float:
-    """Of pitch, shoulder and elbow from the fixed point [rad]."""
+    """Return the largest motion of pitch, shoulder and elbow from the fixed point [rad]."""
     return float(max(np.max(np.abs(sim.column("x", Orbiter.JOINTS[i]) - Orbiter.FIXED_POINT[i])) for i in range(3)))
 
 
 def final_offset(sim: Any) -> float:
-    """Of pitch, shoulder, elbow and tether from the fixed point at the end [rad]."""
+    """Return the offset of pitch, shoulder, elbow and tether from the fixed point at the end [rad]."""
     return float(np.max(np.abs(Orbiter.absolute_angles(sim.x)[-1] - Orbiter.FIXED_POINT)))
 
 
@@ -133,10 +133,10 @@ def measure_reach(
     *,
     quick: bool,
 ) -> dict[tuple[float, int], float]:
-    """Largest initial swing that decays, by length and weight; fills the metrics."""
+    """Return the largest initial swing that decays, by length and weight; add it to the metrics."""
     found = {}
     for length in LENGTHS if quick else (100, 200, 400, 700, 1000):
-        progress(0.5 + 0.4 * length / 1000.0, f"{length} m: from how far does the loop return?")
+        progress(0.5 + 0.4 * length / 1000.0, f"{length} m: domain of attraction")
         station = stations.get(length) or form_station(data, float(length))
         for k in (25,) if quick else WEIGHTS:
             law = design_station(station, k)
@@ -146,7 +146,7 @@ def measure_reach(
 
 
 def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
-    """What was found, in sentences."""
+    """Return the findings as sentences."""
     ratio = metrics["largest_swing_L100_k25"] / metrics["largest_swing_L1000_k25"]
     rest = [metrics[f"wrong_numbers_rest_offset_L{length}"] for length in LENGTHS]
     decays = [value for key, value in metrics.items() if key.startswith("libration_decay_L")]
@@ -154,34 +154,34 @@ def notes(metrics: dict[str, Any], parameters: Parameters) -> tuple[str, ...]:
     return (
         f"The arm damps the libration with {damped} of {len(decays)} laws. With k = 25 the nonlinear loop returns from swings up "
         f"to {metrics['largest_swing_L100_k25']:.2g} rad at 100 m and {metrics['largest_swing_L1000_k25']:.2g} rad at 1000 m.",
-        "003 prints neither orbital rate nor shoulder offset nor initial angles: the rate is that of section 6.2, the shoulder "
+        "Orbital rate, shoulder offset and initial angles are not published: the rate is that of section 6.2, the shoulder "
         f"is at the centre of mass, the tether starts {parameters.swing_100:g} rad (100 m) and {parameters.swing_1000:g} rad "
         "(1000 m) off the vertical.",
         "The fixed point needs constant torques. With the arm's joints locked it is marginal; with free joints at trim it is "
-        "unstable; with each of the three weights all poles are on the left and the libration decays.",
+        "unstable; with each of the three weights all poles are in the left half plane and the libration decays.",
         f"At 1000 m the nonlinear loop returns only from swings {ratio:.0f} times smaller than at 100 m (k = 25): the arm can "
         "shift the attachment by metres, the satellite is off by length times angle. Shorter tethers are easier to control.",
-        f"Numbers wrong by {100 * parameters.number_error:.0f} % leave the linear loops stable, but the wrong trim torque "
+        f"Parameters wrong by {100 * parameters.number_error:.0f} % leave the linear loops stable, but the wrong trim torque "
         f"moves pitch and joints by up to {rest[0]:.2f} rad (100 m) and {rest[1]:.2f} rad (1000 m, by the linear model, which "
-        "does not hold so far). Integral action on pitch, shoulder and elbow removes the offset.",
+        "is not valid for such angles). Integral action on pitch, shoulder and elbow removes the offset.",
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("orbit_rate", "satellite_mass", "link_length", "swing_100", "swing_1000", "period"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
     if not 2.0 <= parameters.orbits <= 100.0:
         raise ModelError(
-            f"parameter 'orbits': got {parameters.orbits:g}, expected 2 to 100 (decay is seen over orbits)"
+            f"parameter 'orbits': got {parameters.orbits:g}, expected 2 to 100 (decay is measured over orbits)"
         )
     if not 0.0 <= parameters.number_error < 0.9:
         raise ModelError(f"parameter 'number_error': got {parameters.number_error:g}, expected 0 to 0.9")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """003 prints three weights and two lengths, and says that all of them stabilise."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare with Sadigh (1995): three weights and two lengths, all of which are said to be stable."""
     rows = []
     for length in (100, 1000):
         for k in (1, 25, 50):
@@ -190,7 +190,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
             rows.append(
                 PublishedResult(
                     what=f"LQR law, {length} m, k = {k}",
-                    source="003 section 6.3.2, Figures 6.11, 6.12",
+                    source="Sadigh (1995), section 6.3.2, Figures 6.11, 6.12",
                     printed="asymptotically stable",
                     ours=f"slowest pole {slowest:.2g} 1/s, swing falls to {100 * decay:.2g} %",
                     holds=slowest < 0.0 and decay < 1.0,

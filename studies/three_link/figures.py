@@ -1,4 +1,4 @@
-"""The figures of the study, after 000 figures 3 to 5, and the orders of the errors."""
+"""Figures of the study, after figures 3 to 5 of Aslanov, Kruglov and Yuditsev, and the orders of the errors."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def draw(
     order: tuple[np.ndarray, dict[str, np.ndarray]],
     apart: dict[str, Any],
 ) -> tuple[Figure, ...]:
-    """All figures."""
+    """Draw all figures."""
     return (snapshots(t, shape), energy(t, found), drift(t, found, rows), orders(*order), chaos(apart))
 
 
 def snapshots(t: np.ndarray, shape: np.ndarray) -> Figure:
-    """The mechanism at some times (Fig 3)."""
+    """Draw the mechanism at some times (Fig 3)."""
     lines = []
     for time in SHOWN:
         k = int(np.argmin(np.abs(t - time)))
@@ -44,7 +44,7 @@ def snapshots(t: np.ndarray, shape: np.ndarray) -> Figure:
 
 
 def energy(t: np.ndarray, found: dict[str, Any]) -> Figure:
-    """Energy errors (Fig 4)."""
+    """Draw energy errors (Fig 4)."""
     lines = [
         Line(x=t[1:], y=np.abs(found[name][1][1:]) + FLOOR, label=WORDS[name], style=style)
         for name, style in STYLES.items()
@@ -58,7 +58,7 @@ def energy(t: np.ndarray, found: dict[str, Any]) -> Figure:
 
 
 def drift(t: np.ndarray, found: dict[str, Any], rows: tuple[str, ...]) -> Figure:
-    """Position-level errors of constraints (Fig 5)."""
+    """Draw position-level errors of constraints (Fig 5)."""
     panels = []
     for row, what in (("B_y", "joint B, normal y"), ("C_x", "joint C, normal x")):
         k = rows.index(row)
@@ -70,13 +70,13 @@ def drift(t: np.ndarray, found: dict[str, Any], rows: tuple[str, ...]) -> Figure
     return Figure(
         name="drift",
         title="Drift of constraints 5 and 7 with and without stabilisation",
-        caption="Constraint 6 of 000 (joint B, normal z) holds the links in the plane, where nothing pulls them out.",
+        caption="Constraint 6 of the paper (joint B, normal z) holds the links in the plane; no force acts out of the plane.",
         panels=tuple(panels),
     )
 
 
 def orders(steps: np.ndarray, order: dict[str, np.ndarray]) -> Figure:
-    """Errors over the step of a method of order 5."""
+    """Draw errors over the step of a method of order 5."""
     panels = []
     for column, (what, unit) in enumerate((("largest drift", "m"), ("largest energy error", "J"))):
         lines = [
@@ -93,17 +93,17 @@ def orders(steps: np.ndarray, order: dict[str, np.ndarray]) -> Figure:
         name="orders",
         title="Drift and energy error over the step, fixed steps, 3 s",
         caption="Stabilisation lowers the drift but not its order; the energy error hardly changes at short steps. "
-        "Projection leaves no drift but rounding.",
+        "With projection the drift is rounding.",
         panels=tuple(panels),
     )
 
 
 def chaos(apart: dict[str, Any]) -> Figure:
-    """How two neighbouring starts separate."""
+    """Draw the separation of motions from two neighbouring initial states."""
     return Figure(
         name="chaos",
         title="Distance between two motions whose starts differ by 1e-10 rad/s",
-        caption="From 4 s on it grows exponentially: comparisons beyond a few seconds mean nothing.",
+        caption="From 4 s on it grows exponentially: comparisons beyond a few seconds are meaningless.",
         panels=(
             Panel(
                 lines=(Line(x=apart["t"][1:], y=apart["gap"][1:], label="largest distance of centres"),),

@@ -1,6 +1,6 @@
-"""The linkage's equations derived in symbols from three position vectors, and as 003 prints them (Eqs 5.41-5.45).
+"""The linkage's equations derived in symbols from three position vectors, and as published (Sadigh 1995, Eqs 5.41-5.45).
 
-Rows are ``M u_dot - f``. Sets that are polynomials are compared exactly: a polynomial of degree d or less in each
+Equations are ``M u_dot - f``. Sets that are polynomials are compared exactly: a polynomial of degree d or less in each
 variable is zero if it vanishes at d + 1 values of each, and at small integers floating point makes no error.
 """
 
@@ -25,7 +25,7 @@ POSITIONS = {
 
 
 def derive(position: str) -> Any:
-    """Lagrange's equations, rows of q1 and q2, from the position of the second mass in the first bar's axes."""
+    """Derive Lagrange's equations of q1 and q2 from the position of the second mass in the first bar's axes."""
     across, along = POSITIONS[position]
     r1, r2 = ca.vertcat(L1, 0.0), ca.vertcat(L1 - L2 * across, L2 * along)  # along n1, t1
 
@@ -43,17 +43,17 @@ def derive(position: str) -> Any:
 
 
 def linearise(rows: Any) -> Any:
-    """To first order in (q1, u1, u1_dot)."""
+    """Linearise to first order in (q1, u1, u1_dot)."""
     scale = ca.SX.sym("scale")
     small = ca.vertcat(q1, u1, u1_dot)
     (scaled,) = ca.substitute([rows], [small], [scale * small])
-    slope = ca.jacobian(scaled, scale)
-    zero, first = ca.substitute([scaled, slope], [scale], [ca.SX(0.0)])
+    derivative = ca.jacobian(scaled, scale)
+    zero, first = ca.substitute([scaled, derivative], [scale], [ca.SX(0.0)])
     return zero + first
 
 
-def printed() -> dict[str, Any]:
-    """003 Eqs 5.41 (nonlinear), 5.42 (premature), 5.43 (proper), and the correction 5.45."""
+def published() -> dict[str, Any]:
+    """Return Eqs 5.41 (nonlinear), 5.42 (premature), 5.43 (proper), and the correction 5.45 of Sadigh (1995)."""
     s, c = ca.sin(q1), ca.cos(q1)
     M = ca.vertcat(
         ca.horzcat(m2 * L2**2, m2 * L2 * (L2 - L1 * s)),
@@ -75,7 +75,7 @@ def printed() -> dict[str, Any]:
 
 
 def is_zero_polynomial(rows: Any, degree: int = 2) -> bool:
-    """Whether polynomials with at most `degree` in each symbol vanish everywhere; exact."""
+    """Return whether polynomials with at most `degree` in each symbol vanish everywhere; exact."""
     return all(_vanishes(row, degree) for row in ca.vertsplit(rows))
 
 
@@ -92,14 +92,14 @@ def _vanishes(row: Any, degree: int) -> bool:
 
 
 def worst(expression: Any, *, seed: int = 0) -> float:
-    """Largest value at 200 random points."""
+    """Return the largest value at 200 random points."""
     points = np.random.default_rng(seed).uniform(-1.5, 1.5, size=(len(NAMES), 200))
     return float(np.max(np.abs(np.array(ca.Function("check", [ALL], [expression])(points)))))
 
 
 def compare() -> dict[str, Any]:
-    """All three sets against the printed ones, and against each other."""
-    paper = printed()
+    """Compare all three sets with the published ones, and with each other."""
+    paper = published()
     exact, second, first = (derive(name) for name in ("exact", "second_order", "first_order"))
     proper, premature = linearise(second), linearise(first)
     return {

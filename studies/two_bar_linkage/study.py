@@ -1,4 +1,4 @@
-"""Planar two-bar linkage (003 section 5.5.2): what premature linearisation loses, term by term and in motion."""
+"""Planar two-bar linkage (Sadigh 1995, section 5.5.2): terms lost by premature linearisation, and their effect on motion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .linkage import compare_toolbox, hinged, small
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     L1: float = 0.1  # [m], first bar
     L2: float = 1.0  # [m], second bar
@@ -44,7 +44,7 @@ ORDERS = {"consistent": "consistent", "linearised": "proper (Eq 5.43)", "prematu
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Symbols, toolbox, motion."""
+    """Compare the equations in symbols and in the toolbox, then simulate the motion."""
     for name in Parameters.__dataclass_fields__:
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -75,27 +75,27 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         notes=(
             answer(metrics),
             "Derived in symbols, the nonlinear, premature and proper equations are those of Eqs 5.41, 5.42 and 5.43, and the "
-            "correction of Eq 5.45 makes the proper set of the premature one, in the mass matrix too."
+            "correction of Eq 5.45 turns the premature set into the proper one, including the mass matrix."
             if all(value for key, value in symbols.items() if key != "premature_is_proper")
-            else "A printed set differs from the derived one; see the metrics.",
+            else "A published set differs from the derived one; see the metrics.",
         ),
-        printed=printed_results(metrics),
+        printed=published_results(metrics),
     )
 
 
 def answer(metrics: dict[str, Any]) -> str:
-    """What the lost terms do to the motion."""
+    """Describe the effect of the lost terms on the motion."""
     lost = metrics["premature_lost_at"]
     end = "" if lost is None else f", and diverges at {lost:.2f} s"
     return (
-        "Premature linearisation loses the terms of Eq 5.45, by which the spin stiffens the second bar: its set has no stiffness "
+        "Premature linearisation loses the terms of Eq 5.45, by which the spin stiffens the second bar: its set has no "
         f"left at {metrics['premature_critical_spin']:.3g} rad/s{end}. The proper set follows the exact motion to "
         f"{metrics['linearised_error']:.1%} of the largest angle."
     )
 
 
 def move(parameters: Parameters, system: Any, name: str, *, check: bool = True) -> Simulation:
-    """The linkage driven by a constant torque from rest; the run ends if q1 reaches 1 rad, where nothing is small."""
+    """Simulate the linkage under a constant torque from rest; the run ends if q1 reaches 1 rad, beyond any linearisation."""
     eom = form_equations(system)
     grid = np.linspace(0.0, parameters.duration, 361)
     large = Guard(name="large", expression=lambda s: s[name] ** 2 - 1.0, direction=1, is_failure=True)
@@ -104,7 +104,7 @@ def move(parameters: Parameters, system: Any, name: str, *, check: bool = True) 
 
 
 def draw(sims: dict[str, Simulation], errors: dict[str, np.ndarray]) -> Figure:
-    """Angle of the second bar, errors, and spin."""
+    """Draw angle of the second bar, errors, and spin."""
     exact = sims["hinged"]
     bound = 2.0 * np.max(np.abs(exact["q1"]))
     lines = [Line(x=exact.t, y=exact["q1"], label="two hinges (Eq 5.41)")]
@@ -118,7 +118,7 @@ def draw(sims: dict[str, Simulation], errors: dict[str, np.ndarray]) -> Figure:
     return Figure(
         name="linkage",
         title="Two-bar linkage under a constant torque",
-        caption="The proper equations follow the exact ones; the premature ones lose the spring to the spin.",
+        caption="The proper equations follow the exact ones; in the premature ones the spin cancels the stiffness of the spring.",
         panels=(
             Panel(lines=tuple(lines), y_label="q1", unit="rad"),
             Panel(lines=tuple(wrong), y_label="|error of q1|", unit="rad", log_y=True),
@@ -127,15 +127,15 @@ def draw(sims: dict[str, Simulation], errors: dict[str, np.ndarray]) -> Figure:
     )
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """The printed sets of equations against those derived in symbols."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare the published sets of equations with those derived in symbols."""
     sets = (
-        ("nonlinear equations", "003 Eq 5.41", "nonlinear_is_printed"),
-        ("prematurely linearised equations", "003 Eq 5.42", "premature_is_printed"),
-        ("properly linearised equations", "003 Eq 5.43", "proper_is_printed"),
+        ("nonlinear equations", "Sadigh (1995), Eq 5.41", "nonlinear_is_printed"),
+        ("prematurely linearised equations", "Sadigh (1995), Eq 5.42", "premature_is_printed"),
+        ("properly linearised equations", "Sadigh (1995), Eq 5.43", "proper_is_printed"),
         (
-            "correction that makes the proper set of the premature one",
-            "003 Eq 5.45",
+            "correction that turns the premature set into the proper one",
+            "Sadigh (1995), Eq 5.45",
             "premature_plus_correction_is_proper",
         ),
     )
@@ -144,7 +144,7 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
             what=what,
             source=source,
             printed="a set of equations",
-            ours="the same, term by term" if metrics[key] else "another set",
+            ours="equal, term by term" if metrics[key] else "another set",
             holds=bool(metrics[key]),
             criterion="the difference of both sets is zero in symbols",
         )

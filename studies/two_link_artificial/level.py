@@ -1,4 +1,4 @@
-"""Figure 3.1: the second link keeps its direction, between guides (natural) or by the elbow's torque (artificial)."""
+"""Figure 3.1: the second link maintains its direction, by guides (natural) or by the elbow's torque (artificial)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = ("natural", "artificial")
 
 
 def compare_kinds(parameters: Any, points: int) -> tuple[dict[str, Any], dict[str, Any], tuple[Figure, ...]]:
-    """Generalised inertia, Eqs 3.7 and 3.8, and the motions under the same torque."""
+    """Compare generalised inertia, Eqs 3.7 and 3.8, and the motions under the same torque."""
     arms = {
         kind: form_equations(library.level_arm(kept=kind, mass=parameters.mass, length=parameters.length))
         for kind in KINDS
@@ -35,17 +35,17 @@ def compare_kinds(parameters: Any, points: int) -> tuple[dict[str, Any], dict[st
 
 
 def command(arm: EquationsOfMotion, shoulder: float) -> list[float]:
-    """Inputs with a torque at the shoulder only; the elbow is an input where guides do its work."""
+    """Return inputs with a torque at the shoulder only; the elbow is an input where there are no guides."""
     return [shoulder if name == "shoulder" else 0.0 for name in arm.inputs]
 
 
 def felt_inertia(arm: EquationsOfMotion, angle: float) -> float:
-    """Torque at the shoulder for unit angular acceleration of the first link from rest [kg m^2]."""
+    """Return the torque at the shoulder for unit angular acceleration of the first link from rest [kg m^2]."""
     return 1.0 / float(arm.v_dot(0.0, [angle, -angle], [0.0, 0.0], command(arm, 1.0))[0])
 
 
 def equation_errors(arms: dict[str, EquationsOfMotion], parameters: Any, points: int) -> dict[str, float]:
-    """Largest difference from the printed equations, relative to the largest term, at random angles, speeds, torques."""
+    """Return the largest difference from the published equations, relative to the largest term, at random states."""
     rng = np.random.default_rng(parameters.seed)
     inertia = 4.0 * parameters.mass * parameters.length**2 / 3.0
     worst = {"eq_3_7_error": 0.0, "eq_3_8_error": 0.0}
@@ -63,7 +63,7 @@ def equation_errors(arms: dict[str, EquationsOfMotion], parameters: Any, points:
 
 
 def drive(arm: EquationsOfMotion, parameters: Any) -> Any:
-    """The motion from rest under a constant torque at the shoulder."""
+    """Simulate the motion from rest under a constant torque at the shoulder."""
     start = arm.state(shoulder=parameters.angle_start, elbow=-parameters.angle_start)
     grid = np.linspace(0.0, parameters.duration, 251)
     u = command(arm, -parameters.torque)
@@ -71,12 +71,12 @@ def drive(arm: EquationsOfMotion, parameters: Any) -> Any:
 
 
 def residual(arm: EquationsOfMotion, sim: Any) -> np.ndarray:
-    """How far the second link turned."""
+    """Return the rotation of the second link."""
     return np.asarray(sim["shoulder"]) + np.asarray(sim["elbow"])
 
 
 def figure(angles: np.ndarray, inertias: dict[str, np.ndarray], runs: dict[str, Any], arms: dict[str, Any]) -> Figure:
-    """Inertia over the angle, and the two motions."""
+    """Draw inertia over the angle, and the two motions."""
     labels = {"natural": "guides (natural)", "artificial": "elbow motor (artificial)"}
     felt = Panel(
         lines=tuple(Line(x=angles, y=inertias[kind], label=labels[kind]) for kind in KINDS),
@@ -97,8 +97,9 @@ def figure(angles: np.ndarray, inertias: dict[str, np.ndarray], runs: dict[str, 
     )
     return Figure(
         name="guides_or_motor",
-        title="A link that keeps its direction: by guides or by a motor",
+        title="A link of constant direction: by guides or by a motor",
         panels=(felt, moved, kept),
-        caption="The same condition and the same torque at the shoulder (003 Figure 3.1). Guides push without being felt; the "
-        "motor's torque reacts on the first link, so the inertia that the shoulder feels depends on the posture.",
+        caption="The same condition and the same torque at the shoulder (Sadigh 1995, Figure 3.1). Guides have "
+        "no reaction at the "
+        "shoulder. The motor's torque reacts on the first link, so the inertia at the shoulder depends on the posture.",
     )

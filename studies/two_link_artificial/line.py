@@ -1,4 +1,4 @@
-"""Figure 7.1: the elbow's torque keeps a payload on the X axis while a PD law moves the first link."""
+"""Figure 7.1: the elbow's torque holds a payload on the X axis while a PD law moves the first link."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spacectl import (
 
 
 def move_along_line(parameters: Any, points: int) -> tuple[dict[str, Any], dict[str, Any], tuple[Figure, ...]]:
-    """Eqs 7.4 and 7.5, the ideal motion, and the law of the thesis on a plant with another payload."""
+    """Verify Eqs 7.4 and 7.5; simulate the ideal motion, and the law of the thesis on a plant with another payload."""
     numbers = {"mass": parameters.mass, "length": parameters.length, "payload": parameters.payload}
     arm = form_equations(library.line_arm(**numbers))
     errors = equation_errors(arm, parameters, points)
@@ -64,13 +64,13 @@ def move_along_line(parameters: Any, points: int) -> tuple[dict[str, Any], dict[
 
 
 def equation_errors(arm: EquationsOfMotion, parameters: Any, points: int) -> dict[str, float]:
-    """Largest relative difference from Eqs 7.4 and 7.5 at random states on the line."""
+    """Return the largest relative difference from Eqs 7.4 and 7.5 at random states on the line."""
     rng = np.random.default_rng(parameters.seed)
     m, l, M = parameters.mass, parameters.length, parameters.payload
     worst = {"eq_7_4_error": 0.0, "eq_7_5_error": 0.0}
     for _ in range(points):
         q_1, u_1, tau_1 = rng.uniform(-1.4, 1.4, 3)
-        state = ([q_1, -2.0 * q_1], [u_1, -2.0 * u_1])  # printed angles are from the X axis: elbow = q2 - q1
+        state = ([q_1, -2.0 * q_1], [u_1, -2.0 * u_1])  # published angles are from the X axis: elbow = q2 - q1
         u1_dot = float(arm.v_dot(0.0, *state, [tau_1])[0])
         tau_2 = float(arm.multipliers(0.0, *state, [tau_1])[0])
         terms = (
@@ -85,20 +85,20 @@ def equation_errors(arm: EquationsOfMotion, parameters: Any, points: int) -> dic
 
 
 def pd_law(arm: EquationsOfMotion, parameters: Any) -> ControlLaw:
-    """Proportional and rate feedback of the first link: with Eq 7.5 a critically damped second-order system."""
+    """Return proportional and rate feedback of the first link: with Eq 7.5 a critically damped second-order system."""
     inertia, w = parameters.mass * parameters.length**2, parameters.bandwidth
     gains = {"kp": inertia * w**2, "kd": 2.0 * inertia * w}
     return design_pd(arm, **gains, reference=lambda s: [parameters.angle_end], inputs=("shoulder",))
 
 
 def height(sim: Any, length: float) -> np.ndarray:
-    """Distance of the payload from the X axis [m]."""
+    """Return the distance of the payload from the X axis [m]."""
     q_1 = np.asarray(sim["shoulder"])
     return length * (np.sin(q_1) + np.sin(q_1 + np.asarray(sim["elbow"])))
 
 
 def figure(runs: dict[str, Any], heights: dict[str, np.ndarray], elbow: np.ndarray, parameters: Any) -> Figure:
-    """Angles, torques and how far the payload is off its line."""
+    """Draw angles, torques and the distance of the payload from its line."""
     ideal = runs["line_ideal"]
     q_1, q_2 = np.asarray(ideal["shoulder"]), np.asarray(ideal["shoulder"]) + np.asarray(ideal["elbow"])
     t = np.asarray(ideal.t)
@@ -116,7 +116,7 @@ def figure(runs: dict[str, Any], heights: dict[str, np.ndarray], elbow: np.ndarr
     torques = Panel(
         lines=(
             Line(x=t, y=np.asarray(ideal.u)[:, 0], label="shoulder (PD law)"),
-            Line(x=t, y=elbow, label="elbow (keeps the line)"),
+            Line(x=t, y=elbow, label="elbow (enforces the line)"),
         ),
         y_label="torque",
         unit="N m",
@@ -127,13 +127,13 @@ def figure(runs: dict[str, Any], heights: dict[str, np.ndarray], elbow: np.ndarr
             Line(x=t, y=heights["line_open_loop"], label=f"law of Eq 7.4, {plant}"),
             Line(x=t, y=heights["line_feedback"], label=f"with error feedback, {plant}"),
         ),
-        y_label="payload off the line",
+        y_label="distance of the payload from the line",
         unit="m",
     )
     return Figure(
         name="along_a_line",
-        title="A payload moved along the X axis by one motor and kept there by another",
+        title="A payload moved along the X axis by one motor and held there by another",
         panels=(angles, torques, off),
-        caption="The elbow keeps q1 + q2 = 0, and the shoulder feels the constant inertia m l^2 whatever the payload (003 "
-        "Eqs 7.4, 7.5). On a plant whose payload is not the assumed one the law drifts; feedback of the error holds it.",
+        caption="The elbow enforces q1 + q2 = 0, and the inertia at the shoulder is m l^2 for every payload (Sadigh 1995, "
+        "Eqs 7.4, 7.5). If the true payload differs from the assumed one, the law drifts; error feedback corrects this.",
     )

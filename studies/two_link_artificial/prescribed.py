@@ -11,7 +11,7 @@ from spacectl import Figure, Line, Panel, check_adequacy, constraint_force_terms
 
 
 def prescribe_first_link(parameters: Any, points: int) -> tuple[dict[str, Any], tuple[Figure, ...]]:
-    """Contribution, and leverage over the angle of the elbow, for both choices of the motor."""
+    """Compute contribution, and authority over the angle of the elbow, for both choices of the motor."""
     angles = np.linspace(0.0, np.pi, points)
     states = np.zeros((points, 4))
     states[:, 1] = angles
@@ -23,7 +23,7 @@ def prescribe_first_link(parameters: Any, points: int) -> tuple[dict[str, Any], 
     ]
 
     def gain(angle: float) -> float:
-        """Acceleration of the first link for unit torque of the elbow, with its sign."""
+        """Return the acceleration of the first link for unit torque of the elbow, with its sign."""
         arm = arms["elbow"]
         _, M, _, J, _, E = arm.call("terms", 0.0, [0.0, angle], [0.0, 0.0], [0.0])
         return float((J @ np.linalg.solve(M, E))[0, 0])
@@ -50,7 +50,7 @@ def prescribe_first_link(parameters: Any, points: int) -> tuple[dict[str, Any], 
 
 
 def figure(angles: np.ndarray, reports: dict[str, Any], arms: dict[str, Any], lost: float) -> Figure:
-    """Leverage, and the torque that the program needs."""
+    """Draw the authority, and the torque that the program needs."""
     labels = {"shoulder": "by the shoulder", "elbow": "by the elbow"}
     leverage = Panel(
         lines=(
@@ -58,7 +58,7 @@ def figure(angles: np.ndarray, reports: dict[str, Any], arms: dict[str, Any], lo
             Line(x=angles, y=np.zeros_like(angles), label="T' of section 3.6.3, by the elbow", style="dashed"),
             Line(x=np.array([lost]), y=np.array([0.0]), label="cos q2 = -2/3", style="markers"),
         ),
-        y_label="leverage (1 is best)",
+        y_label="authority (1 is best)",
         x_label="angle of the elbow",
         x_unit="rad",
     )
@@ -68,7 +68,7 @@ def figure(angles: np.ndarray, reports: dict[str, Any], arms: dict[str, Any], lo
         torques[by] = np.abs(np.array(values))
     needed = Panel(
         lines=tuple(Line(x=angles, y=torques[by], label=labels[by]) for by in labels),
-        y_label="torque to begin the program",
+        y_label="torque at the start of the program",
         unit="N m",
         x_label="angle of the elbow",
         x_unit="rad",
@@ -76,13 +76,14 @@ def figure(angles: np.ndarray, reports: dict[str, Any], arms: dict[str, Any], lo
     )
     return Figure(
         name="first_link_prescribed",
-        title="Who can make the first link follow a program?",
+        title="Authority of shoulder and elbow over the first link",
         panels=(leverage, needed),
-        caption="Smallest singular value of J M^-1 B_c in the metric of M^-1. The test of section 3.6.3 in relative speeds says "
-        "that the elbow can nowhere (T' = 0); in fact it cannot only at cos q2 = -2/3, where the torque grows without bound.",
+        caption="Smallest singular value of J M^-1 B_c in the metric of M^-1. According to the test of section 3.6.3 in relative "
+        "speeds, the elbow has no authority anywhere (T' = 0). In fact it has none only at cos q2 = -2/3, where the torque grows "
+        "without bound.",
     )
 
 
 def _torque(arm: Any, angle: float) -> float:
-    """Torque that starts the program from rest [N m]."""
+    """Return the torque that starts the program from rest [N m]."""
     return float(arm.multipliers(0.0, [0.0, angle], [0.0, 0.0], [0.0])[0])

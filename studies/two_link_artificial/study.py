@@ -1,4 +1,4 @@
-"""Two-link arms with one condition on their motion: kept by guides or by a motor, and what that changes (003 chapters 3, 7)."""
+"""Two-link arms with one condition on their motion, maintained by guides or by a motor (Sadigh 1995, chapters 3, 7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .prescribed import prescribe_first_link
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     mass: float = 1.0  # [kg], of each link
     length: float = 1.0  # [m], of each link
@@ -24,15 +24,15 @@ class Parameters:
     angle_start: float = 1.2  # [rad], of the first link; both motions begin at rest
     angle_end: float = 0.3  # [rad], where a PD law takes the first link of the arm that moves along a line
     bandwidth: float = 2.0  # [rad/s], of that law
-    payload_error: float = 0.1  # [1], by which the true payload exceeds the one that the law knows
+    payload_error: float = 0.1  # [1], by which the true payload exceeds that of the design model
     frequency: float = 10.0  # [rad/s], of the error feedback that is added to the law of the thesis
     duration: float = 5.0  # [s]
-    points: int = 200  # [1], random states at which the printed equations are compared
+    points: int = 200  # [1], random states at which the published equations are compared
     seed: int = 0  # [1]
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Figure 3.1, Figure 7.1, and the prescribed first link of section 3.4."""
+    """Evaluate Figure 3.1, Figure 7.1, and the prescribed first link of section 3.4."""
     check(parameters)
     points = min(parameters.points, 30) if quick else parameters.points
     progress(0.0, "guides against motor (Figure 3.1)")
@@ -42,27 +42,28 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     progress(0.8, "first link prescribed (section 3.4)")
     first, first_figures = prescribe_first_link(parameters, 91 if quick else 721)
     notes = (
-        f"It matters: the shoulder's motor feels {level['inertia_natural']:.4g} kg m^2 with guides and up to "
-        f"{level['inertia_artificial_max']:.4g} kg m^2 if the elbow's motor does their work. The motor can keep a "
-        f"constraint where it has authority over it: the elbow holds the first link except where "
+        f"It matters: the inertia at the shoulder is {level['inertia_natural']:.4g} kg m^2 with guides and up to "
+        f"{level['inertia_artificial_max']:.4g} kg m^2 if the elbow's motor replaces them. The motor can maintain a "
+        f"constraint where it has authority over it: the elbow can hold the first link except where "
         f"cos q2 = {first['lost_cosine']:.4g}.",
         f"Eqs 3.7, 3.8, 7.4 and 7.5 hold at {points} random states to "
         f"{max(level['eq_3_7_error'], level['eq_3_8_error'], line['eq_7_4_error'], line['eq_7_5_error']):.1e} (relative).",
-        f"With a payload {parameters.payload_error:.0%} heavier than assumed the law of the thesis leaves the line by "
+        f"With a payload {parameters.payload_error:.0%} heavier than assumed the law of the thesis deviates from the line by "
         f"{1e3 * line['line_error_open_loop']:.3g} mm; with error feedback by {1e3 * line['line_error_feedback']:.3g} mm.",
-        f"T' of section 3.6.3 vanishes everywhere for the elbow ({first['T_prime_relative_max']:.1g}), and does not decide.",
+        f"T' of section 3.6.3 vanishes everywhere for the elbow ({first['T_prime_relative_max']:.1g}), so it is "
+        "not necessary for authority.",
     )
     return StudyResult(
         metrics={**level, **line, **first},
         simulations={**level_runs, **line_runs},
         figures=(*level_figures, *line_figures, *first_figures),
         notes=notes,
-        printed=printed_results({**level, **line, **first}),
+        printed=published_results({**level, **line, **first}),
     )
 
 
 def check(parameters: Parameters) -> None:
-    """Refuse numbers for which the questions make no sense."""
+    """Raise `ModelError` for parameters without physical meaning."""
     for name in ("mass", "length", "bandwidth", "frequency", "duration", "points", "torque"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -78,14 +79,14 @@ def check(parameters: Parameters) -> None:
         raise ModelError(f"parameter 'payload_error': got {parameters.payload_error:g}, expected between -0.9 and 10")
 
 
-def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
-    """Published equations against ours, and the test of section 3.6.3."""
+def published_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
+    """Compare the published equations with ours, and the test of section 3.6.3 with the authority."""
     equations = [
         PublishedResult(
             what=f"equation {number}",
-            source=f"003 Eq {number}",
+            source=f"Sadigh (1995), Eq {number}",
             printed="an equation",
-            ours=f"the same to {metrics[key]:.1e}",
+            ours=f"equal to {metrics[key]:.1e}",
             holds=metrics[key] < 1e-9,
             criterion="largest relative difference at random states below 1e-9",
         )
@@ -99,15 +100,16 @@ def printed_results(metrics: dict[str, Any]) -> tuple[PublishedResult, ...]:
     return (
         *equations,
         PublishedResult(
-            what="test whether an actuator can keep a constraint",
-            source="003 section 3.6.3",
+            what="test whether an actuator can maintain a constraint",
+            source="Sadigh (1995), section 3.6.3",
             printed="T' must not vanish",
             ours="sufficient, not necessary",
             holds=not (metrics["T_prime_relative_max"] < 1e-9 and metrics["elbow_largest_leverage"] > 1e-3),
             criterion="no authority (above 1e-3) where |T'| < 1e-9",
             independent=abs(metrics["elbow_coupling_closed_form"]) < 1e-3,
-            independent_by="mass matrix of two rods in closed form: M_12 at q2 = 0, which decides, vanishes (below 1e-3)",
-            remark="the elbow holds the first link although T' = 0 everywhere; J M^-1 B_c decides, and vanishes at cos q2 = -2/3",
+            independent_by="mass matrix of two rods in closed form: the decisive M_12 at q2 = 0 vanishes (below 1e-3)",
+            remark="the elbow can hold the first link although T' = 0 everywhere; J M^-1 B_c is decisive, and vanishes at "
+            "cos q2 = -2/3",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Two links in minimum time: a published benchmark, with jumping torques and with torques of limited rate."""
+"""Two links in minimum time: a published benchmark, with discontinuous torques and with torques of limited rate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from spacectl import (
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     length: float = 1.0  # [m], of each link
     mass: float = 1.0  # [kg], of each link
@@ -46,11 +46,11 @@ class Parameters:
 
 
 def build(parameters: Parameters) -> System:
-    """Uniform links, the second with the tip mass."""
+    """Return uniform links, the second with the tip mass."""
     L, m, tip = parameters.length, parameters.mass, parameters.tip_mass
     centre = (m / 2.0 + tip) * L / (m + tip)
     about_centre = m * L**2 / 12.0 + m * (centre - L / 2.0) ** 2 + tip * (L - centre) ** 2
-    thin = 1e-3 * m * L**2  # about the links' own axes, which do not turn
+    thin = 1e-3 * m * L**2  # about the links' own axes, about which they do not rotate
     upper = RigidBody(
         name="upper", mass=m, com=(L / 2.0, 0.0, 0.0), inertia=(thin, m * L**2 / 12.0, m * L**2 / 12.0),
         frames=(Frame(name="tip", at=(L, 0.0, 0.0)),),
@@ -71,7 +71,7 @@ def build(parameters: Parameters) -> System:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """The benchmark, and the same with torques of limited rate."""
+    """Plan the benchmark, and the same with torques of limited rate."""
     for name in ("length", "mass", "tip_mass", "limit", "rate_limit"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -92,9 +92,9 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     metrics = {
         "final_time": free.final_time,
         "switch_times": list(free.switch_times),
-        "replay_error": miss(flights["free"], free),
+        "replay_error": replay_error(flights["free"], free),
         "smooth_time": smooth.final_time,
-        "smooth_replay_error": miss(flights["smooth"], smooth),
+        "smooth_replay_error": replay_error(flights["smooth"], smooth),
     }
     notes = (
         f"The load is turned in {free.final_time:.4f} s with {len(free.switch_times)} switches; at every moment both torques are "
@@ -120,13 +120,13 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     )
 
 
-def miss(sim: Simulation, plan: Plan) -> float:
-    """Largest difference of a state between plan and flight."""
+def replay_error(sim: Simulation, plan: Plan) -> float:
+    """Return the largest difference of a state between plan and simulation."""
     return float(np.abs(sim.x - plan.x(sim.t)).max())
 
 
 def draw(flights: dict[str, Simulation]) -> Figure:
-    """Torques and speeds."""
+    """Draw torques and speeds."""
     styles = {"free": "solid", "smooth": "dashed"}
 
     def lines(letter: str, name: str) -> tuple[Line, ...]:
@@ -144,7 +144,7 @@ def draw(flights: dict[str, Simulation]) -> Figure:
             Panel(lines=lines("x", "shoulder_dot"), y_label="shoulder speed", unit="rad/s"),
             Panel(lines=lines("x", "elbow_dot"), y_label="elbow speed", unit="rad/s"),
         ),
-        caption="Both torques jump between their limits; torques of limited rate take a little longer.",
+        caption="Both torques jump between their limits; torques of limited rate take slightly longer.",
     )
 
 

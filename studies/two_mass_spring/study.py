@@ -1,4 +1,4 @@
-"""The floating oscillator: rest to rest in minimum time, without vibration left, against the switch-time equations."""
+"""The floating oscillator: rest to rest in minimum time without residual vibration, and the switch-time equations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from spacectl import (
     replay,
 )
 
-#: Looks in the replay: at rest the masses stand 0.6 m apart, each with its half of the spring
+#: Appearance in the replay: at rest the masses stand 0.6 m apart, each with its half of the spring
 SHAPES = {
     name: (
         Shape(kind="box", size=(0.25, 0.25, 0.25), at=(0.3 * side, 0.0, 0.0)),
@@ -43,7 +43,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Parameters:
-    """Numbers of the study; each can be set on the command line."""
+    """Parameters of the study; each can be set on the command line."""
 
     mass: float = 1.0  # [kg], of each body
     stiffness: float = 1.0  # [N/m]
@@ -53,7 +53,7 @@ class Parameters:
 
 
 def build(parameters: Parameters) -> System:
-    """Two bodies on a line with a spring between them; the force acts on the first."""
+    """Return two bodies on a line with a spring between them; the force acts on the first."""
 
     def body(name: str) -> RigidBody:
         return RigidBody(name=name, mass=parameters.mass, inertia=(1.0, 1.0, 1.0))
@@ -71,7 +71,7 @@ def build(parameters: Parameters) -> System:
 
 
 def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str], None]) -> StudyResult:
-    """Plan with jumps and with a limited rate of the force, fly both, and what is left after them."""
+    """Plan with a discontinuous force and with a limited rate, simulate both plans and the motion after them."""
     for name in ("mass", "stiffness", "limit", "distance", "rate_limit"):
         if not getattr(parameters, name) > 0.0:
             raise ModelError(f"parameter '{name}': got {getattr(parameters, name):g}, expected a positive number")
@@ -91,10 +91,10 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         "switch_times": list(plan.switch_times),
         "symmetry": symmetry(plan),
         "rigid_time": 2.0 * np.sqrt(2.0 * parameters.mass * parameters.distance / parameters.limit),
-        "replay_error": miss(flights["jumping force"], plan),
-        "residual_energy": left(flights["jumping force"], plan, eom),
+        "replay_error": replay_error(flights["jumping force"], plan),
+        "residual_energy": residual_energy(flights["jumping force"], plan, eom),
         "smooth_time": smooth.final_time,
-        "smooth_residual_energy": left(flights["smooth force"], smooth, eom),
+        "smooth_residual_energy": residual_energy(flights["smooth force"], smooth, eom),
         "mesh_error": plan.outcome.stats["mesh_error"],
     }
     return StudyResult(
@@ -104,16 +104,16 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
         notes=(
             f"Minimum time {plan.final_time:.4f} s with switches at {', '.join(f'{t:.4f}' for t in plan.switch_times)} s "
             f"(Liu and Wie: 4.218; 1.003, 2.109, 3.215).",
-            f"A force whose rate is limited to {parameters.rate_limit:g} N/s needs {smooth.final_time:.4f} s.",
+            f"A force whose rate is limited to {parameters.rate_limit:g} N/s takes {smooth.final_time:.4f} s.",
         ),
         plans={"jumping": plan, "smooth": smooth},
         shapes=SHAPES,
-        printed=printed(plan),
+        printed=published_results(plan),
     )
 
 
-def printed(plan: Plan) -> tuple[PublishedResult, ...]:
-    """What Liu and Wie print."""
+def published_results(plan: Plan) -> tuple[PublishedResult, ...]:
+    """Compare with Liu and Wie."""
     source = "Liu and Wie, J. Guidance 15 (1992) 597-604"
     return (
         PublishedResult(what="minimum time", source=source, printed=4.218, ours=plan.final_time, unit="s", within=2e-4),
@@ -125,26 +125,26 @@ def printed(plan: Plan) -> tuple[PublishedResult, ...]:
 
 
 def symmetry(plan: Plan) -> float:
-    """Largest distance of a switch from its mirror image about half of the time [s]."""
+    """Return the largest distance of a switch from its mirror image about half of the time [s]."""
     times = np.array(plan.switch_times)
     return float(np.abs(times + times[::-1] - plan.final_time).max())
 
 
-def miss(sim: Simulation, plan: Plan) -> float:
-    """Largest difference of a state between plan and flight on the way."""
+def replay_error(sim: Simulation, plan: Plan) -> float:
+    """Return the largest difference of a state between plan and simulation."""
     inside = sim.t <= plan.final_time
     return float(np.abs(sim.x[inside] - plan.x(sim.t[inside])).max())
 
 
-def left(sim: Simulation, plan: Plan, eom: object) -> float:
-    """Largest energy after the end of the plan [J]."""
+def residual_energy(sim: Simulation, plan: Plan, eom: object) -> float:
+    """Return the largest energy after the end of the plan [J]."""
     after = sim.t > plan.final_time
     energies = eom.along("energy", sim.t[after], sim.x[after], sim.u[after])  # type: ignore[attr-defined]
     return float(np.abs(energies).max())
 
 
 def draw(flights: dict[str, Simulation], plans: tuple[Plan, Plan]) -> Figure:
-    """Force, positions and stretch of both flights."""
+    """Draw force, positions and stretch of both simulations."""
     styles = {"jumping force": "solid", "smooth force": "dashed"}
     force = tuple(
         Line(x=sim.t, y=sim.column("u", "x"), label=name, style=styles[name]) for name, sim in flights.items()
@@ -162,7 +162,7 @@ def draw(flights: dict[str, Simulation], plans: tuple[Plan, Plan]) -> Figure:
             Panel(lines=second, y_label="position", unit="m"),
             Panel(lines=stretch, y_label="stretch of the spring", unit="m"),
         ),
-        caption=f"Three switches, symmetric about half of {plans[0].final_time:.3f} s; after the end nothing vibrates.",
+        caption=f"Three switches, symmetric about half of {plans[0].final_time:.3f} s; no vibration remains after the end.",
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from spacectl import ControlLaw, EquationsOfMotion, design_attitude_filter, design_lqr, linearize, simulate
-from tests.benchmarks.law_timing import PEER_REPETITIONS, QUICKER, time_against_open_loop
+from tests.benchmarks.law_timing import FASTER, PEER_REPETITIONS, time_against_open_loop
 from tests.benchmarks.measure import Effort, interleave
 from tests.benchmarks.report import Figure, Section
 from tests.controllers.plants import measured_body
@@ -36,7 +36,7 @@ def add_attitude_filter(section: Section, effort: Effort) -> None:
     section.figures.append(Figure(what=f"{NAME}: difference of the two at the end", value=apart, goal=AGREEMENT))
     few = replace(effort, repetitions=min(effort.repetitions, PEER_REPETITIONS))
     times = interleave({"simulate": lambda: simulate(eom, law, **options), "scipy": peer}, few, time.process_time)
-    section.add(f"{NAME}, {round(end / PERIOD)} samples", times["simulate"], times["scipy"], QUICKER)
+    section.add(f"{NAME}, {round(end / PERIOD)} samples", times["simulate"], times["scipy"], FASTER)
     opened = {**options, "stops": PERIOD * np.arange(1, round(end / PERIOD))}
     time_against_open_loop(section, NAME, eom, law, options, opened, effort)
 

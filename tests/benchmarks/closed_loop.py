@@ -120,7 +120,7 @@ def _measure(
 
 
 def _judge(section: Section, name: str, times: dict[str, Timing], ours: list[str], goal: float | None) -> None:
-    """Our quickest against every peer; the goal stands at the quickest of `solve_ivp`, as most people call it."""
+    """Compare our fastest with every peer; the goal refers to the fastest of `solve_ivp`, as most users call it."""
     best = min((times[item] for item in ours), key=lambda timing: timing.median)
     peers = sorted((times[item] for item in PEERS if item in times), key=lambda timing: timing.median)
     usual = next(timing for timing in peers if timing.name.startswith("solve_ivp"))

@@ -1,4 +1,4 @@
-"""Minimum time of the flexible arm of 003 section 8.3 (5 coordinates), in a fresh process: from nothing, and warm.
+"""Minimum time of the flexible arm of Sadigh (1995), section 8.3 (5 coordinates), in a fresh process: from nothing, and warm.
 
 Cold is everything behind the equations: the rigid plan that it starts from, the forming of the flow, the search. Warm is the
 same maneuver with 20 kg more of payload, from the first plan.

@@ -96,7 +96,7 @@ def measure_laws(effort: Effort) -> Section:
         "Regulators and estimators in the closed loop",
         f"Seven-joint arm, {effort.duration:g} s in equal steps of dop853, 201 recorded times. Peer: the same law as a Python "
         "function of numpy arrays with scipy's DOP853 on `eom.x_dot`, or on `eom.compiled()`, in the same steps. Goals: 50 "
-        f"times quicker than the first, at most twice the time of an open-loop run ({OPEN_STEPS} steps both).",
+        f"times faster than the first, at most twice the time of an open-loop run ({OPEN_STEPS} steps both).",
     )
     eom, x0, laws = make_laws()
     span, grid = (0.0, effort.duration), np.linspace(0.0, effort.duration, 201)

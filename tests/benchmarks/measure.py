@@ -133,7 +133,7 @@ def _calibrate(timer: timeit.Timer, seconds: float) -> int:
 
 
 def load_average() -> float:
-    """Of the last minute; nan where the system does not tell."""
+    """Return that of the last minute; nan where the system does not report it."""
     try:
         return os.getloadavg()[0]
     except OSError:

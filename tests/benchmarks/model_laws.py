@@ -1,7 +1,7 @@
 """Closed loops with laws that contain the model: native against the same law as a Python callable in scipy, and against no law.
 
 PD, feedback linearisations (full, of chosen speeds of a free flyer, in a closed loop, modified), artificial-constraint tracking
-(the flexible arm of 003 section 7.3.2, and three rows of a seven-joint arm). The
+(the flexible arm of Sadigh (1995), section 7.3.2, and three rows of a seven-joint arm). The
 peer calls the law's function from Python and integrates `eom.x_dot` with scipy's DOP853 in the same steps.
 """
 
@@ -53,12 +53,12 @@ class Loop:
     law: ControlLaw
     x0: np.ndarray
     duration: float = 1.0
-    steps: int = 1000  # against the peer; its right side is slow where constraints are solved
+    steps: int = 1000  # against the peer; its right-hand side is slow where constraints are solved
     command: Callable[[float, np.ndarray], np.ndarray] | None = None  # the law in numpy
 
 
 def flexible_arm() -> EquationsOfMotion:
-    """Two beams and a hand, driven at three joints (003 Table 7.1)."""
+    """Two beams and a hand, driven at three joints (Sadigh 1995, Table 7.1)."""
     hand = RigidBody(name="hand", mass=5.0, com=(0.15, 0.0, 0.0), inertia=(0.0, 0.0, 0.0))
     parts, on = [], "world"
     for name, joint in (("upper", "shoulder"), ("lower", "elbow")):
@@ -134,7 +134,7 @@ def measure_model_laws(effort: Effort) -> Section:
     section = Section(
         "Laws of the model in the closed loop",
         "Equal steps of dop853 (tolerances that never bind), 11 recorded times. Peer: the law's function (PD: numpy) called "
-        "from Python with scipy's DOP853 on `eom.x_dot`, in the same steps. Goals: 50 times quicker "
+        "from Python with scipy's DOP853 on `eom.x_dot`, in the same steps. Goals: 50 times faster "
         f"than the peer, at most twice the time of an open-loop run ({STEPS} steps both).",
     )
     for name, loop in make_model_laws().items():

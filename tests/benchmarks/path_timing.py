@@ -1,4 +1,4 @@
-"""Quickest motion along a path of the seven-joint arm: `plan_phase_plane` against toppra, from path to plan.
+"""Fastest motion along a path of the seven-joint arm: `plan_phase_plane` against toppra, from path to plan.
 
 Both sides include the dynamics and all set-up: ours solves the path, evaluates the rows by generated code and checks the
 plan; toppra's inverse dynamics are Pinocchio's recursion. Torques are limited, nothing else: toppra is exact only without
@@ -36,7 +36,7 @@ def our_plan(eom: EquationsOfMotion, points: np.ndarray, n: int) -> Plan:
 
 
 def toppra_time(model: Any, points: np.ndarray, n: int, solver: str | None = None, *, is_fine: bool = False) -> float:
-    """From the same via points to toppra's trajectory on n cells; its default solver and scheme, unless told."""
+    """From the same via points to toppra's trajectory on n cells; its default solver and scheme, by default."""
     import toppra
     from toppra import algorithm, constraint
 

@@ -1,4 +1,4 @@
-"""The closed loop of `tracking` in scipy with Pinocchio as right side, as quick as Python allows.
+"""The closed loop of `tracking` in scipy with Pinocchio as right-hand side, as fast as Python allows.
 
 Every integrator returns the states at the grid, shape (n_t, 14). `solve_ivp` is what most people call; `odeint` runs
 the loop of LSODA in compiled code and is the stronger peer.
@@ -15,14 +15,14 @@ from scipy.integrate import odeint, solve_ivp
 from tests.benchmarks.systems import pin
 from tests.benchmarks.tracking import PERIOD, Tracking
 
-__all__ = ["PEERS", "Run", "continuous_run", "right_side", "sampled_run"]
+__all__ = ["PEERS", "Run", "continuous_run", "right_hand_side", "sampled_run"]
 
 PEERS = ("solve_ivp DOP853", "solve_ivp RK45", "solve_ivp LSODA", "odeint (LSODA)")
 
 Run = Callable[[float], np.ndarray]  #: tolerance -> states at the grid
 
 
-def right_side(loop: Tracking, model: Any) -> Callable[[float, np.ndarray], np.ndarray]:
+def right_hand_side(loop: Tracking, model: Any) -> Callable[[float, np.ndarray], np.ndarray]:
     """x_dot(t, x) of the continuous loop: eight numpy operations and one call of `aba`."""
     waves, data = loop.waves, model.createData()
     middle, amplitude, frequency, phase, gains = (
@@ -40,7 +40,7 @@ def right_side(loop: Tracking, model: Any) -> Callable[[float, np.ndarray], np.n
 
 def continuous_run(name: str, loop: Tracking, model: Any, x0: np.ndarray, grid: np.ndarray) -> Run:
     """One of `PEERS` with the continuous law; `grid` begins after t = 0."""
-    x_dot, span, times = right_side(loop, model), (0.0, float(grid[-1])), np.concatenate([[0.0], grid])
+    x_dot, span, times = right_hand_side(loop, model), (0.0, float(grid[-1])), np.concatenate([[0.0], grid])
     if name.startswith("odeint"):
         return lambda tol: odeint(x_dot, x0, times, rtol=tol, atol=tol, tfirst=True, mxstep=100_000)[1:]
     method = name.split()[-1]

@@ -1,8 +1,8 @@
 """The closed loop that is measured: a seven-joint arm on a fixed base tracks sinusoids by a PD law.
 
 Two sets of gains. "soft": sized by the inertia that a joint feels while the others yield (1 over the diagonal of M^-1);
-the quickest mode decays with some 100 1/s, so that the same law is stable when sampled at 100 Hz. "firm": as in the
-study free_flyer_arm, sized by the inertia with the others locked (diagonal of M); tracks better, its quickest mode
+the fastest mode decays with some 100 1/s, so that the same law is stable when sampled at 100 Hz. "firm": as in the
+study free_flyer_arm, sized by the inertia with the others locked (diagonal of M); tracks better, its fastest mode
 decays with some 500 1/s: a stiff loop, and unstable at 100 Hz.
 """
 

@@ -1,7 +1,7 @@
 """Closed loops with each wrapper: native against the same law as a Python callable in scipy, and against no law at all.
 
 The peer is what most people write: the law in numpy with its memory, and scipy's integrator from sample to sample (or with
-the memory in the state) on the compiled right side. The open loop has the same number of steps: it is stopped at the
+the memory in the state) on the compiled right-hand side. The open loop has the same number of steps: it is stopped at the
 times of the samples, or limited to the step that the closed loop took on average.
 """
 
@@ -33,7 +33,7 @@ from spacectl import (
     saturate,
     simulate,
 )
-from tests.benchmarks.law_timing import PEER_REPETITIONS, QUICKER, time_against_open_loop
+from tests.benchmarks.law_timing import FASTER, PEER_REPETITIONS, time_against_open_loop
 from tests.benchmarks.measure import Candidate, Effort, Timing, interleave
 from tests.benchmarks.report import Figure, Section
 
@@ -75,13 +75,13 @@ def measure_wrappers(effort: Effort) -> Section:
         "Wrappers in the closed loop",
         f"Two-link arm, PD law with integrals, {effort.duration:g} s, rk45 at 1e-6, 201 recorded times; sampled at "
         f"{1 / PERIOD:g} Hz, or continuous. Peer: the same law as a Python function with scipy's RK45. Goals: 50 times "
-        "quicker than the peer, at most twice the time of an open-loop run with as many steps.",
+        "faster than the peer, at most twice the time of an open-loop run with as many steps.",
     )
     eom = form_equations(library.planar_arm())
     for period, wrappers in ((PERIOD, SAMPLED), (0.0, CONTINUOUS)):
         for name, wrap in wrappers.items():
-            told = f"{name}, {'sampled' if period else 'continuous'}"
-            _measure(section, eom, told, wrap(_law(eom, period)), effort)
+            label = f"{name}, {'sampled' if period else 'continuous'}"
+            _measure(section, eom, label, wrap(_law(eom, period)), effort)
     return section.finish()
 
 
@@ -122,7 +122,7 @@ def _measure(section: Section, eom: EquationsOfMotion, name: str, law: ControlLa
     }
     mine, other = interleave(candidates, few, time.process_time).values()
     scaled = Timing(other.name, other.seconds * effort.duration / seconds, other.calls)
-    section.add(name, mine, scaled, QUICKER)
+    section.add(name, mine, scaled, FASTER)
     time_against_open_loop(section, name, eom, law, options, {**options, **same}, effort)
 
 

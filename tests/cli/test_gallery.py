@@ -1,4 +1,4 @@
-"""The gallery runs what is there, keeps what is finished, goes on after a failure, and tells all of it on one page."""
+"""The gallery runs all studies, reuses finished ones, continues after a failure, and reports everything on one page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from spacectl.cli import gallery as cli_gallery
 from spacectl.cli.main import run_command_line
 
-PRINTED = """
+PUBLISHED = """
     printed=(
-        PublishedResult(what="ringing time <b>", source="000 p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s",
+        PublishedResult(what="ringing time <b>", source="handbook p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s",
                         within=0.05),
-        PublishedResult(what="sign", source="000 Eq 3", printed="plus", ours="minus", remark="misprint",
+        PublishedResult(what="sign", source="handbook Eq 3", printed="plus", ours="minus", remark="misprint",
                         holds=parameters.damping < 0.0, criterion="damping below 0",
                         independent=parameters.damping < 0.0, independent_by="the same <i>"),
     ),
@@ -25,7 +25,7 @@ PRINTED = """
 
 @pytest.fixture
 def studies(toy_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a good study that has printed results, and one that fails."""
+    """Return a folder with a study that has published results, and one that fails."""
     folder = tmp_path / "here" / "studies"
     folder.mkdir(parents=True)
     for name in ("bad", "good"):
@@ -33,7 +33,7 @@ def studies(toy_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     good, bad = folder / "good" / "study.py", folder / "bad" / "study.py"
     imported = "from spacectl.core.studies.published import PublishedResult\nfrom spacectl.core.studies.study"
     text = good.read_text().replace("from spacectl.core.studies.study", imported)
-    good.write_text(text.replace('notes=("The peer is not installed.",),', PRINTED))
+    good.write_text(text.replace('notes=("The peer is not installed.",),', PUBLISHED))
     bad.write_text(bad.read_text().replace('trouble: str = "none"', 'trouble: str = "solver"'))
     monkeypatch.chdir(folder.parent)
     monkeypatch.setattr(
@@ -51,7 +51,7 @@ def test_a_failure_is_named_and_the_others_go_on(studies: Path, capsys: pytest.C
     for text in (
         "the step became too small",
         "ringing time &lt;b&gt;",
-        "000 p. 1",
+        "handbook p. 1",
         "agrees",
         "corrected",
         "\N{PLUS-MINUS SIGN} 5 %",
@@ -66,7 +66,7 @@ def test_a_failure_is_named_and_the_others_go_on(studies: Path, capsys: pytest.C
     assert not Path("all/bad").exists()
 
 
-def test_finished_studies_are_kept_until_they_change(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_studies_are_reused_until_they_change(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["gallery", "--out", "all", "--only", "good", "--json"]
     states = []
     for change in ("", "", "--quick", "# another\n"):
@@ -102,7 +102,7 @@ def test_an_interrupt_leaves_finished_studies_and_a_page_that_says_what_is_missi
     assert sorted(path.name for path in Path("all").iterdir()) == ["good", "index.html"], "no leftovers"
 
 
-def test_a_page_of_somebody_else_is_not_overwritten(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_of_another_origin_is_not_overwritten(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("all").mkdir()
     Path("all/index.html").write_text("<html>mine</html>")
     assert run_command_line(["gallery", "--out", "all"]) == 2

@@ -194,13 +194,18 @@ def test_check_prints_names_units_and_limits(tmp_path: Path, capsys: pytest.Capt
         assert text in said
 
 
-def test_check_tells_machines_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_reports_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = save_system(free_flyer_arm(), tmp_path / "arm.toml")
     assert run_command_line(["check", str(file), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["bodies"], len(told["coordinates"]), len(told["speeds"]), len(told["inputs"])) == (9, 14, 13, 7)
-    assert told["inputs"][0]["limit"] == [-200.0, 200.0]
-    assert told["coordinates"][0] == {"name": "base.qw", "unit": "1"}
+    report = json.loads(capsys.readouterr().out)
+    assert (report["bodies"], len(report["coordinates"]), len(report["speeds"]), len(report["inputs"])) == (
+        9,
+        14,
+        13,
+        7,
+    )
+    assert report["inputs"][0]["limit"] == [-200.0, 200.0]
+    assert report["coordinates"][0] == {"name": "base.qw", "unit": "1"}
 
 
 def test_check_names_the_faulty_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,9 @@ def test_both_forms_are_collected_and_a_failure_is_recorded(studies: Path, capsy
     assert found["bad"]["quick"]["error"].startswith("SolverError")
 
 
-def test_finished_studies_are_kept_until_their_code_changes(studies: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_studies_are_reused_until_their_code_changes(
+    studies: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = ["metrics", "--out", "m.json", "--form", "quick", "--only", "good"]
     assert run_command_line(command) == 0
     capsys.readouterr()

@@ -49,12 +49,12 @@ def test_a_new_model_runs_and_its_file_is_checked(tmp_path: Path, capsys: pytest
     assert '"linearisation"' in capsys.readouterr().out
 
 
-def test_what_was_written_is_told_to_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_written_files_are_reported_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for kind in ("study", "model"):
         assert run_command_line(["new", kind, "ringing", "--into", str(tmp_path), "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert all(Path(file).is_file() for file in told["files"])
-        assert told["next"].split()[0] in ("spacectl", "python")
+        report = json.loads(capsys.readouterr().out)
+        assert all(Path(file).is_file() for file in report["files"])
+        assert report["next"].split()[0] in ("spacectl", "python")
 
 
 @pytest.mark.parametrize("name", ["2fast", "a-b", "class", "../up", ""])

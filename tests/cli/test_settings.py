@@ -40,7 +40,7 @@ def test_a_file_changes_parameters_and_the_command_line_wins(tmp_path: Path) -> 
         ('study = "other"', "it is for the study 'other', not for 'toy'"),
     ],
 )
-def test_a_faulty_file_is_told_with_the_cure(text: str, message: str, tmp_path: Path) -> None:
+def test_a_faulty_file_raises_with_the_remedy(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=message):
         read_settings(file=file_of(tmp_path, text), study="toy")
 
@@ -49,9 +49,9 @@ def test_a_run_takes_a_file_and_records_it(toy_study: Path, tmp_path: Path, caps
     file = file_of(tmp_path, 'study = "toy"\nrequirements = ["ringing_time <= 3"]\n[parameters]\ndamping = 1.5\n')
     out = tmp_path / "out"
     assert run_command_line(["run", str(toy_study), "--out", str(out), "-p", str(file), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["metrics"]["ringing_time"] == 2.0
-    assert told["requirements"] == [{"requirement": "ringing_time <= 3.0", "is_met": True, "reason": ""}]
+    report = json.loads(capsys.readouterr().out)
+    assert report["metrics"]["ringing_time"] == 2.0
+    assert report["requirements"] == [{"requirement": "ringing_time <= 3.0", "is_met": True, "reason": ""}]
     record = json.loads((out / RECORD).read_text())
     assert record["changed"] == {"damping": 1.5}
     assert record["parameter_file"]["name"] == "numbers.toml"

@@ -35,9 +35,9 @@ def test_a_sweep_writes_a_table_and_a_report(
     out = tmp_path / "out"
     command = ["sweep", str(toy_study), "--out", str(out), "--over", "damping=0.5,0,1", "--quick", "--json"]
     assert run_command_line(command) == 1, "one value has no sense"
-    told = json.loads(capsys.readouterr().out)
-    assert [row["metrics"].get("ringing_time") for row in told["rows"]] == [6.0, None, 3.0]
-    assert "expected a positive number" in told["rows"][1]["error"]
+    report = json.loads(capsys.readouterr().out)
+    assert [row["metrics"].get("ringing_time") for row in report["rows"]] == [6.0, None, 3.0]
+    assert "expected a positive number" in report["rows"][1]["error"]
     with (out / "sweep.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["damping"] for row in rows] == ["0.5", "0.0", "1.0"]
@@ -48,7 +48,7 @@ def test_a_sweep_writes_a_table_and_a_report(
     assert json.loads((out / "metrics.json").read_text())["damping"] == [0.5, 1.0]
 
 
-def test_a_sweep_tells_what_was_asked_for_in_columns(
+def test_a_sweep_writes_the_requested_metrics_as_columns(
     toy_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["sweep", str(toy_study), "--out", str(tmp_path / "out"), "--over", "damping=0.5,0,1", "--quick"]
@@ -94,7 +94,7 @@ def run(p, *, quick, progress):
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(30.0)
         if p.trouble != "none":
-            raise {"eof": EOFError, "type": TypeError, "interrupt": KeyboardInterrupt, "memory": MemoryError}[p.trouble]("told")
+            raise {"eof": EOFError, "type": TypeError, "interrupt": KeyboardInterrupt, "memory": MemoryError}[p.trouble]("no")
     late = {"late": 1.0} if p.word != "1e3" else {}
     return StudyResult(metrics={"length": len(p.word), "word": p.word, **late})
 
@@ -125,15 +125,15 @@ def test_texts_stay_texts(words: list[str], tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    ("trouble", "told"), [("eof", "EOFError: told"), ("type", "TypeError"), ("memory", "MemoryError")]
+    ("trouble", "message"), [("eof", "EOFError: no"), ("type", "TypeError"), ("memory", "MemoryError")]
 )
 def test_any_exception_of_a_point_leaves_the_others(
-    words: list[str], tmp_path: Path, trouble: str, told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], tmp_path: Path, trouble: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line([*words, "--set", f"trouble={trouble}", "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["metrics"].get("length") for row in rows] == [2, None, 3]
-    assert told in rows[1]["error"] and told in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert message in rows[1]["error"] and message in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_sweep_whose_points_all_fail_is_written_too(
@@ -141,12 +141,12 @@ def test_a_sweep_whose_points_all_fail_is_written_too(
 ) -> None:
     command = [item.replace("01,bad,1e3", "bad") for item in words]
     assert run_command_line([*command, "--set", "trouble=type"]) == 1
-    assert "failed: TypeError: told" in capsys.readouterr().out
-    assert "TypeError: told" in (tmp_path / "out" / "sweep.csv").read_text()
+    assert "failed: TypeError: no" in capsys.readouterr().out
+    assert "TypeError: no" in (tmp_path / "out" / "sweep.csv").read_text()
 
 
 @pytest.mark.parametrize(("trouble", "code"), [("interrupt", 130), ("terminate", 143), ("kill", -9)])
-def test_finished_points_are_kept_and_not_run_again(
+def test_finished_points_are_not_run_again(
     words: list[str], tmp_path: Path, trouble: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = sweep_elsewhere([*words, "--set", f"trouble={trouble}"])
@@ -168,18 +168,18 @@ def test_names_and_sizes_are_checked_before_the_first_run(
 ) -> None:
     base = words[:4]
     many = ",".join(map(str, range(101)))
-    for extra, told in (
+    for extra, message in (
         (["--over", "word=a,b", "--set", "word=c"], "both by --set and by --over"),
         (["--over", f"word={many}", "--over", f"trouble={many}"], "10201 runs; expected up to 10000"),
         (["--over", "wrod=1:2:3"], "did you mean 'word'"),
         (["--over", "word=a", "--over", "word=b"], "--over 'word=b': 'word' is given twice"),
     ):
         assert run_command_line([*base, *extra]) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert not (tmp_path / "log").exists() and not (tmp_path / "out").exists()
 
 
-def test_a_wrong_metric_is_told_after_one_point_which_is_kept(
+def test_a_wrong_metric_is_reported_after_one_point_which_is_stored(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line([*words, "--metric", "lenght"]) == 2

@@ -124,7 +124,7 @@ def test_whole_numbers_are_converted(eom, way) -> None:
         (lambda c, k: k.linearise(np.zeros(3), np.zeros(2), np.zeros(N)), r"linearise: v has shape \(2,\)"),
     ],
 )
-def test_nothing_is_bwaycast(eom, way, make, message: str) -> None:
+def test_nothing_is_broadcast(eom, way, make, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
         make(eom.compiled(), linear_kernel(eom))
 

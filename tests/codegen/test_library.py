@@ -217,7 +217,7 @@ def test_of_builders_that_want_the_same_one_compiles_and_the_others_wait(cache, 
     assert [path.name for path in cache.iterdir()] == [paths[0].parent.name]  # no lock is left behind
 
 
-def test_a_builder_that_waited_in_vain_builds(cache, monkeypatch):
+def test_a_builder_builds_if_the_one_it_waited_for_fails(cache, monkeypatch):
     """The one it waited for fails."""
     attempts = []
 
@@ -248,7 +248,7 @@ def test_options_of_the_environment_come_last_and_make_another_library(cache, mo
     assert load_library(source, name="add", flags=("-DOFFSET=1.0",)) is not loaded
 
 
-def test_race_lost_to_another_builder_uses_the_verified_winner(cache, monkeypatch):
+def test_a_build_finished_first_by_another_process_is_verified_and_used(cache, monkeypatch):
     rename = os.rename
 
     def lose(source, target):

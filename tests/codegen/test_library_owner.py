@@ -28,7 +28,7 @@ def give_away(path, monkeypatch):
 
 
 @pytest.mark.parametrize("part", ["cache", "entry", "library", "manifest"])
-def test_what_belongs_to_another_user_is_not_used(part, tmp_path, monkeypatch, caplog):
+def test_files_of_another_user_are_not_used(part, tmp_path, monkeypatch, caplog):
     cache = tmp_path / "cache"
     monkeypatch.setenv("SPACECTL_CACHE", str(cache))
     monkeypatch.setattr(module, "_loaded", {})

@@ -40,7 +40,7 @@ def test_every_public_call_suggests_the_parameter_that_was_meant() -> None:
                 item(**{f"{known[0]}_": None})
 
 
-def test_an_error_from_inside_a_call_is_left_alone() -> None:
+def test_an_error_from_inside_a_call_is_not_changed() -> None:
     def force(*, size: float) -> list[float]:
         return [size]
 
@@ -58,8 +58,8 @@ def test_wrapped_functions_and_classes_keep_identity_signature_and_pickles() -> 
 
 
 def test_warnings_point_at_the_line_outside_the_package() -> None:
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn("here")
         spacectl.RigidBody(name="bus", mass=1.0, inertia=(1.0, 1.0, 2.0000001))
-    assert [item.filename for item in heard] == [__file__] * 2
+    assert [item.filename for item in caught] == [__file__] * 2

@@ -17,7 +17,7 @@ def test_a_vector_is_named_and_read_back() -> None:
     assert ARM.indices(("elbow", "shoulder")) == (1, 0)
 
 
-def test_a_vector_made_from_a_default_leaves_it_alone() -> None:
+def test_a_vector_made_from_a_default_does_not_change_it() -> None:
     default = np.array([0.1, 0.2])
     ARM.vector({"elbow": 0.5}, default=default)
     assert default.tolist() == [0.1, 0.2]

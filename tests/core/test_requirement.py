@@ -45,13 +45,13 @@ def test_a_requirement_is_judged_by_its_metric(text: str, is_met: bool) -> None:
     assert parse_requirement(text).judge(METRICS).is_met is is_met
 
 
-def test_a_wrong_name_is_told_with_the_nearest_one() -> None:
+def test_a_wrong_name_is_reported_with_the_nearest_one() -> None:
     assert "did you mean 'peak'" in parse_requirement("peakk <= 1").judge(METRICS).reason
     assert "not available" in parse_requirement("peer <= 1").judge(METRICS).reason
 
 
 @pytest.mark.parametrize("text", ["none <= 1", "none != 1", "rows > 0", "none == ok"])
-def test_an_empty_list_meets_nothing(text: str) -> None:
+def test_an_empty_list_of_requirements_has_no_verdict(text: str) -> None:
     verdict = parse_requirement(text).judge(METRICS)
     assert not verdict.is_met
     assert "empty list" in verdict.reason
@@ -66,12 +66,14 @@ def test_other_forms_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("ours", "verdict"), [(1.02, "agrees"), (0.98, "agrees"), (1.03, "differs"), (None, "")])
-def test_the_verdict_on_a_printed_number_follows_from_the_numbers(ours: Any, verdict: str) -> None:
-    assert PublishedResult(what="period", source="000 p. 1", printed=1.0, ours=ours, within=0.021).verdict == verdict
+def test_the_verdict_on_a_published_number_follows_from_the_values(ours: Any, verdict: str) -> None:
+    assert (
+        PublishedResult(what="period", source="handbook p. 1", printed=1.0, ours=ours, within=0.021).verdict == verdict
+    )
 
 
-NUMBER = {"what": "period", "source": "000", "printed": 1.0, "ours": 2.0}
-STATEMENT = {"what": "sign", "source": "000", "printed": "plus", "ours": "minus"}
+NUMBER = {"what": "period", "source": "handbook", "printed": 1.0, "ours": 2.0}
+STATEMENT = {"what": "sign", "source": "handbook", "printed": "plus", "ours": "minus"}
 CHECKED = {"independent_by": "closed form", "remark": "misprint"}
 
 
@@ -151,7 +153,7 @@ def test_nothing_is_judged_where_the_case_was_changed() -> None:
         ),
     ],
 )
-def test_what_a_verdict_needs_is_asked_for(given: dict[str, Any], match: str) -> None:
+def test_fields_that_a_verdict_needs_are_required(given: dict[str, Any], match: str) -> None:
     with pytest.raises(ModelError, match=match):
         PublishedResult(**given)
 

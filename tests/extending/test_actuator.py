@@ -273,7 +273,7 @@ def test_base_wrench_and_flexible_bodies() -> None:
     assert (proper.input_map(0.0, q) - rough.input_map(0.0, q))[1:, 0] == pytest.approx(lost, abs=1e-8)
 
 
-def test_a_pd_law_leaves_geared_motors_alone() -> None:
+def test_a_pd_law_does_not_act_on_geared_motors() -> None:
     eom = form_equations(arm(2, MOTOR, JointTorque(joint="elbow")))
     assert design_pd(eom, kp=1.0, kd=1.0).inputs.names == ("elbow",)
 

@@ -181,7 +181,7 @@ def test_linearization_at_a_time_equals_central_differences(formulation: str) ->
     assert not np.allclose(model.A, other.A, atol=1e-3)
 
 
-def test_the_native_tables_leave_it_alone() -> None:
+def test_the_native_tables_do_not_include_it() -> None:
     system = replace(loose(), environment=BurningShip(spin_up=0.0, thrust=0.5, rise=0.1))
     assert not SHIP.is_steady and not serves_tree(system)
     eom = form_equations(system)
@@ -191,7 +191,7 @@ def test_the_native_tables_leave_it_alone() -> None:
         simulate(eom, t_span=(0.0, 1.0), tier="data-driven")
 
 
-def test_truncated_orders_and_the_correction_know_it() -> None:
+def test_truncated_orders_and_the_correction_include_it() -> None:
     def boom(order: str) -> System:
         beam = Beam(name="boom", length=2.0, mass=1.0, EI=30.0, bending=("y", "z"), modes=1, order=order)
         return System(name="boom", parts=(Part(beam, joint=Revolute(name="root", axis="y")),), environment=SHIP)

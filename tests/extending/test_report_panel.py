@@ -75,7 +75,7 @@ def test_a_panel_is_stored_with_the_result(swing, tmp_path: Path) -> None:
     assert "Energy &lt;budget&gt;" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_panel_that_fails_costs_no_result(swing, tmp_path: Path) -> None:
+def test_a_panel_that_fails_does_not_discard_the_result(swing, tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="report panel Broken: KeyError"):
         page = write_report(swing, tmp_path / "page.html", panels=(Broken(), EnergyPanel()))
     assert "This panel failed" in page.read_text(encoding="utf-8") and "begin [J]" in page.read_text(encoding="utf-8")

@@ -147,7 +147,7 @@ def test_every_matrix_equals_central_differences(name: str, formulation: str) ->
     assert model.d.names == pushes and model.E.shape == (2 * n, len(pushes))
 
 
-def test_a_point_that_is_not_balanced_is_told_by_its_speeds() -> None:
+def test_an_unbalanced_point_warns_with_the_names_of_its_speeds() -> None:
     eom = form_equations(arm(1.0, 1.0, 9.81))
     with pytest.warns(UserWarning, match="not balanced.*'elbow_dot' by .* rad/s\\^2.*find_operating_point"):
         linearize(eom, eom.state(shoulder=0.3))

@@ -55,7 +55,7 @@ def largest_real_parts(loop: LinearModel, factors: np.ndarray) -> np.ndarray:
     return np.max(np.linalg.eigvals(A - B @ F @ inner).real, axis=1)
 
 
-def test_an_integrator_bears_any_gain_and_a_right_angle() -> None:
+def test_an_integrator_tolerates_any_gain_and_a_phase_of_90_degrees() -> None:
     """S - 1/2 = (s - 1) / (2 (s + 1)) has size 1/2 everywhere, so alpha = 2: the right half-plane of factors."""
     found = disk_margins(INTEGRATOR).simultaneous
     # one-sided tolerance of the peak, 2e-9
@@ -95,7 +95,7 @@ def test_guaranteed_gains_and_phases_end_on_the_edge_of_a_skewed_disk(skew: floa
 
 
 def test_the_published_example_of_a_single_loop() -> None:
-    """Printed: alpha 0.46, gains 0.63 to 1.59, 25.8 degrees, at 1.94 rad/s; classical 3.6 and 29.1 degrees."""
+    """Published: alpha 0.46, gains 0.63 to 1.59, 25.8 degrees, at 1.94 rad/s; classical 3.6 and 29.1 degrees."""
     found = disk_margins(CUBIC).simultaneous
     assert found.alpha == pytest.approx(0.46, abs=0.005)
     assert found.gain == pytest.approx((0.63, 1.59), abs=0.006)

@@ -1,4 +1,4 @@
-"""Near-minimum-time retrieval of 003 section 8.3: what each way of suppressing vibration leaves, and within which limits."""
+"""Near-minimum-time retrieval (Sadigh 1995, section 8.3): residual vibration and limits of each kind of suppression."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_the_two_planes_have_their_own_properties(direction: str) -> None:
     np.testing.assert_allclose(both.elasticity[0, 1:], 0.0, atol=1e-12 * EI)  # planes do not couple at first order
 
 
-def test_slopes_are_rotations_by_the_right_hand() -> None:
+def test_gradients_are_rotations_by_the_right_hand_rule() -> None:
     tip = beam(bending=("y", "z")).shapes_at(np.array([LENGTH, 0.0, 0.0]))
     assert tip.Phi[1, 0] == pytest.approx(1.0) and tip.Phi[2, 1] == pytest.approx(1.0)
     assert tip.Psi[2, 0] > 0.0 > tip.Psi[1, 1]  # w' turns about +z for y, about -y for z

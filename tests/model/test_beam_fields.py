@@ -104,7 +104,7 @@ def test_displacement_and_rotation_are_exact_to_second_order(kind: str) -> None:
 
 
 def test_one_plane_gives_the_shortening_of_the_text() -> None:
-    """``u2 = -1/2 int w'^2`` (003 Eq 5.31), and no other second-order displacement."""
+    """``u2 = -1/2 int w'^2`` (Sadigh 1995, Eq 5.31), and no other second-order displacement."""
     body = make("one plane")
     x, weights = np.polynomial.legendre.leggauss(40)
     places = 0.5 * LENGTH * (x + 1.0)
@@ -130,7 +130,7 @@ def test_shear_has_its_own_shortening() -> None:
 
 
 def test_bending_and_torsion_couple_across() -> None:
-    """``w2'' += -theta1 w3''`` and ``w3'' += theta1 w2''`` (which 003 Eq 5.31 omits), by plain quadrature."""
+    """``w2'' += -theta1 w3''`` and ``w3'' += theta1 w2''`` (which Sadigh (1995), Eq 5.31 omits), by plain quadrature."""
     body = make("bending and torsion")
     nodes = 0.5 * LENGTH * (1.0 - np.cos(np.pi * (np.arange(32) + 0.5) / 32))
     samples = [body.shapes_at(np.array([place, 0.0, 0.0])) for place in nodes]

@@ -75,7 +75,7 @@ def test_momentum_is_conserved_without_torque_from_outside() -> None:
     assert np.max(np.abs(np.array(own) - momenta[:, :3])) < 1e-10 * np.max(np.abs(momenta))
 
 
-def test_a_body_at_rest_feels_the_gyroscopic_torque() -> None:
+def test_a_body_at_rest_is_subject_to_the_gyroscopic_torque() -> None:
     eom = form_equations(craft(Fixed()))
     angle, rate = 0.7, 0.9
     s = np.cos(angle) * SPIN + np.sin(angle) * np.cross(GIMBAL, SPIN)

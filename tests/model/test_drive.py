@@ -113,8 +113,8 @@ def test_numbers_do_not_change_the_structure_but_laws_do() -> None:
 def test_equation_6_18_and_its_traps() -> None:
     n = vars(EQUATION_6_18)
     for d in (-3.0, -1.2, -0.1, 0.0, 0.3, 1.499999, 1.500001, 4.0):
-        printed = 0.07 * d**2 if abs(d) < 1.5 else 0.4 * abs(d) - 0.4425  # |d|: as printed it is not odd
-        assert float(EQUATION_6_18.torque(d, n)) == pytest.approx(np.sign(d) * printed, abs=1e-12)
+        published = 0.07 * d**2 if abs(d) < 1.5 else 0.4 * abs(d) - 0.4425  # |d|: as published it is not odd
+        assert float(EQUATION_6_18.torque(d, n)) == pytest.approx(np.sign(d) * published, abs=1e-12)
 
     def stiffness(d: float) -> float:
         h = 1e-6  # quadratic and linear pieces: exact but for rounding, 1e-16 / 1e-6
@@ -137,7 +137,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_torque_is_the_slope_of_the_energy(law: str) -> None:
+def test_the_torque_is_the_derivative_of_the_energy(law: str) -> None:
     item = drive(ratio=2.0, **LAWS[law])
     n = {key: float(number.value[...]) for key, number in item.numbers().items()}
     h = 1e-5
@@ -156,7 +156,7 @@ def test_the_torque_is_the_slope_of_the_energy(law: str) -> None:
 
 
 @pytest.mark.parametrize("smoothing", [None, 1e-6])
-def test_nothing_is_passed_inside_the_gap(smoothing) -> None:
+def test_no_torque_is_transmitted_inside_the_gap(smoothing) -> None:
     for d in np.linspace(-0.099, 0.099, 7):
         held, slope = close_gap(d, 0.2, smoothing)
         # the smooth gap leaks smoothing^2 / (4 distance to its edge)

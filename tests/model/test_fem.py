@@ -374,7 +374,7 @@ def test_effective_masses_of_a_plate_grow_to_its_mass() -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "no zip", "one array", "text inside"])
-def test_a_damaged_archive_is_told(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_archive_raises(tmp_path: Path, damage: str) -> None:
     file = tmp_path / "model.npz"
     np.savez_compressed(file, nodes=np.zeros((4, 3)), mass=np.eye(12), stiffness=np.eye(12))
     data = bytearray(file.read_bytes())

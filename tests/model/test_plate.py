@@ -99,7 +99,7 @@ def test_product_shapes_are_those_asked_for() -> None:
 
 
 def test_bending_to_a_cylinder_shortens_like_a_beam() -> None:
-    """w = x^2 is developable with nu = 0, so that ``G = int w'^2 dx`` exactly, by both roads."""
+    """w = x^2 is developable with nu = 0, so that ``G = int w'^2 dx`` exactly, by both methods."""
     for way in ("energy", "line"):
         body = plate(nu=0.0, shapes=(lambda x, y: x**2,), shortening=way)
         X, G = body.material.X, body.material.G

@@ -34,7 +34,7 @@ def test_every_planted_fault_has_its_place_and_its_tests(layer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "old", "told"),
+    ("at", "old", "message"),
     [
         ("core.nowhere:f", "x", "there is no spacectl/core/nowhere.py"),
         ("core.labels:Labels.gone", "x", "0 definitions of that name"),
@@ -44,8 +44,8 @@ def test_every_planted_fault_has_its_place_and_its_tests(layer: str) -> None:
         ("simulation/driver/lu.h:sc_exchange", "kept", "is there 2 times"),
     ],
 )
-def test_a_place_that_is_gone_is_reported(at: str, old: str, told: str) -> None:
-    with pytest.raises(AnchorError, match=told):
+def test_a_place_that_is_gone_is_reported(at: str, old: str, message: str) -> None:
+    with pytest.raises(AnchorError, match=message):
         mutate(Mutant(at, old, "y", "core/test_labels.py"))
 
 

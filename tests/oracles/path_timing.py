@@ -1,4 +1,4 @@
-"""Quickest motions without our own code: closed forms along a line, a linear programme along a spline (numpy and scipy)."""
+"""Fastest motions without our own code: closed forms along a line, a linear programme along a spline (numpy and scipy)."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_every_listed_name_has_a_docstring_with_a_one_line_purpose(module_name: 
 
 
 @pytest.mark.parametrize("module_name", MODULES)
-def test_all_is_complete_and_true(module_name: str) -> None:
+def test_dunder_all_lists_exactly_the_public_names(module_name: str) -> None:
     """What ``__all__`` lists exists, and no public function or class of a module is missing from it."""
     module = importlib.import_module(module_name)
     listed = set(getattr(module, "__all__", ()))

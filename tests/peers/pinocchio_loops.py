@@ -71,7 +71,7 @@ class LoopPeer:
         return [eom.coordinates.index(name) for name in self.names]
 
     def gear_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Jacobian and right side of the gears, linear in the coordinates."""
+        """Return Jacobian and right-hand side of the gears, linear in the coordinates."""
         J = np.zeros((len(self.gears), self.model.nv))
         for k, item in enumerate(self.gears):
             (_, motor), _, (_, joint) = item.rule.needs

@@ -89,7 +89,7 @@ def _add_joints(built: _Built, link: Link, parent: int, X_J: Any) -> int:
 
 
 def _joint_model(name: str, axis: np.ndarray) -> Any:
-    """A joint about or along an axis; turning about x, y or z has a quicker model of its own."""
+    """A joint about or along an axis; turning about x, y or z has a faster model of its own."""
     along = int(np.argmax(axis))
     if name == "RevoluteUnaligned" and axis[along] == 1.0:
         return (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)[along]()

@@ -31,7 +31,7 @@ from spacectl import (
     simulate,
 )
 
-AT = {"shoulder": 1.175, "elbow": 0.79, "wrist": 1.175}  # [rad], near the begin of 003 Table 8.2
+AT = {"shoulder": 1.175, "elbow": 0.79, "wrist": 1.175}  # [rad], near the begin of Sadigh (1995), Table 8.2
 OUTPUTS = ("payload.x", "payload.y", "attitude.s3")
 
 
@@ -76,12 +76,12 @@ def lift_path() -> JointPath:
 
 @cache
 def arm(flexible: bool = False) -> EquationsOfMotion:
-    """The arm of 003 section 8.3."""
+    """The arm of Sadigh (1995), section 8.3."""
     return form_equations(library.retrieval_arm(flexible=flexible))
 
 
 def line() -> TaskPath:
-    """The path of 003 section 8.3."""
+    """The path of Sadigh (1995), section 8.3."""
     curve = LineCurve(start=(0.0, 15.0, 0.0), end=(0.0, 3.0, 0.0))
     return TaskPath(name="line", curve=curve, outputs=OUTPUTS, at=AT)
 

@@ -1,4 +1,4 @@
-"""The shooting construction of 003 section 8.2.2, steps 1 to 5, as printed: the reference that our direct one replaces.
+"""The shooting construction of Sadigh (1995), section 8.2.2, steps 1 to 5, as published: reference for our direct one.
 
 It knows nothing of characteristic points: where an accelerating curve enters the region that is not feasible, it drops to
 lower speeds by bisection until the decelerating curve just touches the region (step 3).

@@ -68,7 +68,7 @@ def test_a_switch_inside_a_cell_is_one_switch(rail):
     assert plan.switch_times == pytest.approx([0.5 * plan.final_time], abs=1e-6)
 
 
-def test_speed_bound_is_kept_and_named(rail):
+def test_speed_bound_is_satisfied_and_named(rail):
     """Of a unit mass, unit force and v <= 1/2: T = d / v + v / a = 2.5."""
     plan = plan_bang_bang(way(rail, bounds={"x_dot": (-1.0, 0.5)}), cells=300)
     assert plan.final_time == pytest.approx(2.5, abs=5e-5)  # cells of 8 ms that do not end where the arc begins
@@ -97,7 +97,7 @@ def test_two_masses_come_to_the_published_time_from_above():
 
 
 def test_flexible_slew_agrees_with_collocation():
-    """Two roads that share no discretisation: polished collocation on its mesh, programmes on the exact flow."""
+    """Two methods that share no discretisation: polished collocation on its mesh, programmes on the exact flow."""
     eom = form_equations(slew_system())
     end = {"turn": 0.6, **{name: 0.0 for name in eom.states if name != "turn"}}
     problem = Problem(eom=eom, end=end, name="slew")
@@ -123,7 +123,7 @@ def test_three_modes_end_at_rest():
 
 @pytest.fixture(scope="module")
 def retrieval():
-    """003 section 8.3: the free path of the flexible arm, the payload's attitude held by the wrist."""
+    """Sadigh (1995), section 8.3: the free path of the flexible arm, the payload's attitude held by the wrist."""
     eom = form_equations(library.retrieval_arm(flexible=True))
     rigid = form_equations(library.retrieval_arm())
     line = TaskPath(
@@ -168,7 +168,7 @@ def test_retrieval_keeps_a_bound_of_a_mode(retrieval):
     assert tight.final_time >= plan.final_time - 1e-4
 
 
-def test_flow_derivatives_and_twin(retrieval):
+def test_flow_derivatives_and_reference(retrieval):
     problem, _ = retrieval
     flow = Flow(problem, ("wrist",))
     rng = np.random.default_rng(3)
@@ -189,7 +189,7 @@ def test_flow_derivatives_and_twin(retrieval):
         np.testing.assert_allclose(getattr(again, name), getattr(linear, name), rtol=1e-8, atol=1e-8)
 
 
-def test_what_cannot_be_planned_is_told(rail):
+def test_unsupported_problems_raise(rail):
     with pytest.raises(ModelError, match="rate_limits.*plan_collocation"):
         plan_bang_bang(way(rail, rate_limits={"x": 1.0}))
     with pytest.raises(ModelError, match="start of 'x' is not fixed"):

@@ -76,7 +76,7 @@ def test_two_mass_spring_has_the_published_switches():
     plan = plan_collocation(Problem(eom=eom, end={"x": 1.0, "x_dot": 0.0, "stretch": 0.0, "stretch_dot": 0.0}))
     found = np.array([*plan.switch_times, plan.final_time])
     np.testing.assert_allclose(found, two_mass_spring(), atol=1e-7)
-    np.testing.assert_allclose(found, [1.003, 2.109, 3.215, 4.218], atol=1e-3)  # as printed by Liu and Wie
+    np.testing.assert_allclose(found, [1.003, 2.109, 3.215, 4.218], atol=1e-3)  # as published by Liu and Wie
     assert max(reflown(eom, plan)) < 1e-6
 
 
@@ -160,7 +160,7 @@ def test_unreachable_target_is_named(rail):
     assert not failed.outcome.is_success
 
 
-def test_contradictions_are_told_before_solving(rail):
+def test_contradictions_raise_before_solving(rail):
     with pytest.raises(ModelError, match="x_dot"):
         plan_collocation(Problem(eom=rail, end={"x_dot": 2.0}, bounds={"x_dot": (-1.0, 1.0)}))
     with pytest.raises(ModelError, match="did you mean 'x'"):

@@ -73,7 +73,7 @@ def test_constrained_system_is_planned_in_residual_form():
     assert np.abs(sim.x[-1] - plan.x(plan.final_time)).max() < 1e-6
 
 
-def test_held_path_condition_is_kept_on_the_way():
+def test_path_condition_is_satisfied_along_the_plan():
     """The second link keeps its direction in space while the first turns."""
     eom = form_equations(two_links())
     level = Condition(name="level", rule=lambda s: s["shoulder"] + s["elbow"])

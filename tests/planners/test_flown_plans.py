@@ -53,7 +53,7 @@ def bead() -> System:
 
 @pytest.fixture(scope="module")
 def brachistochrone():
-    """The quickest wire from (0, 0) to (10, -5): its force does no work, F v = 0."""
+    """Return the fastest wire from (0, 0) to (10, -5): its force does no work, F v = 0."""
     eom = form_equations(bead())
     wire = Condition(name="wire", rule=lambda s: s.input("x") * s["x_dot"] + s.input("y") * s["y_dot"])
     problem = Problem(eom=eom, end={"x": 10.0, "y": -5.0}, path=(wire,), name="brachistochrone")
@@ -72,7 +72,7 @@ def test_a_wire_does_no_work_between_the_points(brachistochrone):
     )  # all work is the weight's
 
 
-def test_undetermined_inputs_are_told_and_settled(brachistochrone):
+def test_undetermined_inputs_are_reported_and_determined(brachistochrone):
     _, plan = brachistochrone
     assert plan.outcome.stats["undetermined_inputs"] == ["x", "y"]
     assert np.abs(np.asarray(plan.u.values)).max() < 100.0  # 1100 N without a weight on them
@@ -80,7 +80,7 @@ def test_undetermined_inputs_are_told_and_settled(brachistochrone):
 
 
 @pytest.mark.slow
-def test_durations_do_not_collapse_from_nothing():
+def test_durations_do_not_collapse_to_zero():
     """To (3, -2) the first solve went to zero seconds with forces without limits, and no plan was found."""
     wire = Condition(name="wire", rule=lambda s: s.input("x") * s["x_dot"] + s.input("y") * s["y_dot"])
     problem = Problem(eom=form_equations(bead()), end={"x": 3.0, "y": -2.0}, path=(wire,))
@@ -109,7 +109,7 @@ def slews():
     return [plan_collocation(slew(*path), **settings) for path in ((), (cone,))]
 
 
-def test_symmetry_hides_no_quicker_slew(slews):
+def test_symmetry_hides_no_faster_slew(slews):
     """About the eigenaxis it is 2 sqrt(angle J / limit) = 30.70 s, a saddle; an inactive cone makes no difference."""
     eigenaxis = 2.0 * np.sqrt(np.deg2rad(30.0) * 450.0)
     assert plan_collocation(slew(), scheme=Radau(12), restarts=0).final_time == pytest.approx(eigenaxis, rel=1e-6)
@@ -177,7 +177,7 @@ def test_polished_phases_keep_their_times():
     assert len(violations) == 2 and max(item.worst for item in violations) < 1e-5
 
 
-def test_what_a_flight_misses_is_told_by_name():
+def test_violations_of_a_flown_plan_are_reported_by_name():
     eom = form_equations(cart())
     problem = Problem(eom=eom, end={"x": 1.0, "x_dot": 0.0}, bounds={"x_dot": (-1.0, 0.8)}, name="way")
     plan = plan_collocation(replace(problem, bounds={}), restarts=0)
@@ -207,10 +207,10 @@ def test_unstable_motion_is_flown_in_pieces():
     assert max(flown["violations"].values(), default=0.0) < 1e-4
 
 
-def test_nothing_on_standard_error_and_progress_is_told(capfd):
+def test_standard_error_is_empty_and_progress_is_reported(capfd):
     eom = form_equations(two_masses())
-    told: list[tuple[float, str]] = []
+    reported: list[tuple[float, str]] = []
     end = {"x": 1.0, "x_dot": 0.0, "stretch": 0.0, "stretch_dot": 0.0}
-    plan_collocation(Problem(eom=eom, end=end), restarts=0, progress=lambda *item: told.append(item))
+    plan_collocation(Problem(eom=eom, end=end), restarts=0, progress=lambda *item: reported.append(item))
     assert capfd.readouterr().err == ""
-    assert [text for _, text in told] and all(0.0 <= fraction <= 1.0 for fraction, _ in told)
+    assert [text for _, text in reported] and all(0.0 <= fraction <= 1.0 for fraction, _ in reported)

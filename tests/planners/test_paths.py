@@ -61,7 +61,7 @@ def test_pieces_join(curve: Curve) -> None:
         assert np.allclose(left[0], right[0]) and np.allclose(left[1], right[1])  # arcs are tangent to their lines
 
 
-def test_lines_and_arcs_are_measured_by_length() -> None:
+def test_lines_and_arcs_are_parametrised_by_length() -> None:
     for curve in (CURVES[0], CURVES[1], CURVES[3]):
         for i, (begin, end) in enumerate(zip(curve.breaks[:-1], curve.breaks[1:], strict=True)):
             speed = np.linalg.norm(curve.evaluate(np.linspace(begin, end, 5), i)[1], axis=1)
@@ -87,7 +87,7 @@ def test_descriptions_that_cannot_be_right(build: Any, message: str) -> None:
 
 
 def test_the_source_conditions_and_the_task_path_agree() -> None:
-    """003 Eq 8.32 as it is printed, against sensors on the payload; both exact to rounding."""
+    """Sadigh (1995), Eq 8.32, as published, compared with sensors on the payload; both exact to rounding."""
     length, offset = 8.13, 1.0
     path = ImplicitPath(
         name="8.32",
@@ -104,7 +104,7 @@ def test_the_source_conditions_and_the_task_path_agree() -> None:
     first, second = (solve_path(arm(), item).evaluate(s) for item in (path, line()))
     for a, b in zip((first.q, first.dq, first.ddq), (second.q, second.dq, second.ddq), strict=True):
         assert np.allclose(a, b, atol=1e-13)
-    assert first.q[0] == pytest.approx([1.175, 0.7925, 1.175], abs=6e-4)  # 003 Table 8.2
+    assert first.q[0] == pytest.approx([1.175, 0.7925, 1.175], abs=6e-4)  # Sadigh (1995), Table 8.2
     assert first.q[-1] == pytest.approx([0.1856, 2.7705, 0.1856], abs=6e-5)
 
 
@@ -208,7 +208,7 @@ def test_crossings_corners_and_the_point_itself() -> None:
     assert check_path(arm(), line()).is_clean
 
 
-def test_a_closed_point_path_of_a_redundant_arm_is_told_apart() -> None:
+def test_a_closed_point_path_of_a_redundant_arm_is_distinguished() -> None:
     loop = SplineCurve(points=[[0.0, 14.0], [1.5, 13.0], [0.0, 12.0], [-1.5, 13.0], [0.0, 14.0]])
     report = check_path(arm(), TaskPath(curve=loop, outputs=OUTPUTS[:2], at=AT))
     assert report.crossings == () and len(report.point_crossings) == 1  # the arm drifts: least norm is not cyclic

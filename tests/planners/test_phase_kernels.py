@@ -1,4 +1,4 @@
-"""The native kernels against their twin, and against brute force."""
+"""The native kernels compared with their reference implementation and with brute force."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacectl.planners.paths.limit_rows import form_rows
 from spacectl.planners.paths.limits import as_limits
 from spacectl.planners.paths.solve import solve_path
 from spacectl.planners.phase_plane import grid as phase_grid
-from spacectl.planners.phase_plane import reference as phase_twin
+from spacectl.planners.phase_plane import reference as phase_reference
 from spacectl.planners.phase_plane.reference import phase_library
 from tests.planners.path_systems import arm, line, random_spline, seven_joints
 
@@ -25,18 +25,18 @@ def grid(n: int = 60) -> phase_grid.PhaseGrid:
     return phase_grid.form_grid(rows, n, (True, True))
 
 
-def test_the_twin_gives_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_gives_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     native = plan_phase_plane(arm(), line(), points=80)
     monkeypatch.setattr(phase_grid, "phase_library", lambda: None)
-    twin = plan_phase_plane(arm(), line(), points=80)
-    assert twin.final_time == pytest.approx(native.final_time, rel=1e-13)
-    assert np.allclose(np.asarray(twin.u.values), np.asarray(native.u.values), rtol=1e-9, atol=1e-9)
+    reference = plan_phase_plane(arm(), line(), points=80)
+    assert reference.final_time == pytest.approx(native.final_time, rel=1e-13)
+    assert np.allclose(np.asarray(reference.u.values), np.asarray(native.u.values), rtol=1e-9, atol=1e-9)
 
 
-def test_limit_curves_of_kernel_twin_and_brute_force() -> None:
+def test_limit_curves_of_kernel_reference_and_brute_force() -> None:
     rows = grid().node[::12]
-    native, twin = phase_grid.find_limit_curve(rows), phase_twin.limit_curve(rows)
-    for a, b in zip(native, twin, strict=True):
+    native, reference = phase_grid.find_limit_curve(rows), phase_reference.limit_curve(rows)
+    for a, b in zip(native, reference, strict=True):
         assert np.allclose(a, b, rtol=1e-13)
     A, B, C, D = (rows[:, :, i] for i in range(4))
     for factor, is_feasible in ((0.999, True), (1.001, False)):
@@ -48,13 +48,13 @@ def test_limit_curves_of_kernel_twin_and_brute_force() -> None:
         assert np.all((low <= high) == is_feasible)
 
 
-def test_integration_of_kernel_and_twin() -> None:
+def test_integration_of_kernel_and_reference() -> None:
     cells, cap = grid(), np.minimum(grid().limit_curve[1], 1e6) ** 2
     for start, direction in ((0, 1), (len(cap) - 1, -1), (30, 1), (30, -1)):
         x0 = 0.0 if start != 30 else 0.3 * float(cap[30])
         curve = cells.integrate(start, x0, direction, cap)
         x, free, row = np.full(len(cap), np.inf), np.full(len(cap), np.inf), np.full(len(cap), -1, dtype=np.int32)
-        last, stop, stop_row = phase_twin.integrate(
+        last, stop, stop_row = phase_reference.integrate(
             cells.s, cells.node, cells.middle, cap, start, x0, direction, 1e-9, x, free, row
         )
         assert (stop, stop_row) == (curve.stop, curve.stop_row)

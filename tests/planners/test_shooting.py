@@ -1,4 +1,4 @@
-"""The direct construction against the shooting steps 1 to 5 of 003 section 8.2.2."""
+"""The direct construction against the shooting steps 1 to 5 of Sadigh (1995), section 8.2.2."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_an_interruption_while_a_page_is_drawn_again_leaves_the_old_result(
 
 
 def mounted(monkeypatch: pytest.MonkeyPatch, folder: Path, how: str) -> None:
-    """Let a folder behave as a mount point: one that the system tells (``"told"``), or one of the same disk."""
+    """Make a folder behave as a mount point: one that the system reports (``"reported"``), or one of the same disk."""
     rename = Path.rename
 
     def busy(self: Path, target: Path) -> Path:
@@ -193,11 +193,11 @@ def mounted(monkeypatch: pytest.MonkeyPatch, folder: Path, how: str) -> None:
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", busy)
-    if how == "told":
+    if how == "reported":
         monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == folder)
 
 
-@pytest.mark.parametrize("how", ["told", "bound"])
+@pytest.mark.parametrize("how", ["reported", "bound"])
 def test_a_mount_point_is_filled_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     out = tmp_path / "disk"
     out.mkdir()
@@ -222,7 +222,7 @@ def test_a_mount_point_that_is_filled_by_half_is_known_as_such(
 ) -> None:
     out = tmp_path / "disk"
     out.mkdir()
-    mounted(monkeypatch, out, "told")
+    mounted(monkeypatch, out, "reported")
     write_study_folder(result_of(1.0), out, record=RECORD)
     move, moved = atomic._move, []
 
@@ -241,7 +241,7 @@ def test_a_mount_point_that_is_filled_by_half_is_known_as_such(
     assert json.loads((out / "provenance.json").read_text())["files"] == file_hashes(out)
 
 
-def test_a_page_drawn_again_does_not_bless_other_files_that_have_changed(tmp_path: Path) -> None:
+def test_a_page_drawn_again_does_not_validate_other_changed_files(tmp_path: Path) -> None:
     folder = write_study_folder(result_of(2.0), tmp_path / "out", record=RECORD)
     (folder / "metrics.json").write_text("{}")
     rebuild_report(folder)
@@ -250,7 +250,7 @@ def test_a_page_drawn_again_does_not_bless_other_files_that_have_changed(tmp_pat
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
-def test_a_damaged_document_is_told(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_document_raises(tmp_path: Path, damage: str) -> None:
     folder = write_study_folder(result_of(2.0), tmp_path / "out", record=RECORD)
     data = bytearray((folder / "report.json.gz").read_bytes())
     if damage == "flipped":

@@ -7,7 +7,7 @@ from spacectl.reports.page.model_drawing import ROW, SHOWN, draw_model
 from tests.reports.test_scene import flexible_arm
 
 
-def test_parts_are_told_with_joint_mass_and_modes() -> None:
+def test_parts_are_listed_with_joint_mass_and_modes() -> None:
     drawing = draw_model(flexible_arm())
     texts = [row["title"] + " | " + row["detail"] for row in drawing["rows"]]
     assert texts[0].startswith("free space")

@@ -91,7 +91,7 @@ def test_names_cannot_inject_anything(tmp_path: Path) -> None:
     )
 
 
-def test_the_page_asks_for_nothing_from_outside(tmp_path: Path) -> None:
+def test_the_page_loads_no_external_resources(tmp_path: Path) -> None:
     text = write_report(run_of(("elbow",)), tmp_path / "r.html").read_text(encoding="utf-8")
     page = Elements(text)
     assert "link" not in {tag for tag, _ in page.found}
@@ -104,7 +104,7 @@ def test_the_page_asks_for_nothing_from_outside(tmp_path: Path) -> None:
     assert "default-src 'none'" in text
 
 
-def test_a_simulation_draws_itself_and_tells_how_it_ended(tmp_path: Path) -> None:
+def test_a_simulation_is_drawn_with_its_outcome(tmp_path: Path) -> None:
     page = Elements(
         write_report(run_of(("elbow", "wrist"), "ran out of steps"), tmp_path / "r.html").read_text(encoding="utf-8")
     )

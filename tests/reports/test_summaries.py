@@ -1,4 +1,4 @@
-"""Equations, linear models, laws and plans are told by names and numbers that can be checked."""
+"""Summaries of equations, linear models, laws and plans contain names and numbers that can be verified."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_equations_and_linear_model_of_a_pendulum() -> None:
     assert rows["coordinates q (1)"] == "hinge [rad]"
     assert int(rows["operations of x_dot"]) > 5
     model = linearize(eom, find_operating_point(eom))
-    told = linear_summary("hanging", model)
-    (pole,) = told["poles"]
-    assert "2 states" in told["text"]
+    summary = linear_summary("hanging", model)
+    (pole,) = summary["poles"]
+    assert "2 states" in summary["text"]
     frequency = float(np.max(np.abs(model.poles.imag))) / (2.0 * np.pi)
     assert np.isclose(float(pole[2]), frequency, rtol=1e-5)
 
@@ -43,9 +43,9 @@ def test_equations_and_linear_model_of_a_pendulum() -> None:
 def test_gains_carry_the_names_of_states() -> None:
     eom = form_equations(pendulum())
     law = design_lqr(linearize(eom, find_operating_point(eom)), Q=np.eye(2), R=[[1.0]])
-    told = law_summary("lqr", law)
-    assert told["gains"]["columns"] == ["hinge", "hinge_dot"]
-    assert np.allclose([float(value) for value in told["gains"]["rows"][0][1:]], np.asarray(law.K)[0], rtol=1e-3)
+    summary = law_summary("lqr", law)
+    assert summary["gains"]["columns"] == ["hinge", "hinge_dot"]
+    assert np.allclose([float(value) for value in summary["gains"]["rows"][0][1:]], np.asarray(law.K)[0], rtol=1e-3)
 
 
 def test_a_plan_shows_its_arcs_and_its_phase_plane() -> None:
@@ -62,8 +62,8 @@ def test_a_plan_shows_its_arcs_and_its_phase_plane() -> None:
             Arc(begin=1.0, end=2.0, limit="a at its lower limit"),
         ),
     )
-    told = plan_summary("slew", plan)
-    assert [arc[2] for arc in told["arcs"]] == ["a at its upper limit", "a at its lower limit"]
+    summary = plan_summary("slew", plan)
+    assert [arc[2] for arc in summary["arcs"]] == ["a at its upper limit", "a at its lower limit"]
     phase, inputs = plan_figures("plan1", "slew", plan)
     switches = phase.panels[0].lines[1]
     assert (float(switches.x[0]), float(switches.y[0])) == (0.5, 1.0)
@@ -95,17 +95,17 @@ def oscillator(frequency: float, ratio: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("frequency", "ratio"), [(2.0, 0.3), (40.0, 0.02), (0.5, -0.1)])
-def test_a_pole_is_told_with_its_frequency_and_damping_ratio(frequency: float, ratio: float) -> None:
-    told = linear_summary("mode", linear_model(oscillator(frequency, ratio)))
-    (row,) = told["poles"]
+def test_a_pole_is_listed_with_its_frequency_and_damping_ratio(frequency: float, ratio: float) -> None:
+    summary = linear_summary("mode", linear_model(oscillator(frequency, ratio)))
+    (row,) = summary["poles"]
     numbers = [float(text.replace("−", "-")) for text in row]
     ringing = frequency * np.sqrt(1.0 - ratio**2)
     np.testing.assert_allclose(numbers, [-ratio * frequency, ringing, frequency / (2.0 * np.pi), ratio], rtol=1e-5)
 
 
 def test_a_real_pole_has_no_frequency_and_no_ratio() -> None:
-    told = linear_summary("lag", linear_model(np.array([[-3.0]])))
-    assert [text.replace("−", "-") for text in told["poles"][0]] == ["-3", "0", "", ""]
+    summary = linear_summary("lag", linear_model(np.array([[-3.0]])))
+    assert [text.replace("−", "-") for text in summary["poles"][0]] == ["-3", "0", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_a_real_pole_has_no_frequency_and_no_ratio() -> None:
         ((oscillator(2.0, -0.01), np.array([[-1.0]])), "unstable"),
     ],
 )
-def test_stability_is_told_from_the_rightmost_pole(blocks: tuple[np.ndarray, ...], verdict: str) -> None:
-    told = linear_summary("poles", linear_model(*blocks))["text"]
-    assert told.startswith(f"3 states, 0 inputs, 0 outputs; {verdict} (largest real part ")
+def test_stability_follows_from_the_rightmost_pole(blocks: tuple[np.ndarray, ...], verdict: str) -> None:
+    summary = linear_summary("poles", linear_model(*blocks))["text"]
+    assert summary.startswith(f"3 states, 0 inputs, 0 outputs; {verdict} (largest real part ")
 
 
 @pytest.mark.parametrize(("value", "shown"), [(1.2345678e-6, "1.23457 × 10⁻⁶"), (1.2345678e-8, "1.23 × 10⁻⁸")])

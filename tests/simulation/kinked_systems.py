@@ -17,7 +17,7 @@ INERTIA = (1.0, 1.0, 1.0)
 
 
 def follow(pieces: Callable[[np.ndarray, int], int], rates: Any, x0: Any, end: float, *, panel: float) -> np.ndarray:
-    """State at `end` of ``x_dot = A x + b`` with (A, b) of the mode that ``pieces(x, mode) -> mode`` tells.
+    """State at `end` of ``x_dot = A x + b`` with (A, b) of the mode that ``pieces(x, mode) -> mode`` returns.
 
     A mode is left at the first sign of change in panels of the given length, located to rounding.
     """

@@ -151,7 +151,7 @@ def random_tree(
     bodies : int
         Number of rigid bodies (wheels come on top).
     free_bases : int
-        So many of the first bodies float freely on the root; 0: the first one hangs on the root by another joint.
+        Number of first bodies that move freely relative to the root; 0: the first one has another joint on the root.
     environment : str
         One of `ENVIRONMENT_KINDS`.
     kinds : sequence of str

@@ -53,7 +53,7 @@ def random_beam(rng: np.random.Generator, name: str, damping: float = 0.0, root:
 def with_flexible_bodies(
     rng: np.random.Generator, case: Case, *, share: float = 0.6, damping: float = 0.0, deflection: float = 0.1
 ) -> Case:
-    """The same tree with a share of its bodies made flexible, and what hangs on them moved to their frames.
+    """Return the same tree with a share of its bodies made flexible, and their outboard bodies moved to their frames.
 
     Modal coordinates and speeds are about `deflection`; the other draws of the case stay as they are. Beams are held
     at their clamped root, or float on a free joint with free ends.

@@ -32,10 +32,10 @@ def plane_events() -> tuple[float, float]:
         """Accelerations X'' of the core, theta'', s'' of the slide, and reactions R1, R2."""
         c, s = np.cos(theta), np.sin(theta)
         R = np.array([[c, s], [-s, c]])  # axes of the booster in (x forward, y outward)
-        turn = np.array([[-s, c], [-c, -s]])  # its slope by theta
+        turn = np.array([[-s, c], [-c, -s]])  # its derivative with respect to theta
         arm = np.array([centre, -offset])  # ball from the centre of mass
         force = R @ (p.thrust * np.exp(-t / p.tail_off) * np.array([np.cos(p.thrust_cant), np.sin(p.thrust_cant)]))
-        lever = R @ np.array([back, 0.0])
+        thrust_arm = R @ np.array([back, 0.0])
         # unknowns: X'', theta'', s'', R1, R2; centre of mass = (X - slide, y0) - R arm; R'' arm = turn arm th'' - R arm th'^2
         A, b = np.zeros((5, 5)), np.zeros(5)
         A[0, [0, 3]], b[0] = (M, -4.0), p.core_thrust
@@ -44,7 +44,7 @@ def plane_events() -> tuple[float, float]:
         b[1:3] = force - m * (R @ arm) * omega**2
         ball = R @ arm
         A[3, 1], A[3, 3], A[3, 4] = inertia, ball[1], ball[0]  # theta turns from y to x, against x cross y
-        b[3] = -(lever[0] * force[1] - lever[1] * force[0])
+        b[3] = -(thrust_arm[0] * force[1] - thrust_arm[1] * force[0])
         A[3, 3] *= 1.0
         A[4, 3 if slides else 2] = 1.0
         return np.linalg.solve(A, b)

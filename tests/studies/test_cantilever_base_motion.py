@@ -1,4 +1,4 @@
-"""The study's constants against numbers that neither of its two roads uses, and its map against Mathieu's equation."""
+"""The study's constants compared with values independent of both its methods, and its map with Mathieu's equation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 
 def test_constants_have_their_closed_forms(metrics: dict) -> None:
-    """c1 = 1.87510407^4; alpha1 of the exact mode by a third road, finite differences of the mode on a fine grid."""
+    """c1 = 1.87510407^4; alpha1 of the exact mode by a third method, finite differences of the mode on a fine grid."""
     k = 1.875104068711961
     assert metrics["c1_equations"] == pytest.approx(k**4, rel=1e-10)
     assert metrics["c2"] == pytest.approx(np.pi**2 / 4, rel=1e-12)
@@ -38,7 +38,7 @@ def test_constants_have_their_closed_forms(metrics: dict) -> None:
     assert metrics["alpha1_equations"] == pytest.approx(alpha, rel=1e-7)  # the grid's error is 1e-8
     assert metrics["constants_max_difference"] < 2e-4  # lambda = 1.875 is off by 5.5e-5
     for name in ("c1", "c2", "alpha2", "beta1"):
-        assert metrics[name] == pytest.approx(metrics[f"{name}_printed"], rel=5e-4)  # digits printed
+        assert metrics[name] == pytest.approx(metrics[f"{name}_printed"], rel=5e-4)  # digits published
     assert abs(metrics["alpha1"] - 1.571) < 1e-3 < abs(metrics["alpha1"] - metrics["alpha1_printed"])
 
 
@@ -46,11 +46,11 @@ def test_buckling_weight_is_greenhills(metrics: dict) -> None:
     assert metrics["critical_gravity_bessel"] == pytest.approx(7.8373, abs=1e-4)
     assert 0.0 < metrics["critical_gravity"] / metrics["critical_gravity_bessel"] - 1.0 < 5e-5  # Ritz: from above
     assert metrics["critical_ratio"] == pytest.approx(0.634, abs=1e-3)
-    assert abs(metrics["growth_at_half"]) < 1e-4  # stable: printed as unstable
+    assert abs(metrics["growth_at_half"]) < 1e-4  # stable: published as unstable
     assert metrics["growth_at_0_65"] == pytest.approx(metrics["growth_at_0_65_formula"], rel=1e-3)
 
 
-def test_premature_sees_no_gravity(metrics: dict) -> None:
+def test_premature_order_contains_no_gravity(metrics: dict) -> None:
     assert metrics["pendulum_stiffness_proper"] == pytest.approx(1.0, rel=1e-12)
     assert abs(metrics["pendulum_stiffness_premature"]) < 1e-12
     assert metrics["premature_change_by_gravity"] < 1e-9

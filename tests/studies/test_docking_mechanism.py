@@ -25,7 +25,7 @@ def test_reduction_equals_the_augmented_system_along_the_motion(metrics: dict) -
 
 def test_closed_forms_equal_newton(metrics: dict) -> None:
     assert metrics["max_difference_to_newton"] < 1e-12
-    assert metrics["closed_form_speedup"] > 0.0  # how much quicker is for the benchmarks to say
+    assert metrics["closed_form_speedup"] > 0.0  # the benchmarks measure the ratio
 
 
 def test_momentum_and_the_carrier_s_own_motion_agree_with_the_wrench(metrics: dict) -> None:

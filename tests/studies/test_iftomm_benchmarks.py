@@ -42,16 +42,18 @@ def test_every_run_is_within_the_library_s_high_precision(metrics: dict) -> None
 
 def test_formulations_that_do_not_apply_are_listed_with_their_reason(metrics: dict) -> None:
     (bricard,) = metrics["not_applicable"]
-    assert bricard == "Bricard: multipliers: its rows are dependent, which the augmented matrix does not take"
+    assert bricard == (
+        "Bricard: multipliers: its constraint equations are dependent, so the augmented matrix is singular"
+    )
 
 
 @pytest.mark.slow
 def test_andrews_in_absolute_coordinates_moves_alike() -> None:
-    """The spring acts between bodies of their own; angles are told from quaternions. A tenth of the time, twice."""
+    """The spring acts between separate bodies; angles follow from quaternions. A tenth of the time, twice."""
     cases, measures = part("cases"), part("measures")
     case = next(item for item in cases.benchmarks(1e-8, windows=(2,)) if item.name == "Andrews")
     joint, bodies = (
-        cases.run_case(case, cases.Road("multipliers", name), duration=0.003) for name in ("joint", "absolute")
+        cases.run_case(case, cases.Method("multipliers", name), duration=0.003) for name in ("joint", "absolute")
     )
     one, two = (measures.andrews_angles(item.eom, item.sim) for item in (joint, bodies))
     for name, angle in one.items():
@@ -68,7 +70,7 @@ def test_the_pendulum_s_closed_form_solves_its_equation() -> None:
 
 
 def test_andrews_starts_as_the_test_set_says() -> None:
-    """Printed accelerations at the start, which hold every inertia, length, the spring and the motor to account."""
+    """Published accelerations at the start, which depend on every inertia, length, the spring and the motor."""
     systems = part("systems")
     eom = form_equations(systems.andrews(), formulation="partitioned")
     x = eom.state(**systems.ANDREWS_START)
@@ -81,29 +83,29 @@ def test_andrews_starts_as_the_test_set_says() -> None:
 
 
 def test_andrews_agrees_with_the_test_set_in_a_state_off_rest() -> None:
-    """Printed accelerations at 0.03 s from printed angles and rates: loops, Coriolis terms and spring together."""
+    """Published accelerations at 0.03 s from published angles and rates: loops, Coriolis terms and spring together."""
     references, systems = part("references"), part("systems")
     eom = form_equations(systems.andrews(), formulation="multipliers")
     x = eom.state(**references.ANDREWS_END, **{f"{name}_dot": rate for name, rate in references.ANDREWS_RATES.items()})
     v_dot = dict(zip(eom.coordinates, eom.v_dot(0.03, x[:7], x[7:], [0.033]), strict=True))
-    printed = {
+    published = {
         "beta": -0.2463176316945196e5,
         "gamma": 0.3241025686413781e6,
         "phi": 0.5667493645176213e6,
         "epsilon": 0.9826520791458422e4,
     }
-    for name, value in printed.items():
-        # printed rates are right to 5e-8 (they leave the loops open by 1e-9), so their squares to 1e-7; of the largest, twice
+    for name, value in published.items():
+        # published rates are accurate to 5e-8 (loop residual 1e-9), so their squares to 1e-7; of the largest, twice that
         assert v_dot[name] == pytest.approx(value, abs=2e-7 * 0.5667493645176213e6)
 
 
 def test_embedded_loops_carry_the_springs_of_andrews_and_the_governor() -> None:
     """Andrews off rest with its spring to the ground; the governor's between bodies, as a tree and with a guided slider."""
     systems, references = part("systems"), part("references")
-    printed = {**references.ANDREWS_END, **{f"{name}_dot": rate for name, rate in references.ANDREWS_RATES.items()}}
+    published = {**references.ANDREWS_END, **{f"{name}_dot": rate for name, rate in references.ANDREWS_RATES.items()}}
     turning = {"spin_dot": 2.0 * np.pi, "swing1_dot": 0.3, "swing2_dot": -0.2}
     for system, state, u in (
-        (systems.andrews(), printed, [0.033]),
+        (systems.andrews(), published, [0.033]),
         (systems.governor(), {**turning, "lift_dot": 0.1}, []),
         (systems.governor(is_tree=False), turning, []),
     ):

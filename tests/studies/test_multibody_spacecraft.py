@@ -1,4 +1,4 @@
-"""The study's numbers against a program from scratch (eight speeds, numpy and scipy), and what 001 claims."""
+"""The study's results compared with a separate program (eight speeds, numpy and scipy), and published statements."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_motion_is_that_of_eight_speeds_from_scratch(quick: dict) -> None:
     same_end(quick, history, 1e-9)  # m and rad/s, two integrations at 1e-10 and 1e-12 over nine vibrations
     assert quick["stretch_max"] == pytest.approx(np.max(history["stretch"]), abs=5e-6)  # between records 1 s apart
     assert quick["stretch_min"] == pytest.approx(np.min(history["stretch"]), abs=5e-6)
-    assert np.max(np.abs(history["stretch"])) > 5e-4  # so that 5e-6 tells something
+    assert np.max(np.abs(history["stretch"])) > 5e-4  # so that 5e-6 is significant
 
 
 def test_a_changed_spring_and_damper_change_the_motion_as_the_oracle_says() -> None:
@@ -71,7 +71,7 @@ def test_all_constraints_hold_and_ranks_are_those_of_the_paper(quick: dict) -> N
     assert quick["drift_absolute_plain"] > 10.0 * quick["drift_relative_plain"] > quick["drift_relative_projected"]
 
 
-def test_the_multiplier_form_is_refused_and_says_why(flight: StudyResult) -> None:
+def test_the_multiplier_form_is_rejected_with_its_reason(flight: StudyResult) -> None:
     assert flight.metrics["kkt_refused"] is True
     note = flight.notes[-1]
     assert "8 constraint equations, 6 independent" in note and "multipliers are not unique" in note

@@ -60,7 +60,7 @@ def test_constants_and_buckling_speed_are_those_of_finite_elements(done: tuple[d
     assert metrics["critical_ydot_one_mode"] == pytest.approx(metrics["critical_ydot_quadrature"], rel=1e-9)
 
 
-def test_printed_digits_hold_where_they_are_right(done: tuple[dict, Path]) -> None:
+def test_published_digits_agree_where_they_are_correct(done: tuple[dict, Path]) -> None:
     metrics, _ = done
     assert metrics["omega1"] == pytest.approx(0.00117, rel=5e-3) and metrics["gamma"] == pytest.approx(1.25, rel=5e-3)
     assert metrics["beta"] / metrics["omega1"] == pytest.approx(1340.0, rel=5e-3)  # the slip of units

@@ -1,4 +1,4 @@
-"""Retrieval of 003 section 8.3: two planners agree, limits hold, the free path is quicker, and the report plays."""
+"""Retrieval (Sadigh 1995, section 8.3): two planners agree, limits are satisfied, the free path is faster, the report plays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_two_planners_agree_on_the_line(metrics: dict) -> None:
     assert metrics["line_switch_time_second_solver"] == pytest.approx(metrics["line_switch_time"], rel=2e-3)
 
 
-def test_the_printed_final_time_is_near_and_the_switch_is_not(metrics: dict) -> None:
+def test_the_published_final_time_agrees_and_the_switch_does_not(metrics: dict) -> None:
     """An independent check of the document found the same: 0.2 % in the final time, about 4 % in the switch."""
     assert metrics["line_time"] == pytest.approx(40.37, rel=3e-3)
     assert metrics["line_switch_time"] / 14.61 == pytest.approx(1.04, abs=0.005)
@@ -43,7 +43,7 @@ def test_the_free_path_saves_fifteen_per_cent_within_all_limits(metrics: dict) -
     assert metrics["attitude_error"] < 1e-4 and metrics["max_limit_violation"] <= 1e-12
 
 
-def test_shaped_timing_leaves_little_and_bears_wrong_frequencies(metrics: dict) -> None:
+def test_shaped_timing_leaves_little_energy_and_tolerates_wrong_frequencies(metrics: dict) -> None:
     assert metrics["line_shaped_residual_energy"] < 1e-4 * metrics["line_residual_energy"]
     assert metrics["residual_energy_soft_shaped"] < 1e-3 * metrics["residual_energy_soft_after"]
     assert metrics["free_shaped_residual_energy"] < 0.02 * metrics["residual_energy_soft_free_after"]

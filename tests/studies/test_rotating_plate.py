@@ -21,7 +21,7 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads((out / "metrics.json").read_text())
 
 
-def test_constants_by_two_roads_are_not_the_printed_ones(metrics: dict) -> None:
+def test_constants_by_two_methods_differ_from_the_published_ones(metrics: dict) -> None:
     assert metrics["constants_max_difference"] < 1e-8
     assert metrics["bending_constant"] == pytest.approx(1.8751040687**4, rel=1e-9)
     for name, off in (("bending_constant", 0.0095), ("torsion_factor", 0.024), ("stiffening", 0.086)):

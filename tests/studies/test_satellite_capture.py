@@ -1,4 +1,4 @@
-"""The study's claims: what case 3 conserves, second roads, a planar program from scratch, the jump of the fourth capture."""
+"""Conserved quantities of case 3, independent solutions, a separate planar program, the jump of the fourth capture."""
 
 from __future__ import annotations
 

@@ -66,14 +66,14 @@ def test_deflection_is_that_of_a_one_mode_model_by_hand(done: tuple[dict, Path])
 
     mass = quad(lambda x: phi(x) ** 2, 0.0, 1.0)[0]
     stiffening = quad(lambda x: 0.5 * (1.0 - x * x) * slope(x) ** 2, 0.0, 1.0)[0] / mass
-    lever = L * quad(lambda x: x * phi(x), 0.0, 1.0)[0] / mass
+    moment = L * quad(lambda x: x * phi(x), 0.0, 1.0)[0] / mass
     w1 = k**2 * np.sqrt(1.4e4 / (1.2 * L**4))
 
     def rate(t: float, x: np.ndarray) -> list[float]:
         ramp = t < 15.0
         omega = 0.4 * (t - 7.5 / np.pi * np.sin(np.pi * t / 7.5)) if ramp else 6.0
         omega_dot = 0.4 * (1.0 - np.cos(np.pi * t / 7.5)) if ramp else 0.0
-        return [x[1], -(w1**2 + (stiffening - 1.0) * omega**2) * x[0] - lever * omega_dot]
+        return [x[1], -(w1**2 + (stiffening - 1.0) * omega**2) * x[0] - moment * omega_dot]
 
     by_hand = solve_ivp(rate, (0.0, 20.0), [0.0, 0.0], "DOP853", rtol=1e-9, atol=1e-11, max_step=0.1, dense_output=True)
     sim = load_simulation(out / "result.nc", group="consistent")

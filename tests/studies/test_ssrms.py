@@ -48,7 +48,7 @@ def test_the_arm_has_the_coordinates_of_the_thesis_and_pulls_the_payload_in(quic
     modes = [f"link{i}.eta{k}" for i in (4, 5) for k in (1, 2, 3)]
     assert set(names[:20]) == {*joints, *(f"{name}.motor" for name in joints), *modes}
     assert metrics["payload_travel_rigid"] == pytest.approx(14.0 * (1.0 - np.cos(0.6)), rel=1e-12)
-    # deflections of 1e-2 m change the elbow's lever of metres by some 1e-3
+    # deflections of 1e-2 m change the elbow's moment arm of metres by some 1e-3
     assert metrics["payload_travel_x"] == pytest.approx(metrics["payload_travel_rigid"], rel=2e-3)
     assert abs(metrics["payload_travel_x"] - metrics["payload_travel_rigid"]) > 1e-4  # yet it is not the rigid motion
     assert sim["place.x"][0] - sim["place.x"][-1] == pytest.approx(metrics["payload_travel_x"])
@@ -62,7 +62,7 @@ def test_the_rigid_arm_under_its_own_torques_stays_on_the_line(quick: tuple[dict
     assert quick[0]["energy_balance_error"] < 1e-7  # at rtol 1e-7
 
 
-def test_motor_torques_are_those_of_the_payload_on_the_levers_of_the_arm(quick: tuple[dict, Path]) -> None:
+def test_motor_torques_are_payload_force_times_moment_arm(quick: tuple[dict, Path]) -> None:
     """Moments about the pitch axes: the booms start 0.6 m beside the payload's line, the elbow moves by 7 sin(phi)."""
     sim = load_simulation(quick[1] / "result.nc", group="flexible")
     phi, force = pull(sim.t)

@@ -78,7 +78,7 @@ def test_elastic_line_converges_with_second_order(metrics: dict) -> None:
     assert metrics["elastic_difference"] < metrics["single_mass_difference"] / 10.0
 
 
-def test_slack_satellite_flies_freely_until_it_is_caught(metrics: dict) -> None:
+def test_slack_satellite_moves_freely_until_the_line_is_taut(metrics: dict) -> None:
     """Hill's equations from the place where the straight line stops pulling, until the distance is 500 m again."""
     swing = solve_ivp(
         lambda t, x: [x[1], -1.5 * np.sin(2.0 * x[0])],

@@ -1,4 +1,4 @@
-"""The study's poles against a second road: a Lagrangian of point masses in Hill's frame and scipy's Riccati solver."""
+"""The study's poles compared with a Lagrangian of point masses in Hill's frame and scipy's Riccati solver."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path]:
     return json.loads((out / "metrics.json").read_text()), out
 
 
-def test_all_three_sets_are_the_printed_ones(done: tuple[dict, Path]) -> None:
+def test_all_three_sets_are_the_published_ones(done: tuple[dict, Path]) -> None:
     metrics, _ = done
     for name in ("nonlinear", "premature", "proper"):
         assert metrics[f"{name}_is_printed"]
@@ -37,12 +37,12 @@ def test_all_three_sets_are_the_printed_ones(done: tuple[dict, Path]) -> None:
 def test_exact_comparison_finds_a_wrong_term() -> None:
     load_study(STUDY / "study.py")
     equations = sys.modules["spacectl_study_two_bar_linkage.equations"]
-    paper = equations.printed()["proper"]
+    paper = equations.published()["proper"]
     assert equations.is_zero_polynomial(paper - paper)
     assert not equations.is_zero_polynomial(paper[0] - 1e-12 * equations.q1 * equations.L2 - paper[0])
 
 
-def test_motion_is_that_of_the_printed_nonlinear_equations(done: tuple[dict, Path]) -> None:
+def test_motion_is_that_of_the_published_nonlinear_equations(done: tuple[dict, Path]) -> None:
     metrics, out = done
     L1, L2, m1, m2, K, T = 0.1, 1.0, 500.0, 1.0, 4.0, 2.0
 

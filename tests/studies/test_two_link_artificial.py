@@ -22,7 +22,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path]:
     return json.loads((out / "metrics.json").read_text()), out
 
 
-def test_printed_equations_hold(quick: tuple[dict, Path]) -> None:
+def test_published_equations_hold(quick: tuple[dict, Path]) -> None:
     for name in ("eq_3_7_error", "eq_3_8_error", "eq_7_4_error", "eq_7_5_error"):
         assert (
             quick[0][name] < 1e-12

@@ -22,7 +22,7 @@ SAMPLED = {
 
 
 @pytest.mark.parametrize("name", SAMPLED)
-def test_delay_margin_tells_how_many_periods_of_delay_are_allowed(name: str) -> None:
+def test_delay_margin_is_the_number_of_periods_of_delay_allowed(name: str) -> None:
     """With n periods of delay ``z^n d(z) + n(z) = 0`` gives the poles; the first unstable n is the first beyond the margin."""
     A, B, C, D, _ = cont2discrete(tf2ss(*SAMPLED[name]), T)
     margin = LoopGain(A, B, C, Labels(("u",), (), "input"), T, D).classical()["u"]

@@ -89,7 +89,7 @@ def test_rigid_design_on_a_sprung_plant_is_matched_by_name() -> None:
 
 
 @pytest.mark.parametrize("period", [0.0, 0.002])
-def test_any_law_can_be_judged_and_untouched_modes_are_told(period: float) -> None:
+def test_any_law_can_be_analysed_and_unaffected_modes_are_reported(period: float) -> None:
     eom = form_equations(library.free_flyer_arm())
     law = design_pd(eom, kp=100.0, kd=60.0, period=period)
     found = check_spillover(law, linearize(eom, eom.state(joint2=0.5, joint4=-0.8)))

@@ -99,7 +99,7 @@ def test_error_feedback_brings_the_output_back_and_without_it_the_error_stays(ar
     assert errors[0.0] > 0.01
 
 
-def test_zero_dynamics_and_check_speak_about_the_chosen_actuator(arm):
+def test_zero_dynamics_and_check_refer_to_the_chosen_actuator(arm):
     law = law_for(arm, 10.0)
     x0 = start(arm, law)
     assert law.check(0.0, x0).adequacy > 1e-3
@@ -107,7 +107,7 @@ def test_zero_dynamics_and_check_speak_about_the_chosen_actuator(arm):
     assert len(model.x) == 2 * (arm.n_v - 1)
 
 
-def test_an_input_has_one_master(arm):
+def test_an_input_has_one_source(arm):
     pd = design_pd(arm, kp=1.0, kd=1.0, inputs=("shoulder", "wrist"))
     constraint = Constraint(name="level", rule=keep_level, kind=Artificial(by=("wrist",)))
     with pytest.raises(ModelError, match="'wrist'"):
@@ -122,7 +122,7 @@ def test_a_path_is_examined_before_it_is_flown(arm):
     x = [start(arm, law) if part == 0.0 else rest_at(arm, law, part) for part in ways]
     found = law.examine(ways, x)
     assert found.is_adequate and found.is_stable and found.poles.shape == (5, 2 * (arm.n_v - 1))
-    # second road: the nonlinear loop with the law, linearised at the end by differences of its right side
+    # independent solution: the nonlinear loop with the law, linearised at the end by differences of its right-hand side
     end = rest_at(arm, law, 1.0)
 
     def rate(state):
@@ -141,7 +141,7 @@ def rest_at(arm, law, part):
     return np.array(make_consistent(law.constrained, x, hold=("shoulder", "elbow")).x)
 
 
-def test_inadequate_actuators_and_growing_motions_are_told(arm):
+def test_inadequate_actuators_and_growing_motions_are_reported(arm):
     """Uniform links, the first angle kept by the elbow: lost where cos(elbow) = -2/3, though no entry vanishes there."""
     links = library.planar_arm()
     eom = form_equations(links)

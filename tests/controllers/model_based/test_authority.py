@@ -103,7 +103,7 @@ def test_little_authority_is_warned_about_and_too_little_refused():
         FeedbackLinearization(tiny, frequency=1.0, speeds=("shoulder_dot",))
 
 
-def test_the_leverage_is_the_smallest_cosine_and_depends_on_no_choice_of_units_or_speeds():
+def test_authority_is_the_smallest_cosine_and_independent_of_units_and_speeds():
     rng = np.random.default_rng(2)
     for m in (1, 3):
         A, C, E = rng.normal(size=(6, 6)), rng.normal(size=(m, 6)), rng.normal(size=(6, m))
@@ -119,7 +119,7 @@ def test_the_leverage_is_the_smallest_cosine_and_depends_on_no_choice_of_units_o
 
 @pytest.mark.parametrize("is_direct", [True, False])
 def test_the_guard_in_a_law_is_the_mean_of_the_same_cosines(is_direct):
-    """Second road: numpy's principal angles. Direct: two joints pushed, others eliminated; else forces on every speed."""
+    """Compare with numpy's principal angles. Direct: two joints pushed, others eliminated; else forces on every speed."""
     eom = form_equations(replace(library.momentum_flyer(), constraints=()))
     x = np.asarray(eom.x_rest) + 0.0
     x[[eom.states.index("shoulder"), eom.states.index("elbow")]] = 0.7, -0.9
@@ -181,7 +181,7 @@ def crank(lower_mass):
 
 @pytest.mark.parametrize("lower_mass", [1.0, 1e-6])
 def test_a_crank_cannot_be_pushed_at_its_dead_centre(lower_mass):
-    """Constraints leave one motion, so that inputs always push along it, with a lever arm that vanishes at the dead centre."""
+    """Constraints leave one motion, so that inputs always push along it, with a moment arm that vanishes at the dead centre."""
     eom = crank(lower_mass)
     law = FeedbackLinearization(eom, frequency=1.0, speeds=("shoulder_dot",), reference={"shoulder": -1.0}, period=0.01)
     x0 = np.asarray(make_consistent(eom, eom.state(shoulder=1.0, elbow=-1.4), hold=("shoulder",)).x)

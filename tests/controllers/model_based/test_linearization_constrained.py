@@ -1,4 +1,4 @@
-"""Feedback linearisation under constraints (003 Eqs 6.4-6.6), and what the modified law reports as left over."""
+"""Feedback linearisation under constraints (Sadigh 1995, Eqs 6.4-6.6), and what the modified law reports as left over."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIGHT = {"rtol": 1e-9, "atol": 1e-11}
 
 
 def test_joints_of_a_free_flyer_without_momentum_are_linearised_as_with_the_momentum_as_a_motion():
-    """Conserved momentum as a constraint (003 case 3) or as a consequence: the same torques, the same oscillators."""
+    """Conserved momentum as a constraint (Sadigh 1995, case 3) or as a consequence: the same torques, the same oscillators."""
     system = library.momentum_flyer()
     held, free = form_equations(system), form_equations(replace(system, constraints=()))
     joints = ("shoulder_dot", "elbow_dot")
@@ -82,7 +82,7 @@ def test_two_arms_that_hold_one_bar_are_controlled_by_one_of_them():
     assert law.report(moved).missed < 1e-9  # base and the other arm move as they must, and are not controlled
 
 
-def test_more_inputs_than_freedoms_are_told():
+def test_more_inputs_than_degrees_of_freedom_raise():
     eom = form_equations(library.redundant_four_bar())
     with pytest.raises(ModelError, match=r"rocker_pin_dot.*under the constraints.*inputs="):
         FeedbackLinearization(eom, frequency=1.0, speeds=("crank_pin_dot", "rocker_pin_dot"))
@@ -97,7 +97,7 @@ def test_modified_law_in_the_metric_of_inertia_leaves_the_tether_to_itself():
     point = find_operating_point(eom, q=goal)
     law = ModifiedFeedbackLinearization(eom, frequency=5e-3, damping=0.8, reference=goal)
     found = law.report(point.x)
-    # second road: the row of the tether with pitch and arm at rest, M_ss s_ddot = (M A)_ss s
+    # independent solution: the equation of the tether with pitch and arm at rest, M_ss s_ddot = (M A)_ss s
     A, M = np.asarray(linearize(eom, point).A), eom.mass_matrix(0.0, np.asarray(point.x)[:4])
     expected = np.sqrt(complex((M @ A[4:, :4])[3, 3] / M[3, 3]))
     assert np.max(np.abs(np.abs(found.zero_dynamics) - abs(expected))) < 1e-6 * abs(expected)

@@ -42,7 +42,9 @@ def test_drift_is_found_where_the_matrix_exponential_grows(name, period):
     A, expected = CASES[name]
     rate = max(float(np.max(np.abs(np.linalg.eigvals(A)))), 1.0)
     sizes = [np.linalg.norm(expm(A * t)) for t in (1e4 / rate, 2e4 / rate)]
-    assert (sizes[1] > 1.5 * sizes[0]) == expected or name == "slow oscillator beside a fast one"  # second road
+    assert (
+        sizes[1] > 1.5 * sizes[0]
+    ) == expected or name == "slow oscillator beside a fast one"  # independent solution
     if name in ("beside a fast mode", "slow oscillator beside a fast one") and period > 0.0:
         period = 1e-4  # fast modes must not alias
     loop = expm(rotated(A) * period) if period else rotated(A)
@@ -52,7 +54,7 @@ def test_drift_is_found_where_the_matrix_exponential_grows(name, period):
     assert find_growth(rates) == []
 
 
-def test_what_drifts_by_design_is_not_told():
+def test_known_drift_is_not_reported():
     values = np.linalg.eigvals(INTEGRATORS).astype(complex)
     assert find_drift(INTEGRATORS, values, values, 0.0, known=(0.0, 0.0)) == []
     two = block_diag(INTEGRATORS, INTEGRATORS)
@@ -73,7 +75,7 @@ def test_a_free_coordinate_drifts_and_is_not_missed(period):
     rest = law.report(eom.state(shoulder=0.2, elbow=0.3))
     assert not rest.is_stable and "zero dynamics drift" in rest.message and "elbow" in rest.message
     assert np.max(np.abs(rest.zero_dynamics[:2])) < 1e-6  # then, if sampled, the designed ones, which samples move
-    # second road: the motion itself, from a small speed of the elbow
+    # independent solution: the motion itself, from a small speed of the elbow
     sim = simulate(eom, law, x0=eom.state(shoulder=0.2, elbow=0.3, elbow_dot=1e-3), t_span=(0.0, 40.0), grid=3)
     gone = np.asarray(sim["elbow"]) - 0.3
     assert gone[2] == pytest.approx(2.0 * gone[1], rel=0.01) and gone[1] > 0.015

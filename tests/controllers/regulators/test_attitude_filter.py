@@ -73,7 +73,7 @@ def test_large_turn_is_estimated_and_regulated_without_noise() -> None:
 
 
 def test_errors_are_as_large_as_the_covariance_says() -> None:
-    """Normalised squared errors over 40 runs with noise, bias and initial error drawn from what the filter was told."""
+    """Normalised squared errors over 40 runs with noise, bias and initial error drawn from the covariances of the filter."""
     rng = np.random.default_rng(2)
     spin = make_law(lambda s: [0.0, 0.0, 0.0], name="no torque", states=EOM.labels.x, inputs=EOM.labels.u, period=T)
     gyro = LEVELS["gyro_noise"] / np.sqrt(T)  # a reading, held for T, with the density asked for
@@ -145,12 +145,12 @@ def test_law_sees_estimates_and_other_states_as_they_are() -> None:
         ({"period": 0.0}, "the filter is sampled"),
     ],
 )
-def test_wrong_arguments_are_told(changes: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_raise(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         filtered(regulator(), **changes)
 
 
-def test_unknown_measurement_is_told_by_the_simulation() -> None:
+def test_unknown_measurement_raises_in_the_simulation() -> None:
     law = filtered(regulator(), gyro=("gyro.a", "gyro.b", "gyro.c"))
     with pytest.raises(ModelError, match="unknown measurement 'gyro.a'"):
         simulate(EOM, law, t_span=(0.0, 1.0))

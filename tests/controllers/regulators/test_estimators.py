@@ -62,7 +62,7 @@ def test_sampled_filter_matches_python_control_and_its_own_recursion() -> None:
     assert found.deviations()["position"] == pytest.approx(np.sqrt(after[0, 0]))
 
 
-def test_noise_enters_where_it_is_told_to() -> None:
+def test_noise_enters_through_the_selected_inputs() -> None:
     m = double_integrator()
     pushed = LinearModel(
         A=m.A, B=m.B, C=m.C, D=m.D, E=[[0.0], [2.0]], x=m.x, u=m.u, y=m.y, d=Labels(("wind",), ("N",), "disturbance")
@@ -167,7 +167,7 @@ def test_integral_action_works_on_estimates(integrated: str) -> None:
     assert np.max(np.abs(z)) > 0.01  # the push does leave a trace
 
 
-def test_told_limits_keep_the_filter_right_in_saturation() -> None:
+def test_known_limits_keep_the_filter_correct_in_saturation() -> None:
     eom = carts()
     model = linearize(eom, eom.state(), outputs=SENSED)
     parts = (design_lqr(model, Q=1.0, R=0.01), design_kalman(model, process=0.1, measurement=1e-3))
@@ -240,7 +240,7 @@ def test_closed_loop_meets_its_predicted_covariance_over_a_hundred_runs() -> Non
     assert np.mean(x) ** 2 < 16.0 * np.max(predicted.x) / (100 * count / 1.1)
 
 
-def test_mismatched_parts_are_told() -> None:
+def test_mismatched_parts_raise() -> None:
     model = double_integrator()
     regulator, estimator = design_lqr(model, Q=1.0, R=1.0), design_kalman(model, process=1.0, measurement=1.0)
     with pytest.raises(ModelError, match="periods?.*0.1"):

@@ -193,14 +193,14 @@ def test_margins_of_a_regulator_are_those_it_guarantees() -> None:
     assert alpha >= 1.0  # sensitivity at most 1: disk of factors about 1 / (1 - d / 2) at least
 
 
-def test_sampled_margins_are_true_at_the_worst_factor() -> None:
+def test_sampled_margins_are_exact_at_the_worst_factor() -> None:
     model = double_integrator()
     law = design_lqr(model, Q=[1.0, 0.0], R=1.0, period=0.4)
     margin = law.margins.simultaneous
     A, B = law.loop.A, law.loop.B
     poles = np.linalg.eigvals(A - margin.factors["force"] * B @ np.asarray(law.K))
     wanted = np.exp(1j * margin.frequency * 0.4)
-    assert np.min(np.abs(poles - wanted)) < 1e-6  # a pole on the unit circle at the frequency told
+    assert np.min(np.abs(poles - wanted)) < 1e-6  # a pole on the unit circle at the reported frequency
     low, high = law.classical["force"].gain
     assert np.max(np.abs(np.linalg.eigvals(A - high * B @ np.asarray(law.K)))) == pytest.approx(1.0, abs=1e-9)
     assert low == 0.0
@@ -243,12 +243,12 @@ def test_states_are_named_in_refusals() -> None:
         ({"Q": 1.0, "R": 1.0, "N": [[2.0], [0.0]]}, "indefinite"),
     ],
 )
-def test_wrong_arguments_are_told(arguments: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_raise(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         design_lqr(double_integrator(), **arguments)
 
 
-def test_wrong_references_and_models_are_told() -> None:
+def test_wrong_references_and_models_raise() -> None:
     eom = measured_body()
     model = linearize(eom, eom.state())
     keep: dict[str, Any] = {"Q": 1.0, "R": 1.0, "reduction": ATTITUDE}

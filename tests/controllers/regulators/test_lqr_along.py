@@ -129,7 +129,7 @@ def test_integration_starts_anew_at_a_jump() -> None:
     assert np.linalg.norm(late.x[-1] - sim.x[-1]) < 1e-3
 
 
-def test_jump_of_the_model_itself_is_kept() -> None:
+def test_jump_of_the_model_itself_is_preserved() -> None:
     """A plant whose input map jumps: the gain jumps with it, its solution does not."""
     t = np.array([0.0, 1.0, 1.0, 2.0])
     A, B = np.zeros((4, 1, 1)), np.array([1.0, 1.0, 3.0, 3.0]).reshape(4, 1, 1)
@@ -204,7 +204,7 @@ def test_attitude_motion_is_followed_through_a_large_turn() -> None:
     assert np.max(np.abs(subtract_states(eom, sim.x[-1], home)[:3])) > 0.5  # it did turn
 
 
-def test_wrong_arguments_are_told(resting: LinearTrajectory) -> None:
+def test_wrong_arguments_raise(resting: LinearTrajectory) -> None:
     with pytest.raises(ModelError, match="nothing is weighted"):
         design_lqr_along(resting, R=1.0)
     with pytest.raises(ModelError, match="terminal is 'stedy'"):

@@ -53,8 +53,8 @@ def test_the_reference_rate_is_the_rate_of_the_table(rule: str) -> None:
     sim = simulate(eom, law, t_span=(0.0, 2.9), grid=[0.5, 1.5, 2.5], rtol=1e-9, atol=1e-9)
     expected = table.rate(sim.t)[:, 0] - sim["joint1_dot"]
     np.testing.assert_allclose(sim.u[:, 0], expected, atol=1e-12)
-    twin = simulate(eom, law, t_span=(0.0, 2.9), grid=[0.5, 1.5, 2.5], rtol=1e-9, atol=1e-9, driver="python")
-    np.testing.assert_allclose(twin.x, sim.x, atol=1e-12)
+    python = simulate(eom, law, t_span=(0.0, 2.9), grid=[0.5, 1.5, 2.5], rtol=1e-9, atol=1e-9, driver="python")
+    np.testing.assert_allclose(python.x, sim.x, atol=1e-12)
 
 
 def test_some_inputs_only(eom) -> None:

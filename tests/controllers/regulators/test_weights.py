@@ -22,7 +22,7 @@ X = Labels(("elbow", "wrist"), ("rad", "rad"), "state")
         ([[2.0, 1.0], [1.0, 2.0]], np.array([[2.0, 1.0], [1.0, 2.0]])),
     ],
 )
-def test_all_ways_to_say_it(given: Any, matrix: np.ndarray) -> None:
+def test_all_notations_are_equivalent(given: Any, matrix: np.ndarray) -> None:
     np.testing.assert_array_equal(read_weight(given, X, "Q", definite=False), matrix)
 
 
@@ -46,7 +46,7 @@ def test_wrong_weights_name_the_entry(given: Any, definite: bool, message: str) 
         read_weight(given, X, "Q", definite=definite)
 
 
-def test_wrong_shape_is_told() -> None:
+def test_wrong_shape_raises() -> None:
     with pytest.raises(ShapeError, match=r"shape \(3,\), expected a number, \(2,\)"):
         read_weight([1.0, 2.0, 3.0], X, "Q", definite=False)
 

@@ -16,7 +16,7 @@ positive = st.floats(min_value=0.05, max_value=20.0)
     distance=positive, acceleration=positive, jerk=positive, rate=st.one_of(positive, st.just(np.inf)),
     shape=st.sampled_from(["ramp", "versine"]), sign=st.sampled_from([-1.0, 1.0]),
 )  # fmt: skip
-def test_limits_are_kept_and_one_is_reached(distance, acceleration, jerk, rate, shape, sign) -> None:
+def test_limits_are_satisfied_and_one_is_reached(distance, acceleration, jerk, rate, shape, sign) -> None:
     slew = smoothed_bang_bang(sign * distance, acceleration=acceleration, jerk=jerk, rate=rate, shape=shape)
     assert slew.peak_acceleration <= acceleration * (1 + 1e-9)
     assert slew.peak_rate <= rate * (1 + 1e-9)

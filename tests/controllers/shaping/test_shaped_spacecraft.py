@@ -98,7 +98,7 @@ def test_robust_shapers_are_robust() -> None:
     assert left["ZVD"] < 0.3 * left["ZV"] and left["EI"] < 0.05 < left["ZV"]
 
 
-def test_both_modes_are_silent_after_a_shaper_for_both() -> None:
+def test_both_modes_are_at_rest_after_a_shaper_for_both() -> None:
     found = modes(linearize(spacecraft(), spacecraft().state()))
     both = shaped(shape_modes(found, ("boom.eta1", "boom.eta2"), kind="ZV"))
     assert np.max(both) < 2e-5  # as above

@@ -89,7 +89,7 @@ def test_insensitivity_of_singhose() -> None:
     assert design_shaper(W0, kind="ZV").insensitivity(0.05) == pytest.approx(4 / np.pi * np.arcsin(0.05), abs=2e-4)
 
 
-def test_several_modes_are_all_silent() -> None:
+def test_several_modes_are_all_at_rest() -> None:
     frequencies, damping = [2.0, 5.5, 9.0], [0.01, 0.005, 0.02]
     shaper = design_shaper(frequencies, damping, kind="ZV")
     assert shaper.times.size == 8 and float(np.sum(shaper.amplitudes)) == pytest.approx(1.0)

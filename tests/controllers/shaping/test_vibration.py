@@ -78,7 +78,7 @@ def test_feedback_during_the_turn_leaves_little_vibration_at_its_end(turn):
 
 
 def test_cost_of_the_turn_is_the_one_that_the_law_predicts(turn):
-    """The drift of the elastic rows included: the rigid motion does not meet them (003 Eq 8.6.a)."""
+    """The drift of the elastic rows included: the rigid motion does not meet them (Sadigh 1995, Eq 8.6.a)."""
     law, sim = fly(turn, "during")
     eom, table = turn.flexible, law.reference
     inside = sim.t <= float(np.asarray(law.feedback.model.t)[-1])
@@ -129,7 +129,7 @@ def test_a_plan_of_tables_is_the_same_motion(turn):
         np.testing.assert_allclose(two.feedback.gain(t), one.feedback.gain(t), rtol=1e-6)
 
 
-def test_wrong_motions_are_told(turn):
+def test_wrong_motions_raise(turn):
     t, x, u = turn.plan.t[:30], turn.plan.x[:30], turn.plan.u[:30]
     with pytest.raises(ModelError, match="ends with 'turn_dot'"):
         suppress_vibration(turn.flexible, turn.rigid, (t, x, u), Q=WEIGHTS, R=1.0)

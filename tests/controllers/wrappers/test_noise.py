@@ -44,7 +44,7 @@ def sample() -> np.ndarray:
     return draws(add_noise(carrier(0.1), 1.0, seed=1, on="inputs"))[:, 0]
 
 
-def test_doubles_give_the_words_of_whole_numbers() -> None:
+def test_doubles_give_the_words_of_integers() -> None:
     rng = np.random.default_rng(3)
     words = rng.integers(0, 2**26, size=(4, 3000))
     words[:, :2] = [[0, MASK], [0, MASK], [0, MASK], [0, MASK]]
@@ -136,8 +136,8 @@ def test_runs_repeat_and_tiers_agree(eom) -> None:
     options = {"x0": {"joint1": 0.2}, "t_span": (0.0, 1.0), "grid": 101}
     one, same = simulate(eom, law, **options), simulate(eom, law, **options)
     assert one.dataset.identical(same.dataset)
-    twin = simulate(eom, law, **options, driver="python", tier="vm")
-    np.testing.assert_allclose(one.x, twin.x, atol=1e-12)  # the same draws; rounding of the plant only
+    reference = simulate(eom, law, **options, driver="python", tier="vm")
+    np.testing.assert_allclose(one.x, reference.x, atol=1e-12)  # the same draws; rounding of the plant only
     later = simulate(eom, law, **{**options, "t_span": (5.0, 6.0)})
     np.testing.assert_allclose(one.u, later.u, atol=1e-9)  # samples are counted, wherever time begins
     noise = (2.0 * one["joint1"] + 1.0 * one["joint1_dot"] + one.column("u", "joint1"))[:-1] / -2.0
@@ -151,9 +151,9 @@ def test_code_that_fuses_products_and_sums_draws_the_same(eom) -> None:
     law = add_noise(law, 0.01, seed=4, on="inputs")
     assert law.function.n_instructions() > 500
     options = {"t_span": (0.0, 0.5), "grid": 51}
-    native, twin = simulate(eom, law, **options), simulate(eom, law, **options, driver="python", tier="vm")
+    native, reference = simulate(eom, law, **options), simulate(eom, law, **options, driver="python", tier="vm")
     np.testing.assert_allclose(
-        native.u, twin.u, atol=1e-13
+        native.u, reference.u, atol=1e-13
     )  # one wrong bit in a word would be 1e-9 of the deviation or more
 
 

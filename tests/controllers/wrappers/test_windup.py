@@ -143,7 +143,7 @@ def test_integrators_behind_a_delay_are_explained(eom) -> None:
         prevent_windup(integral_law(eom, 0.1), eom, rate=1.0, method="clamping")
 
 
-def test_period_and_memory_are_kept(eom) -> None:
+def test_period_and_memory_are_preserved(eom) -> None:
     bare = integral_law(eom, 0.1)
     law = prevent_windup(prevent_windup(bare, eom), eom, rate=1.0)
     assert (law.memory, law.period, law.inputs) == (bare.memory, bare.period, bare.inputs)

@@ -116,13 +116,13 @@ def _constant_law(law: ControlLaw, u: list[float]) -> ca.Function:
 @pytest.mark.parametrize(
     ("name", "period"), [(k, p) for k in EVERY for p in (0.0, 0.02)] + [(k, 0.02) for k in SAMPLED]
 )
-def test_native_code_and_the_python_twin_agree_in_the_closed_loop(eom, name, period) -> None:
+def test_native_code_and_the_python_reference_agree_in_the_closed_loop(eom, name, period) -> None:
     law = {**EVERY, **SAMPLED}[name](follow(eom, period))
     options = {"x0": {"joint1": 0.3}, "t_span": (0.0, 0.5), "grid": 26, "rtol": 1e-8, "atol": 1e-10}
     native = simulate(eom, law, **options, tier="native")
-    twin = simulate(eom, law, **options, tier="vm", driver="python")
+    reference = simulate(eom, law, **options, tier="vm", driver="python")
     # the same steps; where kinks decide on a step, rounding may change it: then the tolerance times the steps
-    np.testing.assert_allclose(native.x, twin.x, atol=1e-11 if period else 1e-7)
+    np.testing.assert_allclose(native.x, reference.x, atol=1e-11 if period else 1e-7)
     bare = simulate(eom, follow(eom, period), **options)
     assert np.max(np.abs(native.x - bare.x)) > 1e-6  # the wrapper does something
     assert native.dataset.attrs["law"] == law.name

@@ -1,4 +1,4 @@
-"""Loops closed in closed form and by Newton's method (002): the same coordinates, and errors that name loop and joint."""
+"""Loops closed in closed form and by Newton's method (Yaskevich): the same coordinates, and errors that name loop and joint."""
 
 from __future__ import annotations
 

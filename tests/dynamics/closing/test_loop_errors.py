@@ -107,7 +107,7 @@ def test_a_loop_is_closed_from_far_away(offset: float) -> None:
 
 
 @pytest.mark.parametrize("closing", ["pin", "hinge"])
-def test_another_branch_is_told_with_more_rows_than_dependents_too(closing: str) -> None:
+def test_another_branch_is_reported_with_redundant_equations_too(closing: str) -> None:
     """Newton's method from all over the place: what it returns is on the side of the start, by two rows or by five."""
     eom = form_equations(four_bar(closing=closing), formulation="partitioned", independent=("crank_pin",))
     rng, outcomes = np.random.default_rng(1), []
@@ -118,8 +118,8 @@ def test_another_branch_is_told_with_more_rows_than_dependents_too(closing: str)
         """Sign of the determinant of the pin's rows, in the coupler's axes."""
         knee = 0.3 * np.array([np.cos(1.0 + q[0]), np.sin(1.0 + q[0])])
         rocker = 0.7 * np.array([np.cos(drawn + q[2]), np.sin(drawn + q[2])])
-        lever = np.array([1.0, 0.0]) + rocker - knee  # by which the coupler's turn moves the pin in its own axes
-        return float(np.sign(lever[0] * rocker[1] - lever[1] * rocker[0]))
+        arm = np.array([1.0, 0.0]) + rocker - knee  # by which the coupler's turn moves the pin in its own axes
+        return float(np.sign(arm[0] * rocker[1] - arm[1] * rocker[0]))
 
     for _ in range(30):
         start = eom.state(crank_pin=0.3, coupler_pin=rng.uniform(-2.5, 2.5), rocker_pin=rng.uniform(-2.5, 2.5))
@@ -127,14 +127,14 @@ def test_another_branch_is_told_with_more_rows_than_dependents_too(closing: str)
             closed = np.asarray(close_loops(eom, start, method="newton").x)
         except SolverError as error:
             assert "another branch" in str(error)
-            outcomes.append("told")
+            outcomes.append("reported")
             continue
         assert side(closed[:3]) == side(start[:3])
         outcomes.append("closed")
-    assert {"told", "closed"} == set(outcomes)
+    assert {"reported", "closed"} == set(outcomes)
 
 
-def test_a_loop_closed_by_half_a_turn_is_told() -> None:
+def test_a_loop_closed_by_half_a_turn_is_reported() -> None:
     """A hinge whose rows are met by a body turned over: `make_consistent` and `close_loops` both say so."""
     flap = RigidBody(name="flap", mass=1.0, inertia=(0.1, 0.1, 0.1))
     tie = Loop(name="tie", a="world", b="flap", joint=Revolute(axis="x"))
@@ -193,7 +193,7 @@ def test_positions_close_from_afar_where_and_as_states_do(kind: str) -> None:
             assert np.all(np.isnan(found))
 
 
-def test_one_name_may_stand_by_itself_and_others_are_told() -> None:
+def test_a_single_name_may_be_a_string_and_wrong_names_raise() -> None:
     system = library.four_bar()
     eom = form_equations(system, formulation="partitioned", independent="rocker_pin")
     assert close_loops(eom, eom.state()).independent == ("rocker_pin_dot",)
@@ -207,7 +207,7 @@ def test_one_name_may_stand_by_itself_and_others_are_told() -> None:
 
 
 @pytest.mark.parametrize("call", [make_consistent, close_loops])
-def test_states_and_times_that_cannot_be_right_are_told(call: Any) -> None:
+def test_invalid_states_and_times_raise(call: Any) -> None:
     eom = short_four_bar("partitioned", "pin")
     name = call.__name__
     with pytest.raises(ShapeError, match=rf"{name}: x0 has shape \(4,\), expected \(6,\)"):

@@ -31,7 +31,7 @@ from spacectl.spatial.rotation import rotation_about
 from tests.dynamics.constraints.test_constraint_drift import bennett, bennett_start
 from tests.dynamics.embedding.test_embedded_errors import parallelogram
 
-ROADS = ("kane", "partitioned", "embedded", "multipliers", "udwadia_phohomsiri")
+FORMULATIONS = ("kane", "partitioned", "embedded", "multipliers", "udwadia_phohomsiri")
 PINS = r"loop 'pin_x', 'pin_y' \(joints 'crank_pin', 'coupler_pin', 'rocker_pin'\)"
 
 
@@ -60,10 +60,10 @@ def folded(eom: Any) -> np.ndarray:
     return np.asarray(eom.state(crank_pin=-0.5 * np.pi, coupler_pin=0.5 * np.pi, rocker_pin=-0.5 * np.pi))
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_a_run_to_the_limit_of_a_loop_says_so(road: str) -> None:
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_run_to_the_limit_of_a_loop_says_so(formulation: str) -> None:
     """0.9 m at 2 m/s: after 0.45 s no position closes the loop."""
-    eom = form_equations(pulled_four_bar(), formulation=road)
+    eom = form_equations(pulled_four_bar(), formulation=formulation)
     x = np.asarray(make_consistent(eom, eom.state()).x)
     with pytest.raises(SolverError, match=PINS + r" cannot close after t = 0\.4(5|49999\d*) s .*'slide'") as caught:
         simulate(eom, x0=x, t_span=(0.0, 1.0), grid=3, rtol=1e-4, atol=1e-4)
@@ -79,10 +79,10 @@ def test_a_loop_closes_before_its_limit_and_not_after() -> None:
     assert can_close(closure, 0.4499) and not can_close(closure, 0.4501)
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_nearness_falls_with_the_angle_and_vanishes_on_the_line(road: str) -> None:
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_nearness_falls_with_the_angle_and_vanishes_on_the_line(formulation: str) -> None:
     """Beside the line the vanishing row is as long as the sine of the cranks' angle."""
-    eom = form_equations(parallelogram(), formulation=road)
+    eom = form_equations(parallelogram(), formulation=formulation)
 
     def near(angle: float) -> float:
         q = np.array([angle - 0.5 * np.pi, 0.5 * np.pi - angle, angle - 0.5 * np.pi])
@@ -105,10 +105,10 @@ def test_rows_that_depend_only_on_the_constraints_are_no_singular_position() -> 
     assert two is not None and two.distance > 0.1
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_a_linear_model_in_a_singular_position_is_refused(road: str) -> None:
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_linear_model_in_a_singular_position_is_refused(formulation: str) -> None:
     """Two freedoms for an instant, one beside it."""
-    eom = form_equations(parallelogram(), formulation=road)
+    eom = form_equations(parallelogram(), formulation=formulation)
     with pytest.raises(ModelError, match=PINS + r".*singular position.*beside it"):
         linearize(eom, folded(eom), check=False)
     beside = make_consistent(eom, eom.state(crank_pin=-1.5, coupler_pin=1.5, rocker_pin=-1.5), hold=("crank_pin",)).x
@@ -124,9 +124,9 @@ def test_the_mass_matrix_in_a_singular_position_comes_with_a_warning() -> None:
         assert len(factor_mass(eom, 0.0, eom.state()[:3]).independent) == 1
 
 
-@pytest.mark.parametrize("road", ["kane", "partitioned"])
-def test_a_run_that_starts_in_a_singular_position_warns(road: str) -> None:
-    eom = form_equations(parallelogram(), formulation=road)
+@pytest.mark.parametrize("formulation", ["kane", "partitioned"])
+def test_a_run_that_starts_in_a_singular_position_warns(formulation: str) -> None:
+    eom = form_equations(parallelogram(), formulation=formulation)
     with pytest.warns(UserWarning, match="simulate: .*starts in a singular position of " + PINS):
         simulate(eom, x0=folded(eom), u=[0.0], t_span=(0.0, 1e-3), grid=2)
     with warnings.catch_warnings():
@@ -141,6 +141,6 @@ def test_dependent_rows_under_multipliers_come_with_the_cure_in_runs_too() -> No
         eom.v_dot(0.0, np.zeros(3), np.zeros(3), np.zeros(eom.n_u))
     with pytest.raises(SolverError, match="not finite.*" + cure):
         simulate(eom, t_span=(0.0, 0.1), tier="vm")
-    for road in ("kane", "udwadia_phohomsiri", "partitioned", "embedded"):
-        cured = form_equations(library.redundant_four_bar(), formulation=road)
+    for formulation in ("kane", "udwadia_phohomsiri", "partitioned", "embedded"):
+        cured = form_equations(library.redundant_four_bar(), formulation=formulation)
         assert np.all(np.isfinite(cured.v_dot(0.0, np.zeros(3), np.zeros(3), np.zeros(cured.n_u))))

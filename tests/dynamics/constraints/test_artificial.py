@@ -1,4 +1,4 @@
-"""003 chapters 3 and 7: natural and artificial constraints of two-link arms, and the matrices of the new method."""
+"""Sadigh (1995), chapters 3 and 7: natural and artificial constraints of two-link arms, and the matrices of the new method."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def consistent(eom: Any, seed: int, t: float = 0.0) -> np.ndarray:
     return np.asarray(make_consistent(eom, eom.state(eom.state() + 0.2 * rng.standard_normal(eom.n_x)), t=t).x)
 
 
-# -- the printed equations, exactly
+# -- the published equations, exactly
 
 
 def exact_parameters(eom: Any, mass: Fraction, length: Fraction, payload: Fraction) -> list[Fraction]:
@@ -81,7 +81,7 @@ def test_eqs_7_4_and_7_5_hold_exactly(prescribed: str) -> None:
         q_1 = Angle.of(s)
         if prescribed == "tip" and q_1.cos == 0:
             continue
-        # printed angles are from the X axis, ours relative: elbow = q2 - q1 = -2 q1
+        # published angles are from the X axis, ours relative: elbow = q2 - q1 = -2 q1
         p = exact_parameters(eom, m, l, M)
         u1_dot, _, tau_2 = solve_exactly(eom, [q_1, -(q_1 + q_1)], [u_1, -2 * u_1], tau_1, p)
         double = q_1 + q_1
@@ -92,7 +92,7 @@ def test_eqs_7_4_and_7_5_hold_exactly(prescribed: str) -> None:
 
 
 def test_eq_7_6_is_the_unconstrained_arm() -> None:
-    """In angles from the X axis: our relative angles with q2 = q1 + elbow, torques as printed."""
+    """In angles from the X axis: our relative angles with q2 = q1 + elbow, torques as published."""
     eom = form_equations(library.line_arm(), active=())
     rng = np.random.default_rng(1)
     m, l, M = 1.0, 1.0, 0.5
@@ -103,9 +103,9 @@ def test_eq_7_6_is_the_unconstrained_arm() -> None:
             [[(4 * m / 3 + M) * l**2, alpha * np.cos(q_1 - q_2)], [alpha * np.cos(q_1 - q_2), (m / 3 + M) * l**2]]
         )
         side = [tau_1 - tau_2 - alpha * u_2**2 * np.sin(q_1 - q_2), tau_2 + alpha * u_1**2 * np.sin(q_1 - q_2)]
-        printed = np.linalg.solve(mass, side)
+        published = np.linalg.solve(mass, side)
         v_dot = eom.v_dot(0.0, [q_1, q_2 - q_1], [u_1, u_2 - u_1], [tau_1, tau_2])
-        np.testing.assert_allclose([v_dot[0], v_dot[0] + v_dot[1]], printed, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose([v_dot[0], v_dot[0] + v_dot[1]], published, rtol=1e-12, atol=1e-13)
 
 
 def test_eqs_3_7_and_3_8_hold_exactly_and_differ() -> None:
@@ -140,7 +140,7 @@ def test_eqs_3_7_and_3_8_hold_exactly_and_differ() -> None:
 
 @pytest.mark.parametrize("name", ARTIFICIAL)
 def test_modified_partial_velocities_give_the_motion_and_the_forces(name: str) -> None:
-    """003 Eqs 3.9-3.35 step by step, for rigid, flexible and mixed systems."""
+    """Sadigh (1995), Eqs 3.9-3.35 step by step, for rigid, flexible and mixed systems."""
     eom = form_equations(library.CONSTRAINED[name]())
     t = 0.4
     x, u = consistent(eom, 1, t), np.random.default_rng(3).standard_normal(eom.n_u)
@@ -177,7 +177,7 @@ def test_modified_partial_velocities_give_the_motion_and_the_forces(name: str) -
 
 
 def test_natural_constraints_reduce_the_method_to_kanes() -> None:
-    """Their forces do not contribute: T_tilde vanishes and nothing is modified (003 section 3.6.1)."""
+    """Their forces do not contribute: T_tilde vanishes and nothing is modified (Sadigh 1995, section 3.6.1)."""
     eom = form_equations(library.slider_crank(), formulation="artificial")
     terms = constraint_force_terms(eom, 0.0, consistent(eom, 2))
     np.testing.assert_allclose(terms.T_tilde, 0.0, atol=1e-13)
@@ -250,7 +250,7 @@ def test_the_arm_stays_on_its_line_and_the_replayed_torque_only_without_errors()
 
 
 def test_a_flexible_arm_keeps_its_tip_on_the_line() -> None:
-    """The beams vibrate, the wrist makes up for it (003 section 7.3.2)."""
+    """The beams vibrate, the wrist makes up for it (Sadigh 1995, section 7.3.2)."""
     eom = form_equations(library.flexible_line_arm())
     start = eom.state(shoulder=0.7, elbow=-1.4, wrist=0.7, **{"link1.eta1": 0.01})
     x0 = np.asarray(make_consistent(eom, start, hold=("shoulder", "elbow")).x)
@@ -265,7 +265,7 @@ def test_a_flexible_arm_keeps_its_tip_on_the_line() -> None:
     assert np.ptp(sim["link1.eta1"]) > 1e-3  # it does bend
 
 
-def test_rules_of_outputs_can_be_kept_too() -> None:
+def test_rules_of_outputs_can_be_enforced_too() -> None:
     """A prescribed path of the tip as a rule of time, kept by both motors: computed torque."""
     path = Constraint(
         name="path",

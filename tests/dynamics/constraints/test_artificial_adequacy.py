@@ -1,4 +1,4 @@
-"""Contribution, adequacy and redundancy of constraint forces: 003 section 3.6, and a test that no choice of speeds changes."""
+"""Contribution, adequacy and redundancy of constraint forces (Sadigh 1995, section 3.6), and an invariant test of authority."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bent(angles: Any) -> np.ndarray:
 
 
 def test_a_torque_that_prescribes_its_own_joint_does_not_contribute() -> None:
-    """003 section 3.4: the shoulder's torque is needed, but is not seen in the equation of the second link."""
+    """Sadigh (1995), section 3.4: the shoulder's torque is needed, but is not seen in the equation of the second link."""
     eom = form_equations(library.prescribed_arm(by="shoulder"))
     x = np.array([0.0, 0.8, 0.0, 0.5])
     terms = constraint_force_terms(eom, 0.0, x)
@@ -81,7 +81,7 @@ def test_the_elbow_loses_the_first_link_at_one_angle_only() -> None:
         eom.v_dot(0.0, [0.0, LOST], [0.0, 0.0], [0.0])
 
 
-def test_little_leverage_is_told_and_is_what_the_inputs_grow_by() -> None:
+def test_low_authority_is_reported_and_increases_the_inputs_accordingly() -> None:
     eom = form_equations(library.prescribed_arm(by="elbow"))
     report = check_adequacy(eom, 0.0, bent([LOST + 0.01])[0])
     assert report.is_adequate and "with little authority" in report.message
@@ -101,7 +101,7 @@ def test_redundant_forces_are_named() -> None:
     assert report.redundant == ("elbow", "second") and not report.is_adequate
     assert "'elbow', 'second' have the same effect on 'both'" in report.message
     terms = constraint_force_terms(eom, 0.0, eom.state())
-    assert np.linalg.matrix_rank(terms.T_prime) == 1  # 003 section 3.6.4: dependent columns
+    assert np.linalg.matrix_rank(terms.T_prime) == 1  # Sadigh (1995), section 3.6.4: dependent columns
     with pytest.raises(SolverError, match="'elbow', 'second' cannot maintain"):
         eom.v_dot(0.0, [0.0, 0.0], [0.0, 0.0], [0.0])
 

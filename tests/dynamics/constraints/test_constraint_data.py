@@ -84,7 +84,7 @@ def test_rules_cannot_be_filed(tmp_path: Any) -> None:
         save_system(library.rolling_disc(), tmp_path / "disc.toml")
 
 
-def test_hashes_tell_constraints_apart() -> None:
+def test_hashes_of_different_constraints_differ() -> None:
     base = library.four_bar()
     moved = replace(base, constraints=(replace(base.constraints[0], at_a=(2.1, 0.0, 0.0)), base.constraints[1]))
     other = replace(base, constraints=(replace(base.constraints[0], b="coupler.end"), base.constraints[1]))

@@ -180,7 +180,7 @@ def test_a_linkage_of_special_proportions_needs_few_rows() -> None:
 
 @pytest.mark.parametrize("method", ["dop853", "adams", "radau"])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
-def test_rank_that_jumps_off_the_constraints_does_no_harm(method: str, tolerance: float) -> None:
+def test_rank_that_changes_off_the_constraints_has_no_effect(method: str, tolerance: float) -> None:
     """All five rows, through postures where two of them are singular, at loose and tight tolerances; energy is kept."""
     whole, few = (form_equations(bennett(rows=rows)) for rows in ("all", "two"))
     x, _ = bennett_start(whole)
@@ -198,7 +198,7 @@ def test_rank_that_jumps_off_the_constraints_does_no_harm(method: str, tolerance
     np.testing.assert_allclose(np.asarray(sim.x)[1], np.asarray(before.x)[1], atol=1e3 * tolerance)
 
 
-def test_twin_projects_the_same_stages() -> None:
+def test_reference_projects_the_same_stages() -> None:
     eom = form_equations(bennett(rows="all"))
     x, _ = bennett_start(eom)
     runs = [

@@ -175,7 +175,7 @@ def test_rates_of_the_library_agree_with_differences(name: str) -> None:
 
 
 def test_joints_are_composed_of_the_two_primitives() -> None:
-    """000: a revolute joint is three planes and two rotations, a fixed one three and three."""
+    """Aslanov et al.: a revolute joint is three planes and two rotations, a fixed one three and three."""
     for joint, turns in ((Revolute(axis="z"), "xy"), (Fixed(), "xyz"), (Prismatic(axis="z"), "xyz")):
         _, tied = two_bodies(joint, 6)
         loop = tied.constraints[0]
@@ -211,7 +211,7 @@ def test_a_rotation_rate_held_alone_is_nonholonomic() -> None:
 
 
 def test_nonlinear_rules_of_speeds_are_met() -> None:
-    """A particle whose speed is held (001 Eq 17): Chetaev's force is along the velocity, so it balances gravity's part."""
+    """Schutte and Udwadia, Eq 17: the speed is held. Chetaev's force is along the velocity and balances gravity's part."""
     ball = RigidBody(name="ball", mass=2.0, inertia=(0.1, 0.1, 0.1), frames=(Frame(name="middle"),))
     rule = Constraint(
         name="speed", rule=lambda s: ca.sumsqr(s.velocity("ball")) - s.number("c") ** 2, values={"c": 3.0}
@@ -230,7 +230,7 @@ def test_nonlinear_rules_of_speeds_are_met() -> None:
         np.testing.assert_allclose(eom.reactions(0.0, x[:7], x[7:]), 0.0, atol=1e-12)
 
 
-def test_what_closes_nothing_or_moves_by_itself_is_refused() -> None:
+def test_closures_without_effect_or_with_own_motion_are_rejected() -> None:
     with pytest.raises(ModelError, match="'tie'.*no constraint equations"):
         Loop(name="tie", b="x", joint=Free())
     with pytest.raises(ModelError, match="'tie'.*prescribed"):

@@ -1,4 +1,4 @@
-"""The roads to constrained accelerations on random problems: native kernel and twin, four roads, loss of accuracy, rank."""
+"""Solvers for constrained accelerations on random problems: native kernel and reference, four solvers, accuracy, rank."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ SHAPES = [
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", SHAPES)
-def test_native_kernel_and_twin_agree(kernel, shape: tuple[int, ...], seed: int) -> None:
+def test_native_kernel_and_reference_agree(kernel, shape: tuple[int, ...], seed: int) -> None:
     """Dependent rows, forces that are not gradients (unsymmetric), speeds in units from a thousandth to a thousand."""
     M, f, J, gamma, E = problem(np.random.default_rng(seed), *shape)
-    twin, found = solve_directions(M, f, J, gamma, E), kernel(M, f, J, gamma, E)
-    assert found is not None and twin.rank == shape[1]
+    reference, found = solve_directions(M, f, J, gamma, E), kernel(M, f, J, gamma, E)
+    assert found is not None and reference.rank == shape[1]
     scale = np.sqrt(np.diag(M))
-    size = np.max(np.abs(scale * twin.v_dot))
+    size = np.max(np.abs(scale * reference.v_dot))
     np.testing.assert_allclose(
-        scale * found.v_dot, scale * twin.v_dot, atol=1e-11 * size
+        scale * found.v_dot, scale * reference.v_dot, atol=1e-11 * size
     )  # rounding times conditioning
     np.testing.assert_allclose(J @ found.v_dot, gamma, atol=1e-10 * np.max(np.abs(gamma)))
     left = (M @ found.v_dot - f - E @ found.lam) / scale
@@ -94,7 +94,7 @@ def test_native_kernel_and_twin_agree(kernel, shape: tuple[int, ...], seed: int)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_all_roads_agree_on_natural_constraints(seed: int) -> None:
+def test_all_solvers_agree_on_natural_constraints(seed: int) -> None:
     rng = np.random.default_rng(seed)
     M, f, J, gamma, E = problem(rng, 7, 3)
     found = {name: solve(M, f, J, gamma, E) for name, solve in SOLVERS.items()}
@@ -103,8 +103,8 @@ def test_all_roads_agree_on_natural_constraints(seed: int) -> None:
         np.testing.assert_allclose(scale * item.v_dot, scale * found["kkt"].v_dot, atol=1e-11)
         np.testing.assert_allclose(item.lam, found["kkt"].lam, rtol=1e-9)
     M, f, J, gamma, E = problem(rng, 7, 3, dependent=3)
-    roads = [name for name in SOLVERS if name != "kkt"]
-    found = {name: SOLVERS[name](M, f, J, gamma, J.T) for name in roads}
+    names = [name for name in SOLVERS if name != "kkt"]
+    found = {name: SOLVERS[name](M, f, J, gamma, J.T) for name in names}
     scale = np.sqrt(np.diag(M))
     for item in found.values():
         np.testing.assert_allclose(scale * item.v_dot, scale * found["partition"].v_dot, atol=1e-10)
@@ -115,7 +115,7 @@ def test_all_roads_agree_on_natural_constraints(seed: int) -> None:
 
 
 def test_the_lagrange_form_of_artificial_constraints_equals_the_projected_form() -> None:
-    """003 section 9.2 leaves it open: ``[M, -B_c; J, 0]`` against ``N' M v_dot = N' f`` with ``N' B_c = 0``."""
+    """Sadigh (1995), section 9.2 leaves it open: ``[M, -B_c; J, 0]`` against ``N' M v_dot = N' f`` with ``N' B_c = 0``."""
     for seed in range(5):
         M, f, J, gamma, E = problem(np.random.default_rng(seed), 8, 3, artificial=2)
         augmented = np.linalg.solve(np.block([[M, -E], [J, np.zeros((3, 3))]]), np.concatenate([f, gamma]))
@@ -144,7 +144,7 @@ def exact(M, f, J, gamma) -> np.ndarray:
 
 
 def errors_near_dependence(angle: float) -> dict[str, float]:
-    """Largest relative error of each road, over some problems with two rows that differ by an angle."""
+    """Return the largest relative error of each solver, over some problems with two rows that differ by an angle."""
     worst = dict.fromkeys(SOLVERS, 0.0)
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def test_appendix_theorem_of_001(rank_A: int, held: bool) -> None:
         found = SOLVERS["kkt"](M, f, A, b, A.T)
         np.testing.assert_allclose(found.v_dot, SOLVERS["pseudoinverse"](M, f, A, b, A.T).v_dot, atol=1e-10)
         np.testing.assert_allclose(found.v_dot, np.linalg.solve(augmented, np.concatenate([f, b]))[:K], atol=1e-10)
-    elif held:  # 001 Eq 21 needs the second condition only: Gauss's principle decides, whoever carries it
+    elif held:  # Schutte and Udwadia (2010), Eq 21 needs the second condition only: Gauss's principle decides, whoever carries it
         found = SOLVERS["pseudoinverse"](M, f, A, b, A.T).v_dot
         np.testing.assert_allclose(A @ found, b, atol=1e-10)
         null = np.linalg.svd(A)[2][2:]
@@ -211,7 +211,7 @@ def test_appendix_theorem_of_001(rank_A: int, held: bool) -> None:
             SOLVERS["pseudoinverse"](M, f, A, b, A.T)
 
 
-def test_eq_21_of_001_as_printed_is_what_the_road_computes() -> None:
+def test_the_solver_computes_eq_21_of_schutte_and_udwadia_as_published() -> None:
     """With M semidefinite: ``[(1 - A+ A) M; A]+ [Q; b]`` by plain pseudo-inverses."""
     rng = np.random.default_rng(4)
     H = rng.standard_normal((3, 4))
@@ -219,10 +219,10 @@ def test_eq_21_of_001_as_printed_is_what_the_road_computes() -> None:
     A = np.vstack([rng.standard_normal(4), np.zeros(4)])
     A[1] = 3.0 * A[0]
     b, Q = np.array([0.4, 1.2]), rng.standard_normal(4)
-    printed = np.linalg.pinv(np.vstack([(np.eye(4) - np.linalg.pinv(A) @ A) @ M, A])) @ np.concatenate([Q, b])
+    published = np.linalg.pinv(np.vstack([(np.eye(4) - np.linalg.pinv(A) @ A) @ M, A])) @ np.concatenate([Q, b])
     found = SOLVERS["pseudoinverse"](M, Q, A, b, A.T)
-    np.testing.assert_allclose(found.v_dot, printed, atol=1e-12)
-    np.testing.assert_allclose(A.T @ found.lam, M @ printed - Q, atol=1e-11)  # Eq 22
+    np.testing.assert_allclose(found.v_dot, published, atol=1e-12)
+    np.testing.assert_allclose(A.T @ found.lam, M @ published - Q, atol=1e-11)  # Eq 22
 
 
 def test_contradictions_and_useless_forces_have_no_answer(kernel) -> None:
@@ -246,7 +246,7 @@ def test_contradictions_and_useless_forces_have_no_answer(kernel) -> None:
     assert kernel(M, f, J, gamma, double) is None
 
 
-def test_everything_held_and_rows_of_nothing(kernel) -> None:
+def test_as_many_equations_as_speeds_and_empty_equations(kernel) -> None:
     """As many rows as speeds leave no equation of motion; rows of rounding hold nothing."""
     rng = np.random.default_rng(2)
     M, f, J, gamma, _ = problem(rng, 4, 4)
@@ -262,14 +262,14 @@ def test_everything_held_and_rows_of_nothing(kernel) -> None:
     np.testing.assert_allclose(kernel(M, f, J, np.array([0.0, 1e-17]), J.T).v_dot, expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("road", SOLVERS)
-def test_the_callback_has_the_derivatives_of_the_solution(road: str) -> None:
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_callback_has_the_derivatives_of_the_solution(solver: str) -> None:
     rng = np.random.default_rng(3)
     M, f, J, gamma, E = problem(rng, 4, 2)
     scale = 1.0 / np.sqrt(np.diag(M))
     M, f, J = scale[:, None] * M * scale, scale * f, J * scale
-    E = J.T if road != "directions" else rng.standard_normal((4, 2))
-    function = constrained_solve(4, 2, road)
+    E = J.T if solver != "directions" else rng.standard_normal((4, 2))
+    function = constrained_solve(4, 2, solver)
     jacobian = function.jacobian()
     results = [np.asarray(item.full()) for item in function(M, f, J, gamma, E)]
     slopes = [np.asarray(item.full()) for item in jacobian(M, f, J, gamma, E, *results)]
@@ -283,7 +283,7 @@ def test_the_callback_has_the_derivatives_of_the_solution(road: str) -> None:
             np.testing.assert_allclose((ahead - back)[:, 0] / (2 * h), slopes[which][:, k], atol=1e-8)
 
 
-def test_tolerances_of_kernel_and_twin_are_the_same() -> None:
+def test_tolerances_of_kernel_and_reference_are_equal() -> None:
     text = HEADER
     for name in ("SMALL", "CONTRADICTION", "SINGULAR"):
         line = next(line for line in text.splitlines() if line.startswith(f"#define SC_{name} "))

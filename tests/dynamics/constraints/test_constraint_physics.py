@@ -78,8 +78,8 @@ def test_a_constraint_that_moves_does_work() -> None:
         # and the joint's own prescribed motion is the same thing said otherwise
         hinge = Revolute(name="hinge", axis="y", prescribed=lambda s: 0.5 * ca.sin(2.0 * s.t))
         moved = replace(library.pendulum(), parts=(replace(system.parts[0], joint=hinge),), actuators=())
-        twin = form_equations(moved)
-        wrench = twin.reactions(t, [], [])
+        reference = form_equations(moved)
+        wrench = reference.reactions(t, [], [])
         np.testing.assert_allclose(eom.reactions(t, x[:1], x[1:], [0.7]), wrench, atol=1e-11)
 
 
@@ -93,7 +93,7 @@ def test_loops_within_a_system_keep_its_momentum() -> None:
     assert np.max(np.abs(rate_of(grounded, "momentum", y, np.zeros(1)))) > 1.0  # which a loop to the ground does not
 
 
-def test_skate_on_a_slope_draws_its_known_curve() -> None:
+def test_skate_on_an_incline_follows_the_known_curve() -> None:
     """It turns steadily and does not run down: x = g sin(slope) / (2 w^2) sin(w t)^2, and y drifts across the slope."""
     slope, w = 0.3, 1.7
     eom = form_equations(library.skate(slope=slope))
@@ -127,7 +127,7 @@ def test_a_rolling_disc_stands_above_its_critical_speed(factor: float, falls: bo
 
 
 def test_four_bar_swings_with_the_energy_it_has() -> None:
-    """Released at rest, simulated by every road: the same motion, constant energy, closed loop."""
+    """Released at rest, simulated by every formulation: the same motion, constant energy, closed loop."""
     finals = []
     for formulation in ("kane", "multipliers", "udwadia_phohomsiri", "artificial"):
         eom = form_equations(library.four_bar(), formulation=formulation)
@@ -141,7 +141,7 @@ def test_four_bar_swings_with_the_energy_it_has() -> None:
 
 
 @pytest.mark.parametrize("name", ["rolling_disc", "two_arm_flyer"])
-def test_the_joint_of_a_free_body_passes_nothing(name: str) -> None:
+def test_the_joint_of_a_free_body_transmits_no_wrench(name: str) -> None:
     """What rolling and grasping push on is all there is: nothing is left over for the joint that ties to nothing."""
     eom = form_equations(library.CONSTRAINED[name]())
     x, u = consistent(eom, 5), np.random.default_rng(1).standard_normal(eom.n_u)

@@ -42,7 +42,7 @@ def rule(name: str, function: Any, **more: Any) -> Constraint:
 
 
 def test_the_projection_is_the_least_change() -> None:
-    """No other state on the constraints is nearer, in the metric of the diagonal of M; the message tells how far."""
+    """No other state on the constraints is nearer, in the metric of the diagonal of M; the message states the distance."""
     eom = form_equations(library.four_bar())
     start = eom.state() + np.array([0.05, -0.03, 0.02, 0.4, -0.2, 0.1])
     found = make_consistent(eom, start)
@@ -93,8 +93,8 @@ def test_an_infeasible_start_names_the_rows() -> None:
         make_consistent(held, held.state(crank_pin=0.3), hold=("crank_pin", "coupler_pin"))
 
 
-def test_a_loop_closed_upside_down_is_told() -> None:
-    """Rows of directions cannot tell half a turn from none; the projection looks."""
+def test_a_loop_closed_upside_down_is_reported() -> None:
+    """Constraint equations of directions do not distinguish half a turn from none; the projection does."""
     body = RigidBody(name="body", mass=1.0, inertia=(1.0, 1.0, 1.0))
     for joint in (Fixed(), Revolute(axis="z")):
         system = System(
@@ -168,7 +168,7 @@ def test_inadequate_and_singular_actuators_are_refused_by_name() -> None:
         eom.v_dot(0.0, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
 
 
-def test_adequate_actuators_are_not_blamed_for_dependent_loops() -> None:
+def test_adequate_actuators_are_not_reported_for_dependent_loops() -> None:
     program = rule("program", lambda s: s["crank_pin"] - 0.1 * s.t**2, kind=Artificial(by=("crank_pin",)))
     base = library.redundant_four_bar()
     eom = form_equations(replace(base, constraints=(*base.constraints, program)))
@@ -179,7 +179,7 @@ def test_adequate_actuators_are_not_blamed_for_dependent_loops() -> None:
 
 
 def test_a_motion_that_nothing_resists_is_refused() -> None:
-    """Quaternion rates as speeds without their unit length: the mass matrix is singular and nothing holds it (001)."""
+    """Quaternion rates are speeds without their unit length: the mass matrix is singular (Schutte and Udwadia)."""
     body = RigidBody(name="body", mass=1.0, inertia=(1.0, 2.0, 2.5))
     unit = rule("unit", lambda s: s["base.qw"] ** 2 + s["base.qx"] ** 2 + s["base.qy"] ** 2 + s["base.qz"] ** 2 - 1.0)
     other = rule("other", lambda s: s["base.x"])

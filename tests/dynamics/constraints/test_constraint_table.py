@@ -61,7 +61,7 @@ LETTERS = {reason: "abcdefg"[k] for k, reason in enumerate(dict.fromkeys(REASONS
 
 @cache
 def case(name: str, seed: int = 0) -> tuple[System, Any, np.ndarray, np.ndarray]:
-    """A system, its equations by the default road, and a random state and input that meet the constraints."""
+    """A system, its equations by the default formulation, and a random state and input that meet the constraints."""
     system = SYSTEMS[name]()
     eom = form_equations(system)
     rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def rate_of_bodies(eom: Any, bodies: Any, x: np.ndarray, v_dot: np.ndarray) -> n
 
 
 def cell(name: str, column: str) -> float:
-    """Largest relative difference of accelerations and reactions from the default road; asserts on the way."""
+    """Return the largest relative difference of accelerations and reactions from the default formulation."""
     system, eom, x, u = case(name)
     q, v = x[: eom.n_q], x[eom.n_q :]
     v_dot, held = eom.v_dot(0.3, q, v, u), eom.reactions(0.3, q, v, u)
@@ -159,9 +159,9 @@ def test_eigenvalues_agree(name: str) -> None:
     expected = np.sort_complex(np.linalg.eigvals(np.asarray(linearize(eom, point).A)))
     formulations = [f for f in FORMULATIONS if (name, f) not in REASONS]
     others = [(form_equations(system, formulation=f), np.asarray(point.x)) for f in formulations]
-    for road in ("multipliers", "udwadia_phohomsiri"):
-        if (name, f"{road}, bodies") not in REASONS:
-            bodies = form_equations(system, formulation=road, coordinates="absolute")
+    for formulation in ("multipliers", "udwadia_phohomsiri"):
+        if (name, f"{formulation}, bodies") not in REASONS:
+            bodies = form_equations(system, formulation=formulation, coordinates="absolute")
             others.append((bodies, absolute_state(eom, bodies, point.x)))
     assert len(others) >= 4
     for other, x in others:

@@ -1,4 +1,4 @@
-"""Whether inertia and constraints determine the accelerations (the rank condition of 001), and what is said if not."""
+"""Whether inertia and constraints determine the accelerations (rank condition of Schutte and Udwadia); error messages."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_a_missing_unit_norm_is_named_alike_in_every_formulation(formulation: st
             call()
         found.append(str(caught.value).partition("the accelerations")[2])
     expected = form_equations(in_quaternions("other"), formulation="udwadia_phohomsiri")
-    told = diagnose_constraints(expected, 0.0, x).message.partition("the accelerations")[2]
-    assert set(found) == {told} and all(word in told for word in words) and "'other'" not in told
+    message = diagnose_constraints(expected, 0.0, x).message.partition("the accelerations")[2]
+    assert set(found) == {message} and all(word in message for word in words) and "'other'" not in message
     report = diagnose_constraints(eom, 0.0, x)
     assert report.motion_rank == 13 and report.undetermined == ("base.qw_dot + 0.75 base.qx_dot",)
     assert np.all(np.isnan(eom.compiled().x_dot(0.0, x)[14:]))
@@ -119,8 +119,8 @@ def test_a_point_mass_has_no_inertia_about_the_line_to_it(name: str, formulation
     ball = RigidBody(name="ball", mass=2.0, inertia=(0.0, 0.0, 0.0), com=com)
     with pytest.raises(ModelError) as caught:
         form_equations(System(name="s", parts=(Part(ball, joint=joint),)), formulation=formulation)
-    told = str(caught.value)
-    assert f"along {', '.join(repr(item) for item in expected)}; give body 'ball'" in told
+    message = str(caught.value)
+    assert f"along {', '.join(repr(item) for item in expected)}; give body 'ball'" in message
 
 
 ENOUGH = [
@@ -130,7 +130,7 @@ ENOUGH = [
 
 
 @pytest.mark.parametrize(("joint", "com"), ENOUGH)
-def test_a_point_mass_with_two_levers_is_enough(joint: Any, com: tuple[float, ...]) -> None:
+def test_a_point_mass_with_two_moment_arms_is_enough(joint: Any, com: tuple[float, ...]) -> None:
     ball = RigidBody(name="ball", mass=2.0, inertia=(0.0, 0.0, 0.0), com=com)
     assert form_equations(System(name="s", parts=(Part(ball, joint=joint),))).n_v == 2
 

@@ -141,7 +141,7 @@ def called(function, eom: EquationsOfMotion, *given) -> list[np.ndarray]:
     return [np.array(item) for item in bound.results]
 
 
-def test_matrices_with_few_entries_are_kept_as_such() -> None:
+def test_matrices_with_few_entries_are_stored_as_sparse() -> None:
     eom, _ = moving(frames(8))
     n, m = eom.n_v, len(eom.constraint_rows)
     terms, rows = lay_out_terms(eom.functions["terms"]), lay_out_projection(eom.functions["projection"])
@@ -151,7 +151,7 @@ def test_matrices_with_few_entries_are_kept_as_such() -> None:
 
 
 @pytest.mark.parametrize("coordinates", ["joint", "absolute"])
-def test_accelerations_and_multipliers_are_those_of_the_dense_road(coordinates: str) -> None:
+def test_accelerations_and_multipliers_equal_those_of_the_dense_solver(coordinates: str) -> None:
     """Against numpy's own solution of the same terms."""
     eom, x = moving_in(coordinates)
     u, n_q = [0.7], eom.n_q
@@ -174,20 +174,20 @@ def test_dependent_rows_go_to_the_dense_kernel() -> None:
     off = x + 1e-4 * np.random.default_rng(0).normal(size=x.size)
     for careful in (False, True):
         state, near = called(compile_projection(eom, eom.p, careful=careful), eom, 0.0, off)
-        twin, expected_near = project_with_distance(eom, 0.0, off, careful=careful)
-        np.testing.assert_allclose(state, twin, atol=1e-11)
+        reference, expected_near = project_with_distance(eom, 0.0, off, careful=careful)
+        np.testing.assert_allclose(state, reference, atol=1e-11)
         assert near[0] == pytest.approx(expected_near, rel=1e-6)
 
 
 @pytest.mark.parametrize("coordinates", ["joint", "absolute"])
-def test_least_steps_are_those_of_the_twin(coordinates: str) -> None:
+def test_smallest_corrections_equal_those_of_the_reference(coordinates: str) -> None:
     """Nearness is an estimate here: of the same size, and even across a singular position."""
     eom, x = moving_in(coordinates)
     function = compile_projection(eom, eom.p)
     off = x + 1e-3 * np.random.default_rng(1).normal(size=x.size)
     state, near = called(function, eom, 0.0, off)
-    twin, expected = project_with_distance(eom, 0.0, off)
-    np.testing.assert_allclose(state, twin, atol=1e-11)
+    reference, expected = project_with_distance(eom, 0.0, off)
+    np.testing.assert_allclose(state, reference, atol=1e-11)
     assert np.max(np.abs(eom.residual(0.0, state[: eom.n_q], state[eom.n_q :]))) < 1e-13
     assert 0.5 < near[0] / expected < 2.0
 

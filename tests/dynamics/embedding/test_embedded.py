@@ -200,7 +200,7 @@ def test_a_centre_of_attraction_is_not_asked_at_its_centre() -> None:
     assert form_equations(system, formulation="embedded").stats["n_aggregates"] > 1
 
 
-def test_a_loop_to_the_frame_it_hangs_on_leaves_the_modes_below_alone() -> None:
+def test_a_loop_to_its_own_parent_frame_does_not_embed_the_inboard_modes() -> None:
     """The beam's tip is the base of the joint that the plane holds, so that nothing of the beam belongs to its aggregate."""
     plane = PointOnPlane(name="plane", a="outer0.tip", b="inner1.end", normal="z")
     system = replace(library.kept_chain(2), constraints=(plane,))

@@ -85,7 +85,7 @@ def test_held_speeds_that_no_loop_allows_are_named() -> None:
 
 
 def test_large_systems_name_the_loop_too() -> None:
-    """Native code gives no numbers; the error then comes from its twin."""
+    """Native code gives no values; the error then comes from the reference implementation."""
     chain = library.geared_chain(13)
     both = [Constraint(name=f"stop{k}", rule=lambda s, k=k: s["joint7"] - 0.5 * k * s.t**2) for k in (1, 2)]
     eom = form_equations(replace(chain, constraints=(*chain.constraints, *both)), formulation="embedded")
@@ -118,7 +118,7 @@ def test_arguments_of_another_size_are_refused() -> None:
 
 
 def aggregates(system: System) -> list[tuple[tuple[str, ...], str]]:
-    """Joints of each aggregate, and the joint of the link it hangs on."""
+    """Return the joints of each aggregate, and the joint of its parent link."""
     tree, parameters = Tree.of(system), system.parameters()
     links = form_links(tree, numeric_numbers(parameters, np.array(parameters.values)), np.zeros(1))
     names = [link.node.part.joint_name for link in links.items]
@@ -126,7 +126,7 @@ def aggregates(system: System) -> list[tuple[tuple[str, ...], str]]:
     return [(tuple(names[i] for i in item.links), "" if item.base[0] < 0 else names[item.base[0]]) for item in found]
 
 
-def test_aggregates_hold_what_lies_between() -> None:
+def test_aggregates_include_the_joints_between() -> None:
     """Joints between the ends of a rule belong to its aggregate, and rules that share a joint make one."""
     parts, on = [], "world"
     for k in range(8):
@@ -158,7 +158,7 @@ def test_a_flexible_base_joins_its_loop_if_several_of_its_frames_carry_it() -> N
     ]
 
 
-def test_partition_chooses_large_pivots_and_tells_rows_left_over() -> None:
+def test_partition_selects_large_pivots_and_reports_redundant_rows() -> None:
     J = np.array([[1e-6, 1.0, 0.0], [2e-6, 2.0, 0.0], [0.0, 0.0, 3.0]])
     split = partition(J, np.array([1.0, 2.0, 3.0]), np.ones(3))
     assert (

@@ -1,4 +1,4 @@
-"""The factorised mass matrix as operators, and the scheme of tree and correction (004), on every system of loops."""
+"""The factorised mass matrix as operators, and the scheme of tree and correction (NPO-46950), on all loop systems."""
 
 from __future__ import annotations
 

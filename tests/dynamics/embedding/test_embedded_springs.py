@@ -72,7 +72,7 @@ def ball_arm(environment: Any = None) -> System:
 
 
 def kept_segments(n: int = 2) -> System:
-    """Segments whose joints motors keep, with beams; a spring from each beam's tip to what hangs there, and one to the root."""
+    """Return segments with held joints and beams; a spring from each beam's tip to the next body, and one to the root."""
     ties = tuple(spring(f"tie{k}", f"outer{k}.tip", f"inner{k + 1}.end") for k in range(n - 1))
     return replace(
         library.kept_chain(n), elements=(*ties, spring("guy", "world", f"outer{n - 1}.tip", inertial_damping=0.2))
@@ -145,7 +145,7 @@ def test_a_tree_with_springs_alone_is_served() -> None:
     x, u = random_state(one, 4), np.ones(one.n_u)
     expected = two.x_dot(0.3, x, u)
     np.testing.assert_allclose(one.x_dot(0.3, x, u), expected, atol=1e-11 * np.max(np.abs(expected)))
-    assert one.stats["largest_aggregate"] == 2  # a beam's modes: a spring at its tip is held there by what it hangs on
+    assert one.stats["largest_aggregate"] == 2  # a beam's modes: a spring at its tip is held there by its parent
     assert form_equations(system).formulation == "articulated"  # as before
 
 
@@ -164,7 +164,7 @@ def test_auto_takes_local_springs_and_leaves_those_that_span_the_chain() -> None
     assert not has_local_loops(far, far.constraints)
 
 
-def test_energy_is_kept_with_what_springs_store() -> None:
+def test_energy_including_that_of_springs_is_conserved() -> None:
     """A window swings on a spring to the root, run natively."""
     window = library.four_bar_chain(1)
     sprung = replace(window, elements=(spring("guy", "world", "rocker0.end", damping=0.0, stiffness=400.0),))

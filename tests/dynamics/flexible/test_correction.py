@@ -1,4 +1,4 @@
-"""Lost terms of premature linearisation from particles, against the orders, closed forms and 003 Eq 5.45."""
+"""Lost terms of premature linearisation from particles, against the orders, closed forms and Sadigh (1995), Eq 5.45."""
 
 from __future__ import annotations
 
@@ -141,7 +141,9 @@ def test_premature_and_correction_make_linearised(name: str, environment: object
     missing = np.zeros((proper.n_v, proper.n_v))
     missing[np.ix_(rows, columns)] = lost.mass(t, q)
     M, M_premature = proper.mass_matrix(t, q), premature.mass_matrix(t, q)
-    np.testing.assert_allclose(M - M_premature, missing, rtol=0.0, atol=1e-12 * np.max(np.abs(M)))  # 003 Eq 5.20.a
+    np.testing.assert_allclose(
+        M - M_premature, missing, rtol=0.0, atol=1e-12 * np.max(np.abs(M))
+    )  # Sadigh (1995), Eq 5.20.a
     np.testing.assert_allclose(lost.force(t, q, v, u), lost.stiffness(t, q, v, u) @ q[lost._small_q], rtol=1e-13)
 
 
@@ -165,8 +167,8 @@ def test_consistent_less_linearised_is_of_second_order(name: str) -> None:
     assert slopes == pytest.approx([2.0, 1.0], abs=0.05)  # the next order adds a few per cent at 1e-2
 
 
-def test_two_bar_linkage_has_the_printed_terms() -> None:
-    """003 Eq 5.45: ``m2 L1 L2 u2_dot q1 - m2 L2^2 u2^2 q1``, the second bar as a body with one shape."""
+def test_two_bar_linkage_has_the_published_terms() -> None:
+    """Sadigh (1995), Eq 5.45: ``m2 L1 L2 u2_dot q1 - m2 L2^2 u2^2 q1``, the second bar as a body with one shape."""
     L1, L2, m2 = 0.7, 1.3, 2.5
     bar = RigidBody(name="bar", mass=1.0, inertia=(0.1, 0.1, 0.1))
     tip = ModalBody(

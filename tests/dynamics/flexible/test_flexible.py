@@ -70,7 +70,7 @@ def terms(seed: int) -> Evaluation:
     return evaluate(equations(seed, "kane"), make_case(seed))
 
 
-def test_the_set_is_rich() -> None:
+def test_the_set_has_enough_variety() -> None:
     counts: Counter[str] = Counter()
     for seed in range(TREES):
         parts = make_case(seed).system.parts

@@ -184,7 +184,7 @@ def test_becks_follower_load() -> None:
 def test_prandtls_lateral_buckling(modes: int, tolerance: float) -> None:
     """A deep cantilever under a dead load at its tip turns over at 4.013 sqrt(EI GJ) / L^2 (Prandtl 1899).
 
-    It comes from second-order terms of bending with torsion alone (003 Eq 5.31 omits them). The depth makes bending
+    It comes from second-order terms of bending with torsion alone (Sadigh 1995, Eq 5.31 omits them). The depth makes bending
     in the plane of the load 1e4 times stiffer, so that its deflection there does not count.
     """
     EI, GJ = 2.0, 0.7

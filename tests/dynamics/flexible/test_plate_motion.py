@@ -78,7 +78,7 @@ def test_acceleration_along_the_clamped_edge_couples_bending_and_twist() -> None
 
 @pytest.mark.slow
 def test_line_integrals_miss_acceleration_along_the_clamped_edge() -> None:
-    """003 Eq 5.34 leaves out shear: nothing softens, forwards or backwards."""
+    """Sadigh (1995), Eq 5.34 leaves out shear: nothing softens, forwards or backwards."""
     at_rest = elements().squares(1)[0]
     by_lines = squares(moving(10.0, "y"), shortening="line")
     assert abs(by_lines[0] / at_rest - 1.0) < 1e-2

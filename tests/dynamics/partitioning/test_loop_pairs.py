@@ -44,8 +44,8 @@ def test_closed_forms_equal_newton_all_the_way_round(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["four-bar", "crank-slider"])
-def test_each_elbow_is_kept(name: str) -> None:
-    """The two solutions mirror each other about the line from the crank's end; the formulas of the triangle tell them."""
+def test_each_elbow_stays_on_its_branch(name: str) -> None:
+    """The two solutions mirror each other about the line from the crank's end; the formulas of the triangle give both."""
     eom, crank = equations(name), 0.3
     knee = 0.3 * np.array([np.cos(1.0 + crank), np.sin(1.0 + crank)])
     if name == "four-bar":
@@ -89,6 +89,6 @@ def test_legs_are_named_after_what_depends() -> None:
     assert loop.leg == "1 of F6-(R3)-R2" and not loop.has_form
     chain = form_equations(library.redundant_four_bar(), formulation="partitioned", independent=("rocker_pin",))
     (loop,) = chain.reduction.loops
-    assert loop.leg == "R1-R1-r1-R1" and not loop.has_form  # the rocker turns as it is told
+    assert loop.leg == "R1-R1-r1-R1" and not loop.has_form  # the rocker has a prescribed rotation
     spatial = form_equations(leg_system("R2-P1-R3"), formulation="partitioned")
     assert spatial.reduction.loops[0].leg == "R2-P1-R3"

@@ -84,7 +84,7 @@ def test_loops_that_cannot_close_together_are_named() -> None:
 
 
 @pytest.mark.parametrize("closing", ["hinge", "pin"])
-def test_a_loop_that_repeats_another_is_looked_at_and_left(closing: str) -> None:
+def test_a_loop_that_repeats_another_is_examined_and_omitted(closing: str) -> None:
     """A second hinge on the same axis, as a door has; moved aside it contradicts the first."""
     system = four_bar(closing=closing)
     second = tuple(
@@ -144,7 +144,7 @@ def test_a_linkage_that_moves_because_of_its_proportions_closes() -> None:
 
 
 @pytest.mark.parametrize("make", [four_bar, crank_slider])
-def test_rounding_of_rows_that_hold_nothing_is_no_row(make: Any) -> None:
+def test_rounding_of_empty_constraint_equations_is_no_equation(make: Any) -> None:
     """A plane linkage in an oblique plane, hinged: the rows out of the plane are rounding, 1e-17."""
     eom, level = (
         form_equations(make(closing="hinge", tilt=tilt), formulation="partitioned", independent=("crank_pin",))

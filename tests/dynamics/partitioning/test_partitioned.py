@@ -1,4 +1,4 @@
-"""Sequential reduction of loops (002): the same motion as the augmented system, with nested loops and near singular positions."""
+"""Sequential reduction of loops (Yaskevich): same motion as the augmented system, nested loops, near singular positions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_dependent_rows_are_left_out() -> None:
     np.testing.assert_allclose(one.v_dot, two.v_dot, atol=1e-12)
 
 
-def test_independent_speeds_change_where_the_wished_ones_would_divide_by_little() -> None:
+def test_independent_speeds_change_where_the_preferred_ones_have_small_pivots() -> None:
     J = np.array([[1e-5, 1.0, 1.0], [0.0, 1.0, -1.0]])
     loops = (LoopEquations((0, 1), (0, 1), 2),)
     (done,) = eliminate(J, np.zeros(2), loops, np.ones(3))
@@ -109,7 +109,7 @@ def test_accelerations_stay_exact_beside_a_singular_position() -> None:
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("slider_crank", "two_arm_flyer", "rolling_disc")),
     ],
 )
-def test_native_code_and_its_twins_agree(name: str) -> None:
+def test_native_code_and_its_references_agree(name: str) -> None:
     eom = form_equations(library.CONSTRAINED[name](), formulation="partitioned")
     q, v, u = state_of(eom, 1)
     x = np.concatenate([q, v])
@@ -143,7 +143,7 @@ def test_simulations_agree_with_independent_speeds_and_keep_energy(name: str) ->
 
 
 def test_the_wrench_on_the_base_is_that_of_its_joints_and_loops() -> None:
-    """Two other roads: what the joints and the loops on the base pass, by multipliers; and the change of momentum."""
+    """Two independent solutions: the wrench of joints and loops on the base, by multipliers; and the change of momentum."""
     system = library.four_bar()
     eom = form_equations(system, formulation="partitioned")
     q, v, u = state_of(eom, 3, 0.2)
@@ -170,7 +170,7 @@ def test_the_wrench_on_the_base_is_that_of_its_joints_and_loops() -> None:
     np.testing.assert_allclose(found, weight - rate, atol=1e-8)  # fourth-order differences of 1e-4
 
 
-def test_a_free_carrier_feels_what_its_mechanism_passes() -> None:
+def test_a_free_carrier_receives_the_wrench_of_its_mechanism() -> None:
     """The base is moved by the wrench on it alone: its own momentum changes at that rate."""
     eom = form_equations(library.docking_ring(base_mass=900.0), formulation="partitioned")
     q, v, u = state_of(eom, 4, 0.02)
@@ -200,7 +200,7 @@ def test_trees_and_actuated_constraints_are_refused() -> None:
         form_equations(library.line_arm(), formulation="partitioned")
 
 
-def test_weight_hangs_on_the_base() -> None:
+def test_the_base_supports_the_weight() -> None:
     """At rest, held by its drives, a ring under gravity passes its own weight and nothing else."""
     system = replace(library.docking_ring(), environment=UniformGravity(g=(0.0, 0.0, -9.81)))
     eom = form_equations(system, formulation="partitioned")

@@ -83,10 +83,12 @@ GUIDES = {
 }
 
 
-@pytest.mark.parametrize("road", ["kane", "embedded"])
+@pytest.mark.parametrize("formulation", ["kane", "embedded"])
 @pytest.mark.parametrize("guide", GUIDES)
-def test_the_root_feels_weight_less_the_rate_of_momentum_whatever_keeps_the_constraint(guide: str, road: str) -> None:
-    eom = form_equations(arm(GUIDES[guide]), formulation=road)
+def test_the_base_wrench_is_weight_less_the_rate_of_momentum_for_every_constraint_kind(
+    guide: str, formulation: str
+) -> None:
+    eom = form_equations(arm(GUIDES[guide]), formulation=formulation)
     x = state_of(eom)
     expected = outer_less_rate(eom, x, ("b0", "b1"))
     np.testing.assert_allclose(

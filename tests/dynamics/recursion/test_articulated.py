@@ -1,4 +1,4 @@
-"""The order-N recursion (unrolled, native sweep, numpy twin, compiled) gives one answer; random trees have the rest."""
+"""The order-N recursion (unrolled, native sweep, numpy reference, compiled) gives one result; random trees have further tests."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ def random_state(eom, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("chunk", range(6))
-def test_twin_equals_the_native_sweep(chunk: int) -> None:
+def test_reference_equals_the_native_sweep(chunk: int) -> None:
     for seed in range(chunk, TREES, 30):
         case = make_case(seed)
         parameters = case.system.parameters()
-        kernel, twin = (
+        kernel, reference = (
             kind(case.system, parameters, np.array(parameters.values)) for kind in (TreeKernel, TreeReference)
         )
         q, v = np.array(list(case.q.values())), np.array(list(case.v.values()))
         u = np.array(list(case.u.values()))
-        a, b = kernel.v_dot(q, v, u), twin.v_dot(q, v, u)
+        a, b = kernel.v_dot(q, v, u), reference.v_dot(q, v, u)
         # the same operations in the same order up to the inversion of divisors; amplified by the condition of M
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9 * np.max(np.abs(a), initial=1.0))
         np.testing.assert_allclose(
-            kernel.tau(q, v, a), twin.tau(q, v, a), rtol=1e-10, atol=1e-10 * np.max(np.abs(a), initial=1.0)
+            kernel.tau(q, v, a), reference.tau(q, v, a), rtol=1e-10, atol=1e-10 * np.max(np.abs(a), initial=1.0)
         )
 
 
 @pytest.mark.parametrize("name", library.LIBRARY)
-def test_every_road_gives_the_same_acceleration(name: str) -> None:
+def test_every_implementation_gives_the_same_acceleration(name: str) -> None:
     system = library.LIBRARY[name]()
     kane, unrolled = (form_equations(system, formulation=kind) for kind in ("kane", "articulated"))
     x, u = random_state(kane, 5)
@@ -94,7 +94,7 @@ def test_small_expressions_round_as_the_virtual_machine_does() -> None:
     assert form_equations(library.free_flyer_arm()).functions["x_dot"].n_instructions() >= FUSED_FROM
 
 
-def test_factorisation_twin_and_its_failure() -> None:
+def test_reference_of_the_factorisation_and_its_failure() -> None:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((9, 9))
     M, b = A @ A.T + np.eye(9), rng.standard_normal(9)

@@ -1,4 +1,4 @@
-"""Exact linearisation by recursion: against CasADi's Jacobians, differences in extended precision, and its twin."""
+"""Exact linearisation by recursion: compared with CasADi's Jacobians, differences in extended precision, and its reference."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_kernel_equals_differences_in_extended_precision(n: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 4, 5])
-def test_twin_gives_the_same_terms(seed: int) -> None:
+def test_reference_gives_the_same_terms(seed: int) -> None:
     case = make_case(seed)
     system = System(name="no body loads", parts=case.system.parts, environment=case.system.environment)
     parameters = system.parameters()
@@ -97,9 +97,9 @@ def test_twin_gives_the_same_terms(seed: int) -> None:
     )
     terms = kernel.linearise(q, v)
     elements = form_elements(form_links(tree, numbers, np.zeros(1)))
-    twin = differentiate(elements, q, v, terms.v_dot, kernel._arrays["root"], {})
-    for name, value in (("v_q", twin.tau_q), ("v_v", twin.tau_v)):
-        expected = -np.linalg.solve(twin.M, value)
+    reference = differentiate(elements, q, v, terms.v_dot, kernel._arrays["root"], {})
+    for name, value in (("v_q", reference.tau_q), ("v_v", reference.tau_v)):
+        expected = -np.linalg.solve(reference.M, value)
         np.testing.assert_allclose(getattr(terms, name), expected, atol=1e-9 * np.max(np.abs(expected)))
 
 

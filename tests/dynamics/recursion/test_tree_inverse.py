@@ -1,4 +1,4 @@
-"""The inverse of M by recursion over the tree: native code and twin against dense factors, on random trees."""
+"""The inverse of M by recursion over the tree: native code and reference compared with dense factors, on random trees."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def kernel_of(system: System, solver: Solver) -> LinearKernel:
 
 
 @pytest.mark.parametrize("seed", first_of(range(24), 8))
-def test_twin_is_the_inverse_of_the_mass_matrix(seed: int) -> None:
+def test_reference_is_the_inverse_of_the_mass_matrix(seed: int) -> None:
     case = make_case(seed, bodies=1 + seed % 9)
     eom = form_equations(case.system, formulation="kane")
     q, _, _ = case.vectors(eom)
     M = eom.mass_matrix(0.0, q)
     inverse = solve_by_recursion(elements_of(case.system), q, np.eye(eom.n_v))
-    # rounding of both roads times the condition of M
+    # rounding of both methods times the condition of M
     expected = np.linalg.inv(M)
     np.testing.assert_allclose(inverse, expected, atol=20 * EPS * np.linalg.cond(M) * np.max(np.abs(expected)))
 

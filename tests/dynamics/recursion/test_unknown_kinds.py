@@ -154,7 +154,7 @@ def test_the_premature_order_refuses_a_field_that_is_not_linear() -> None:
         form_equations(beam_in(Outer(), "premature")).bias(0.0, np.zeros(5), np.zeros(5))
 
 
-def test_flexible_bodies_ask_for_the_potential_of_a_field() -> None:
+def test_flexible_bodies_require_the_potential_of_a_field() -> None:
     class Bare(Environment):
         def gravity_wrench(self, t: Any, X_NB: Placement, body: Any, n: Mapping[str, Any]) -> Any:
             return stack(0.0 * X_NB.p, 0.0 * X_NB.p)

@@ -181,7 +181,7 @@ def test_coulomb_friction_stops_the_motor_and_viscous_friction_slows_it_exponent
     assert slow == pytest.approx(-viscous / whole, rel=0.01)  # elasticity shifts it by (rate / frequency)^2
 
 
-def test_stiction_holds_below_break_away_and_lets_go_above() -> None:
+def test_stiction_holds_below_break_away_and_slides_above() -> None:
     law = Stiction(static=0.5, coulomb=0.3, stribeck=0.1, stick=1e-6)
     eom = form_equations(load_with(damping=20.0, friction=law))
     for share, is_held in ((0.95, True), (1.05, False)):
@@ -196,7 +196,7 @@ def test_stiction_holds_below_break_away_and_lets_go_above() -> None:
     assert rate == pytest.approx(expected, rel=1e-3)
 
 
-def test_inside_the_gap_motor_and_load_do_not_feel_each_other() -> None:
+def test_inside_the_gap_motor_and_load_do_not_interact() -> None:
     eom = form_equations(load_with(backlash=0.02, damping=30.0))
     sim = simulate(
         eom, x0={"axis.motor": -0.008 * RATIO, "axis.motor_dot": 0.1}, t_span=(0.0, 10.0), u=[0.0], max_step=0.05

@@ -1,4 +1,4 @@
-"""The equations against a cloud of point masses: a road that shares no formula and no code with the package.
+"""The equations compared with a cloud of point masses, a method that shares no formula and no code with the package.
 
 First the reference itself is checked (moments of the clouds, step size, Euler's equations), then accelerations,
 energy and momentum of three-dimensional examples with all joint kinds in all environments.

@@ -1,4 +1,4 @@
-"""Prescribed joints, speeds of the user's choice, distributed loads: each against another road to the same numbers."""
+"""Prescribed joints, speeds of the user's choice, distributed loads: each compared with an independent solution."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_prescribed_joints_move_as_the_free_ones_with_those_accelerations(formul
     assert np.allclose(eom.v_dot(t, x[: eom.n_q], x[eom.n_q :]), expected, rtol=1e-11, atol=1e-11)
 
 
-def test_equations_with_prescribed_motion_travel_and_are_told_apart():
+def test_equations_with_prescribed_motion_are_pickled_and_distinguished():
     system = moved_base()
     eom = form_equations(system)
     assert pickle.loads(pickle.dumps(eom)).structure_hash == eom.structure_hash

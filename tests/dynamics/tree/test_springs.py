@@ -73,7 +73,7 @@ def test_force_is_the_law_along_the_line(item: SpringDamper, v: tuple[float, ...
 
 
 def test_inertial_damping_takes_the_inertial_rate_of_the_vector() -> None:
-    """001 Eqs 32-37: in a turning frame even a point at rest there is damped, across the line."""
+    """Schutte and Udwadia (2010), Eqs 32-37: in a turning frame even a point at rest there is damped, across the line."""
     v = np.array([0.3, -0.2, 0.5])
     np.testing.assert_allclose(
         force_on_b(spring(stiffness=0.0, inertial_damping=0.7), R, tuple(v)), -0.7 * v, rtol=1e-13

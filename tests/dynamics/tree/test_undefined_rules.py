@@ -160,7 +160,7 @@ def test_rows_are_measured_around_the_start(name: str, formulation: str) -> None
 
 
 @pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
-def test_native_code_measures_rows_as_its_twin_does(formulation: str) -> None:
+def test_native_code_and_reference_agree_on_the_size_of_constraint_equations(formulation: str) -> None:
     eom = form_equations(particle(RULES["nowhere around it"][0]), formulation=formulation)
     start, x = np.array([3.0, 0.0, 0.0, 0.0, 1.0, 0.0]), np.array([3.1, 0.0, 0.0, 0.0, 1.0, 0.0])
     around = (0.0, start)

@@ -176,7 +176,7 @@ def test_reactions_project_to_the_inputs(arm) -> None:
 
 
 def test_recursion_can_start_from_any_auxiliary_frame() -> None:
-    """003 chapter 4: the kinematics of what hangs on a body follow from that body's motion alone."""
+    """The kinematics of outboard bodies follow from the motion of the inboard body alone (Sadigh 1995, chapter 4)."""
     from spacectl.dynamics.tree.kinematics import RootMotion, body_motions, joint_steps
     from spacectl.dynamics.tree.terms import Terms
 
@@ -239,5 +239,5 @@ def test_unknown_formulation_is_named() -> None:
         form_equations(library.pendulum(), formulation="kanes")
 
 
-def test_auto_says_why(arm) -> None:
+def test_auto_gives_its_reason(arm) -> None:
     assert "tree" in arm.stats["reason"]

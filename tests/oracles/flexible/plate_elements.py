@@ -1,7 +1,7 @@
 """A rectangular plate of bicubic Hermite elements (Bogner, Fox and Schmit), written with numpy alone.
 
 The stress state of a load in the plane is solved first, then its geometric stiffness is added to that of bending: the
-classical road to rotating and accelerated plates, which has no second-order displacements at all.
+classical method for rotating and accelerated plates, which has no second-order displacements at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Three links hanging from a fixed point (000 section 4) in minimal coordinates, numpy and scipy only.
+"""Three links hanging from a fixed point (Aslanov et al., section 4) in minimal coordinates, numpy and scipy only.
 
 In the plane: three angles, equations in closed form. In space: ball joint, ball joint, pin about the z axis of link 2,
 in seven speeds; Newton's and Euler's equations projected on partial velocities.

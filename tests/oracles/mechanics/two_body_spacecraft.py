@@ -1,4 +1,4 @@
-"""Two bodies on a common line with spring and damper in orbit (001 section 3) in eight speeds, numpy and scipy only.
+"""Two bodies on a line with spring and damper in orbit (Schutte and Udwadia, section 3) in eight speeds, without the package.
 
 Body 2 slides along and turns about the x axis through a point of body 1. Speeds: omega of body 1 (its axes), velocity
 of its centre of mass (inertial axes, relative to a circular orbit), turn and slide of body 2. Equations are Newton's
@@ -87,7 +87,7 @@ def spacecraft_rates(
 
 
 def spacecraft_history(t: np.ndarray, *, rtol: float = 1e-11, **numbers: float) -> np.ndarray:
-    """States at the times t from the start of 001 (Eqs 51-56), shape (n, 17)."""
+    """States at the times t from the start of Schutte and Udwadia (Eqs 51-56), shape (n, 17)."""
     y0 = np.zeros(17)
     y0[0], y0[8] = 1.0, 2.0
     found = solve_ivp(

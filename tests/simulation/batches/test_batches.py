@@ -88,7 +88,7 @@ def test_a_start_without_a_right_length_or_norm_names_its_run(four_bar) -> None:
         simulate_many(eom, x0=[x, x[:-1]], **SPAN)
 
 
-def test_singular_starts_are_told_once() -> None:
+def test_singular_starts_warn_once() -> None:
     eom = form_equations(parallelogram())
     flat = eom.state(crank_pin=-0.5 * np.pi, coupler_pin=0.5 * np.pi, rocker_pin=-0.5 * np.pi)
     with pytest.warns(UserWarning, match=r"2 of 3 runs .* start in a singular position \(runs 1, 2\)"):
@@ -187,7 +187,7 @@ def test_one_seed_gives_one_to_each_run_whatever_their_number(noisy) -> None:
     assert not set(other.seeds) & set(few.seeds)
 
 
-def test_wrong_seeds_and_shared_noise_are_told(noisy) -> None:
+def test_wrong_seeds_and_shared_noise_raise(noisy) -> None:
     eom, law = noisy
     plain = design_pd(eom, kp=20.0, kd=3.0, period=0.05)
     for seed, message in (

@@ -75,7 +75,7 @@ def test_backward_sign_of_time_starts_anywhere():
     assert (sim.t[0], sim.t[-1]) == (-3.0, 4.0)
 
 
-def test_time_dependent_right_side():
+def test_time_dependent_right_hand_side():
     eom = make_plant(lambda s: 3.0 * s.t**2, ("x",))
     sim = simulate(eom, t_span=(1.0, 2.0), x0=[1.0], grid=11)
     np.testing.assert_allclose(sim["x"], sim.t**3, rtol=1e-13)  # both methods integrate a square exactly
@@ -143,7 +143,7 @@ def test_large_pendulum_swing_follows_the_elliptic_function():
     assert ellipk(k**2) / np.sqrt(g / length) < 6.0  # more than a quarter period
 
 
-def test_energy_and_momentum_of_a_free_arm_are_kept():
+def test_energy_and_momentum_of_a_free_arm_are_conserved():
     base = RigidBody(name="base", mass=10.0, inertia=(1.0, 1.1, 1.2))
     link = RigidBody(name="link", mass=2.0, inertia=(0.1, 0.2, 0.25), com=(0.5, 0.0, 0.0))
     parts = (

@@ -154,7 +154,7 @@ def test_agrees_with_rk45_at_tight_tolerances(case):
         assert np.max(np.abs(np.linalg.norm(adams.x[:, k : k + 4], axis=1) - 1.0)) < 4e-16
 
 
-def test_smooth_loop_needs_far_fewer_right_sides_than_the_others():
+def test_smooth_loop_needs_far_fewer_evaluations_than_the_others():
     """At the same error, which the tolerances below give within a factor of two."""
     eom = form_equations(library.free_flyer_arm())
     start = {"joint1": 0.5, "joint4": -0.7, "base.wx": 0.3, "joint2_dot": 0.5, "joint5_dot": -0.6}
@@ -258,6 +258,6 @@ def test_rate_that_is_not_finite_is_explained():
         simulate(eom, x0=[0.0], t_span=(0.0, 2.0), method="adams")
 
 
-def test_limit_of_steps_is_kept():
+def test_limit_of_steps_is_respected():
     sim = simulate(pendulum(), x0={"angle": 2.0}, t_span=(0.0, 5.0), method="adams", max_steps=20, check=False)
     assert sim.outcome.status is Status.LIMIT and sim.outcome.stats["n_steps"] == 20

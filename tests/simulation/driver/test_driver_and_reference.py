@@ -1,4 +1,4 @@
-"""The compiled driver and its Python twin are the same algorithm: same steps, same numbers."""
+"""The compiled driver and its Python reference are the same algorithm: same steps, same values."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ COUNTS = ("n_steps", "n_rejected", "n_right_sides", "n_law_calls")
 
 def reference(rule):
     values = np.array([[0.0], [1.0], [-0.5], [0.3]])
-    return Trajectory(t=[0.0, 1.0, 2.5, 4.0], values=values, labels=Labels(("wish",)), interpolation=rule)
+    return Trajectory(t=[0.0, 1.0, 2.5, 4.0], values=values, labels=Labels(("command",)), interpolation=rule)
 
 
 def tracking_law(eom, rule="cubic", period=0.0, measured=False):
     def command(s):
-        wrong = s["wish"] - s["angle"]
+        wrong = s["command"] - s["angle"]
         step = period * wrong + s["sum"] if period else wrong
         return 20.0 * wrong - 3.0 * s["rate"] + 5.0 * s["sum"] - (s["height"] if measured else 0.0), step
 
@@ -96,19 +96,19 @@ def test_same_steps_and_same_trajectory(problem, method):
     eom, law, options = problem()
     if method is not None:
         options = {**options, "method": method}
-    native, twin = (
+    native, python = (
         simulate(eom, law, **{"t_span": (0.0, 5.0), **options}, driver=kind) for kind in ("native", "python")
     )
-    assert native.dataset.attrs["driver"] != twin.dataset.attrs["driver"]
-    assert [native.outcome.stats[key] for key in COUNTS] == [twin.outcome.stats[key] for key in COUNTS]
+    assert native.dataset.attrs["driver"] != python.dataset.attrs["driver"]
+    assert [native.outcome.stats[key] for key in COUNTS] == [python.outcome.stats[key] for key in COUNTS]
     assert native.outcome.stats["n_steps"] > 10
-    assert native.outcome.message == twin.outcome.message
+    assert native.outcome.message == python.outcome.message
     # Sums run in the same order in both, so they differ at most by rounding inside library functions.
     for letter in ("x", "u", "u_commanded", "z", "y"):
-        np.testing.assert_allclose(getattr(native, letter), getattr(twin, letter), rtol=1e-12, atol=1e-12)
-    assert [event.name for event in native.events] == [event.name for event in twin.events]
+        np.testing.assert_allclose(getattr(native, letter), getattr(python, letter), rtol=1e-12, atol=1e-12)
+    assert [event.name for event in native.events] == [event.name for event in python.events]
     np.testing.assert_allclose(
-        [event.time for event in native.events], [event.time for event in twin.events], rtol=1e-12
+        [event.time for event in native.events], [event.time for event in python.events], rtol=1e-12
     )
 
 
@@ -162,7 +162,7 @@ def test_event_that_does_not_stop_leaves_the_trajectory_untouched(loop, method):
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_rate_kept_for_the_next_step_belongs_to_the_normalised_quaternion(loop):
+def test_rate_stored_for_the_next_step_belongs_to_the_normalised_quaternion(loop):
     data, plain = tumbling_data(), tumbling_data()
     for item in (data, plain):
         item.n_guards = 0

@@ -1,4 +1,4 @@
-"""The implicit step in the compiled driver and its twin: same numbers, exact Jacobian, slices, failures."""
+"""The implicit step in the compiled driver and its reference implementation: same values, exact Jacobian, slices, failures."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def run_of(eom, law=None, **options):
 def rich_law(eom, period=0.0, gain=1.0):
     """A law with memory, a measurement and a reference, linear in nothing."""
     table = Trajectory(
-        t=[0.0, 1.1, 2.0], values=[[0.0], [0.4], [0.1]], labels=Labels(("wish",)), interpolation="linear"
+        t=[0.0, 1.1, 2.0], values=[[0.0], [0.4], [0.1]], labels=Labels(("command",)), interpolation="linear"
     )
 
     def rule(s):
-        wrong = s["angle"] - s["wish"]
+        wrong = s["angle"] - s["command"]
         slow = s["height"] - s["sum"] * s["rate"]
         return -gain * (3.0 * ca.sin(wrong) * (1.0 + s["sum"]) + s["rate"] + s["rate"] ** 3) - 5.0 * s["height"] ** 2, (
             s["sum"] + period * slow if period else slow
@@ -105,21 +105,21 @@ PROBLEMS = [stiff_arm, saturated_pendulum, sampled_pendulum, tumbling, python_la
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_driver_and_twin_make_the_same_steps_and_numbers(problem):
+def test_driver_and_reference_make_the_same_steps_and_values(problem):
     eom, law, options = problem()
     sims, datas = [], []
     for kind in ("native", "python"):
         run = run_of(eom, law, driver=kind, **options)
         sims.append(run.finish(*run.advance(lambda *_: None)))
         datas.append(run.data)
-    native, twin = sims
-    assert native.dataset.attrs["driver"] == "native" and twin.dataset.attrs["driver"] == "python"
+    native, reference = sims
+    assert native.dataset.attrs["driver"] == "native" and reference.dataset.attrs["driver"] == "python"
     assert [getattr(datas[0], name) for name in COUNTS] == [getattr(datas[1], name) for name in COUNTS]
-    assert native.outcome.stats["n_steps"] > 5 and native.outcome.message == twin.outcome.message
+    assert native.outcome.stats["n_steps"] > 5 and native.outcome.message == reference.outcome.message
     # Sums run in the same order in both, so they differ at most by rounding inside library functions.
     for letter in ("x", "u", "u_commanded", "z"):
-        np.testing.assert_allclose(getattr(native, letter), getattr(twin, letter), rtol=1e-10, atol=1e-10)
-    assert [event.name for event in native.events] == [event.name for event in twin.events]
+        np.testing.assert_allclose(getattr(native, letter), getattr(reference, letter), rtol=1e-10, atol=1e-10)
+    assert [event.name for event in native.events] == [event.name for event in reference.events]
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -177,7 +177,7 @@ def every_joint():
 @pytest.mark.parametrize(
     "make", [every_joint, library.planar_arm, library.orbiting_body, library.wheel_spacecraft, library.free_flyer_arm]
 )
-def test_native_slopes_of_trees_are_those_of_the_expression(make):
+def test_native_jacobians_of_trees_are_those_of_the_expression(make):
     eom = form_equations(make())
     rng = np.random.default_rng(7)
     x, u = rng.normal(size=eom.n_x), rng.normal(size=eom.n_u)
@@ -229,7 +229,7 @@ def test_measured_rate_beside_an_accelerometer_is_differentiated():
     assert abs(data.s[2] + data.s[3]) < 1e-2  # the gyro's axis is held
 
 
-def test_slopes_that_do_not_exist_are_replaced_by_differences():
+def test_missing_jacobians_are_replaced_by_differences():
     """The derivative of sqrt(x^2) at zero is not a number; the run goes on."""
     eom = make_plant(lambda s: [s["v"], -1e4 * s["v"] - 10.0 * ca.sqrt(s["x"] ** 2) + 1.0], ("x", "v"))
     runs = [run_of(eom, x0=[0.0, 0.0], driver=kind) for kind in ("native", "python")]
@@ -252,7 +252,7 @@ def test_all_tiers_give_the_same_stiff_trajectory(tier):
         np.testing.assert_allclose(other.x, machine.x, atol=2e-8)
 
 
-def test_factors_solve_real_and_complex_systems_and_tell_singular_ones():
+def test_factors_solve_real_and_complex_systems_and_detect_singular_ones():
     rng = np.random.default_rng(4)
     for n in (1, 2, 7, 30):
         for a in (rng.normal(size=(n, n)), rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n))):
@@ -266,11 +266,11 @@ def test_factors_solve_real_and_complex_systems_and_tell_singular_ones():
 
 
 @pytest.mark.parametrize("driver", ["native", "python"])
-def test_growth_without_bound_and_errors_of_a_law_are_told(driver):
+def test_unbounded_growth_and_errors_of_a_law_are_reported(driver):
     eom = make_plant(lambda s: s["x"] ** 2, ("x",))
-    with pytest.raises(SolverError, match=r"at t = 1\.0*\d* s") as told:
+    with pytest.raises(SolverError, match=r"at t = 1\.0*\d* s") as caught:
         simulate(eom, x0=[1.0], t_span=(0.0, 2.0), method="radau", driver=driver, rtol=1e-5, atol=1e-5)
-    assert told.value.partial.t[-1] == pytest.approx(1.0, abs=1e-3)
+    assert caught.value.partial.t[-1] == pytest.approx(1.0, abs=1e-3)
 
     def broken(t, x):
         raise ValueError("no such gain")

@@ -77,16 +77,16 @@ def test_low_orders_do_not_lose_a_contact(method):
 def test_both_drivers_make_the_same_steps(method):
     for make in (string, limited):
         eom, law, options, _ = make()
-        native, twin = (
+        native, reference = (
             simulate(eom, law, rtol=1e-6, method=method, driver=driver, tier="vm", **{**options, "t_span": (0.0, 2.5)})
             for driver in ("native", "python")
         )
-        assert [native.outcome.stats[key] for key in COUNTS] == [twin.outcome.stats[key] for key in COUNTS]
+        assert [native.outcome.stats[key] for key in COUNTS] == [reference.outcome.stats[key] for key in COUNTS]
         assert native.outcome.stats["n_kinks"] >= 2
-        np.testing.assert_allclose(native.x, twin.x, rtol=0.0, atol=1e-11)
+        np.testing.assert_allclose(native.x, reference.x, rtol=0.0, atol=1e-11)
 
 
-def test_kinks_are_no_events_and_guards_see_them_from_the_right_side():
+def test_kinks_are_no_events_and_guards_use_the_later_side():
     eom, law, options, _ = string()
     taut = Guard(name="taut", expression=lambda s: s["slide"] - 1.0, is_terminal=False)
     free = simulate(eom, law, **options)

@@ -71,12 +71,12 @@ def test_the_table_holds_what_at_least_two_read(arm: EquationsOfMotion, law: Fee
     assert shared(arm, FeedbackLinearization(arm, frequency=2.0, period=0.01)) == []  # called now and then only
 
 
-def test_native_runs_with_the_table_are_those_of_the_twin_without(
+def test_native_runs_with_the_table_equal_those_of_the_reference_without(
     arm: EquationsOfMotion, law: FeedbackLinearization
 ) -> None:
     options: dict[str, Any] = {"x0": START, "t_span": (0.0, 1.0), "tier": "native", "grid": 5, "rtol": 1e-8}
-    native, twin = (simulate(arm, law, driver=driver, **options) for driver in ("native", "python"))
-    np.testing.assert_allclose(native.x, twin.x, rtol=0.0, atol=1e-13)  # rounding of the driver's sums
+    native, reference = (simulate(arm, law, driver=driver, **options) for driver in ("native", "python"))
+    np.testing.assert_allclose(native.x, reference.x, rtol=0.0, atol=1e-13)  # rounding of the driver's sums
     machine = simulate(arm, law, **{**options, "tier": "vm"})
     np.testing.assert_allclose(native.x, machine.x, rtol=0.0, atol=1e-12)  # rounding, over some ten steps
 
@@ -84,9 +84,9 @@ def test_native_runs_with_the_table_are_those_of_the_twin_without(
 def test_estimators_too() -> None:
     eom, lqg = estimating()
     options: dict[str, Any] = {"x0": {"joint1": 0.35, "joint2": 0.6}, "t_span": (0.0, 3.0), "tier": "native"}
-    native, twin = (simulate(eom, lqg, driver=driver, **options) for driver in ("native", "python"))
-    np.testing.assert_allclose(native.x, twin.x, rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(native.z, twin.z, rtol=0.0, atol=1e-12)
+    native, reference = (simulate(eom, lqg, driver=driver, **options) for driver in ("native", "python"))
+    np.testing.assert_allclose(native.x, reference.x, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(native.z, reference.z, rtol=0.0, atol=1e-12)
 
 
 def test_campaigns_make_the_table_for_each_run(arm: EquationsOfMotion, law: FeedbackLinearization) -> None:

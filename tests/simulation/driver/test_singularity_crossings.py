@@ -112,8 +112,8 @@ def pendulum(t: np.ndarray, windows: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("rtol", [1e-5, 1e-7, 1e-9, 1e-11])
 @pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
-def test_the_branch_is_kept_at_every_tolerance(formulation: str, rtol: float) -> None:
-    """Twenty passages; before there were long steps, runs stopped or left on another branch at half of the tolerances."""
+def test_the_branch_is_preserved_at_every_tolerance(formulation: str, rtol: float) -> None:
+    """Twenty passages; without singularity crossing, runs stop or change the branch at half of the tolerances."""
     eom, x0 = equations(formulation)
     sim = simulate(eom, x0=x0, t_span=(0.0, 20.0), rtol=rtol, atol=rtol)
     angle, rate = pendulum(np.asarray(sim.t), 2)
@@ -126,7 +126,7 @@ def test_the_branch_is_kept_at_every_tolerance(formulation: str, rtol: float) ->
 
 
 @pytest.mark.parametrize("method", ["rk45", "adams", "radau"])
-def test_all_methods_cross(method: str) -> None:
+def test_all_methods_cross_singularities(method: str) -> None:
     eom, x0 = equations("kane")
     sim = simulate(eom, x0=x0, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, method=method)
     angle, _ = pendulum(np.asarray(sim.t), 2)
@@ -134,7 +134,7 @@ def test_all_methods_cross(method: str) -> None:
     assert np.max(np.abs(np.asarray(sim.x)[:, eom.states.index("a0")] - angle)) < 1e-5
 
 
-def test_the_reference_implementation_takes_the_same_long_steps() -> None:
+def test_the_reference_makes_the_same_crossings() -> None:
     eom, x0 = equations("kane")
     one, two = (
         simulate(eom, x0=x0, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, tier="native", driver=driver)
@@ -145,7 +145,7 @@ def test_the_reference_implementation_takes_the_same_long_steps() -> None:
     np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-9)
 
 
-def test_batches_cross() -> None:
+def test_batches_cross_singularities() -> None:
     eom, x0 = equations("kane")
     starts = np.array([x0, 1.0 * x0, x0])
     many = simulate_many(eom, x0=starts, t_span=(0.0, 3.0), rtol=1e-8, atol=1e-8, grid=31)
@@ -154,8 +154,8 @@ def test_batches_cross() -> None:
         np.testing.assert_allclose(x, one.x, atol=1e-12)
 
 
-def test_longest_steps_are_kept() -> None:
-    """Where a long step would be longer than `max_step`, ordinary steps go on as best they can."""
+def test_longest_steps_are_respected() -> None:
+    """Where a crossing would be longer than `max_step`, ordinary steps continue."""
     eom, x0 = equations("kane")
     sim = simulate(eom, x0=x0, t_span=(0.0, 1.0), rtol=1e-6, atol=1e-6, max_step=0.02)
     angle, _ = pendulum(np.asarray(sim.t), 2)
@@ -165,7 +165,7 @@ def test_longest_steps_are_kept() -> None:
 
 
 def test_sampled_laws_cross_too() -> None:
-    """Samples are closer together than a long step is long: steps go over the position as they come, none shrinks towards it."""
+    """The sampling period is shorter than a crossing: steps pass the position, and none shrinks towards it."""
     eom, x0 = equations("kane")
     law = CallableLaw(function=lambda t, x: np.zeros(0), period=0.02, name="nothing")
     sim = simulate(eom, law, x0=x0, t_span=(0.0, 1.0), rtol=1e-6, atol=1e-6)
@@ -175,7 +175,7 @@ def test_sampled_laws_cross_too() -> None:
 
 
 @pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
-def test_runs_may_end_inside_a_long_step(formulation: str) -> None:
+def test_runs_may_end_inside_a_crossing(formulation: str) -> None:
     """The step across goes on beyond the end and is cut there; ordinary steps would end on a branch that rounding has chosen."""
     eom, x0 = equations(formulation)
     passage = 0.714  # [s] about when all cranks are level
@@ -189,7 +189,7 @@ def test_runs_may_end_inside_a_long_step(formulation: str) -> None:
         assert np.max(np.abs(x[:, eom.states.index("b1")] + x[:, eom.states.index("a0")])) < 1e-7
 
 
-def test_the_reference_implementation_cuts_the_same_long_step() -> None:
+def test_the_reference_cuts_the_same_crossing() -> None:
     eom, x0 = equations("kane")
     one, two = (
         simulate(eom, x0=x0, t_span=(0.0, 0.72), rtol=1e-9, atol=1e-9, tier="native", driver=driver)
@@ -199,7 +199,7 @@ def test_the_reference_implementation_cuts_the_same_long_step() -> None:
     np.testing.assert_allclose(one.x, two.x, rtol=0.0, atol=1e-10)
 
 
-def test_the_error_inside_a_long_step_is_known_from_its_first_rate() -> None:
+def test_the_error_inside_a_crossing_follows_from_its_first_rate() -> None:
     """A rate of degree 8 is missed by a multiple of Legendre's polynomial, whose integral is largest inside."""
     few, made, f = LONG_NODES[0], long_step_tableau(), np.linspace(0.0, 1.0, 1001)
     rates = made.C[few:] ** 8
@@ -208,8 +208,8 @@ def test_the_error_inside_a_long_step_is_known_from_its_first_rate() -> None:
     assert np.max(np.abs(found - f**9 / 9.0)) == pytest.approx(INSIDE * abs(gap), rel=0.01)
 
 
-def test_guards_are_found_inside_a_long_step() -> None:
-    """The cranks are horizontal in the middle of a long step."""
+def test_guards_are_found_inside_a_crossing() -> None:
+    """The cranks are horizontal in the middle of a crossing."""
     eom, x0 = equations("kane")
     guard = Guard(name="level", expression=lambda s: s["a0"] + 0.5 * np.pi, direction=-1)
     sim = simulate(eom, x0=x0, t_span=(0.0, 1.0), rtol=1e-10, atol=1e-10, guards=(guard,))
@@ -249,7 +249,7 @@ def test_one_row_that_vanishes(rtol: float) -> None:
 
 
 @pytest.mark.parametrize("formulation", ["kane", "partitioned", "embedded"])
-def test_nearness_by_two_roads(formulation: str) -> None:
+def test_distance_to_singularity_by_two_methods(formulation: str) -> None:
     """Native code and numpy agree; it falls evenly towards a singular position."""
     eom, x0 = equations(formulation)
     own = eom.handover.projection

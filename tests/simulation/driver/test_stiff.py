@@ -130,7 +130,7 @@ def stiff_arm(t_end, methods=("dop853", "radau"), tols=(1e-6, 1e-8)):
     return runs, errors
 
 
-def test_stiff_drives_cost_far_fewer_right_sides_than_the_explicit_method():
+def test_stiff_drives_need_far_fewer_evaluations_than_the_explicit_method():
     (explicit, implicit), errors = stiff_arm(0.05)
     assert errors[1] < errors[0]  # at least as accurate
     assert errors[1] < 1e-7
@@ -174,7 +174,7 @@ def contact(stiffness, damping, **options):
     return sim, 0.5 * sim["v"] ** 2 + gravity * sim["x"] + spring + sim["lost"]
 
 
-def test_energy_is_kept_through_bounces_on_a_stiff_spring():
+def test_energy_is_conserved_through_bounces_on_a_stiff_spring():
     sim, energy = contact(1e6, 0.0, t_span=(0.0, 0.7), rtol=1e-9, atol=1e-11)
     v = sim["v"]
     assert np.sum((v[:-1] < 0.0) & (v[1:] > 0.0)) >= 3  # it bounced
@@ -226,10 +226,10 @@ def test_guards_are_located_on_stiff_steps(driver):
 def test_sampled_law_with_memory_and_limits_on_a_stiff_plant():
     """A motor with a current loop of 1e5 1/s behind a sampled controller that saturates at first."""
     eom = make_plant(
-        lambda s: [s["speed"], s["current"], 1e5 * (s["wish"] - s["current"])],
+        lambda s: [s["speed"], s["current"], 1e5 * (s["command"] - s["current"])],
         ("angle", "speed", "current"),
-        ("wish",),
-        limits={"wish": (-0.5, 0.5)},
+        ("command",),
+        limits={"command": (-0.5, 0.5)},
     )
     law = make_law(
         lambda s: (-4.0 * s["angle"] - 3.0 * s["speed"] - s["sum"], s["sum"] + 0.05 * s["angle"]),
@@ -284,7 +284,7 @@ def test_jump_in_time_at_a_stop_is_met_from_both_sides():
 
 @pytest.mark.parametrize("formulation", ["multipliers", "udwadia_phohomsiri"])
 def test_formulations_for_constraints_serve_a_system_without(formulation):
-    """Their solver is differentiated with no rows at all; the plain equations are the second road."""
+    """Their solver is differentiated without constraint equations; the plain equations are the independent solution."""
     start = {"joint1": 0.3, "joint2": 0.8, "joint1_dot": 0.5}
     plain, other = (form_equations(library.planar_arm(), formulation=name) for name in ("articulated", formulation))
     runs = [simulate(eom, x0=start, t_span=(0.0, 1.0), method="radau", grid=3).x for eom in (plain, other)]

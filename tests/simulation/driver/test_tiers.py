@@ -42,7 +42,7 @@ def closed_loop(eom, **options):
 
 
 def test_all_tiers_give_the_same_trajectory(arm):
-    machine, python, compiled, twin = (
+    machine, python, compiled, reference = (
         closed_loop(arm, tier="vm"),
         closed_loop(arm, tier="callback"),
         closed_loop(arm, tier="native"),
@@ -51,7 +51,7 @@ def test_all_tiers_give_the_same_trajectory(arm):
     assert np.array_equal(machine.x, python.x)  # the same machine, called differently
     # the compiler may order operations in another way: rounding, grown over three seconds
     np.testing.assert_allclose(compiled.x, machine.x, atol=1e-11)
-    np.testing.assert_allclose(twin.x, compiled.x, atol=1e-12)
+    np.testing.assert_allclose(reference.x, compiled.x, atol=1e-12)
     assert machine.outcome.stats["n_steps"] == python.outcome.stats["n_steps"]
 
 

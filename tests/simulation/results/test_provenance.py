@@ -1,4 +1,4 @@
-"""Equal runs are equal to the last digit, and what a result says of its origin tells different runs apart."""
+"""Equal runs are equal to the last digit, and the recorded origin of a result distinguishes different runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_law_and_parameters_are_identified() -> None:
     assert simulate(long, t_span=(0.0, 0.01), grid=2, tier="vm").dataset.attrs["plant"] == "data-driven"
 
 
-def test_the_plant_that_ran_is_told() -> None:
+def test_the_plant_used_is_recorded() -> None:
     """Embedded equations have no function for the virtual machine: their native sweep serves, or their calls in Python."""
     eom = form_equations(library.four_bar(), formulation="embedded")
     for tier, plant, kind in (("vm", "data-driven", GENERATED), ("callback", "callback", CALLBACK)):

@@ -43,18 +43,18 @@ def push_over(eom):
 @pytest.mark.parametrize("formulation", ["kane", "articulated"])
 def test_compression_is_reported_with_time_and_tension(formulation):
     eom = pendulum(formulation)
-    with pytest.warns(UserWarning, match="tether 'line' of system 'swing' is in compression") as heard:
+    with pytest.warns(UserWarning, match="tether 'line' of system 'swing' is in compression") as caught:
         sim = simulate(eom, x0=push_over(eom), t_span=(0.0, 3.0), grid=301)
     angle = sim[eom.coordinates[0]]
     tension = MASS * G * (1.0 + 3.0 * np.cos(angle))
     begin, worst, at = map(
-        float, re.findall(r"from t = (\S+) s on, by (\S+) N at t = (\S+) s", str(heard[0].message))[0]
+        float, re.findall(r"from t = (\S+) s on, by (\S+) N at t = (\S+) s", str(caught[0].message))[0]
     )
     assert begin == pytest.approx(sim.t[np.argmax(tension < 0.0)], abs=0.021)  # two thirds of the records are looked at
     assert worst == pytest.approx(0.5 * MASS * G, rel=1e-3)  # at the turning point
     assert np.interp(at, sim.t, tension) == pytest.approx(-0.5 * MASS * G, rel=1e-2)
     assert sim.outcome.stats["least_tension of line"] == pytest.approx(-0.5 * MASS * G, rel=1e-3)
-    assert len(heard) == 1
+    assert len(caught) == 1
 
 
 def test_a_taut_line_is_not_reported():

@@ -32,7 +32,7 @@ def sim():
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a reader that fails half way
 def test_a_flipped_bit_is_found_wherever_it_matters(sim, tmp_path: Path) -> None:
-    """Every bit either is told, or changes nothing that is read (unused bytes of the format)."""
+    """Every changed bit either raises, or does not affect what is read (unused bytes of the format)."""
     file = tmp_path / "sim.nc"
     sim.save(file)
     data = file.read_bytes()
@@ -55,7 +55,7 @@ def test_a_flipped_bit_is_found_wherever_it_matters(sim, tmp_path: Path) -> None
     assert n_told >= 4
 
 
-def test_a_changed_number_is_told_as_damage(sim, tmp_path: Path) -> None:
+def test_a_changed_value_raises_as_damage(sim, tmp_path: Path) -> None:
     sim.save(tmp_path / "sim.nc")
     with h5py.File(tmp_path / "sim.nc", "r+") as file:
         file["x"][2, 0] += 1e-12

@@ -1,4 +1,4 @@
-"""Numerical failures, exceptions and interrupts: what is told, and what is kept."""
+"""Numerical failures, exceptions and interrupts: messages, and the part of the run that is returned."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_rate_that_is_no_number_at_the_start(driver):
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_command_that_is_no_number_is_laid_at_the_laws_door(driver):
+def test_a_command_that_is_no_number_is_attributed_to_the_law(driver):
     def broken(t, x):
         return [np.nan if t > 0.5 else 0.0]
 
@@ -163,7 +163,7 @@ def test_interrupt_from_the_keyboard_stops_the_compiled_driver():
     assert caught.value.partial.t[-1] > 0.0
 
 
-def test_callback_inside_casadi_is_called_through_python_and_its_error_told():
+def test_callback_inside_casadi_is_called_through_python_and_its_error_reported():
     class Broken(ca.Callback):
         def __init__(self):
             ca.Callback.__init__(self)
@@ -182,7 +182,7 @@ def test_callback_inside_casadi_is_called_through_python_and_its_error_told():
         simulate(eom, x0=[1.0], t_span=(0.0, 1.0))
 
 
-def test_without_a_compiler_the_twin_serves_and_says_so_once(monkeypatch, caplog):
+def test_without_a_compiler_the_reference_is_used_with_one_warning(monkeypatch, caplog):
     def refuse():
         raise SolverError("no C compiler found\nsecond line")
 
@@ -201,8 +201,8 @@ def test_without_a_compiler_the_twin_serves_and_says_so_once(monkeypatch, caplog
     np.testing.assert_allclose(first.x, reference.x, rtol=1e-12, atol=1e-12)
 
 
-def test_progress_is_told_to_the_caller():
-    told = []
+def test_progress_is_reported_to_the_caller():
+    reported = []
     simulate(
         oscillator(),
         lambda t, x: (time.sleep(1e-4), [0.0])[1],
@@ -210,12 +210,12 @@ def test_progress_is_told_to_the_caller():
         t_span=(0.0, 10.0),
         rtol=1e-6,
         atol=1e-6,
-        progress=lambda fraction, message: told.append((fraction, message)),
+        progress=lambda fraction, message: reported.append((fraction, message)),
     )
-    fractions = [fraction for fraction, _ in told]
-    assert len(told) > 1
+    fractions = [fraction for fraction, _ in reported]
+    assert len(reported) > 1
     assert fractions == sorted(fractions)
-    assert told[-1] == (1.0, "t = 10 s of 10 s")
+    assert reported[-1] == (1.0, "t = 10 s of 10 s")
 
 
 @pytest.mark.parametrize(

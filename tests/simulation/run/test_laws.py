@@ -144,7 +144,7 @@ def test_python_function_and_control_law_give_the_same_run(period):
     assert a.outcome.stats["n_steps"] == b.outcome.stats["n_steps"]
 
 
-def test_plain_function_is_a_law_and_its_name_is_kept():
+def test_plain_function_is_a_law_and_retains_its_name():
     def brake(t, x):
         return -x[1:]
 

@@ -58,7 +58,7 @@ def test_capture_in_space_conserves_momentum_and_meets_the_latch(seed):
     np.testing.assert_allclose(jump.momentum_change, 0.0, atol=1e-13 * size)  # a few hundred roundings
     assert np.max(np.abs(BODIES.residual(0.0, after[:14], after[14:], p)[6:])) < 1e-12 * (1.0 + np.max(np.abs(x)))
     assert jump.energy_loss >= -1e-12
-    # second road: the loss of a plastic capture is the kinetic energy of the change
+    # independent solution: the loss of a plastic capture is the kinetic energy of the change
     dv = after[14:] - x[14:]
     M = BODIES.mass_matrix(0.0, x[:14])
     assert jump.energy_loss == pytest.approx(0.5 * dv @ M @ dv, rel=1e-9, abs=1e-12)
