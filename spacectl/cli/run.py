@@ -57,7 +57,7 @@ def run_study(
     is_quick : bool
         Passed on to the study.
     progress : callable
-        Told ``(fraction, text)`` as the study goes on.
+        Called with ``(fraction, text)`` while the study runs.
     """
     check_replaceable(out)
     parameters = prepare_parameters(loaded, settings.changes)

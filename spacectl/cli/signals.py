@@ -1,8 +1,8 @@
 """Turns the terminate signal into the clean-up of Ctrl-C, so that a stopped run leaves nothing behind.
 
 Python drops an exception that is raised while it runs a destructor or the callback of a weak reference, also a
-`KeyboardInterrupt`; a run would then go on as if nobody had asked. The signal that brought such an interrupt is repeated
-a moment later.
+`KeyboardInterrupt`; a run would then continue as if there had been no request. The signal that brought such an
+interrupt is repeated a moment later.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def run_compiler(
         raise SolverError(f"library '{name}': the compiler {compiler.command[0]} could not run: {error}") from error
     if done.returncode != 0 or not (folder / target).is_file():
         how = f"was killed by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
-        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:8]) or "(it printed nothing)"
-        raise SolverError(f"library '{name}': the compiler {' '.join(compiler.command)} {how}:\n{said}")
+        message = "\n".join((done.stderr or done.stdout).strip().splitlines()[:8]) or "(it printed nothing)"
+        raise SolverError(f"library '{name}': the compiler {' '.join(compiler.command)} {how}:\n{message}")
 
 
 @cache

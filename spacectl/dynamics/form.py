@@ -111,7 +111,7 @@ def form_equations(
     if coordinates not in ("joint", "absolute"):
         raise ModelError(f"form_equations: coordinates is {coordinates!r}, expected 'joint' or 'absolute'")
     acting = system.acting(options.active)
-    chosen, reason = _choose(system, acting, options) if formulation == "auto" else (formulation, "asked for")
+    chosen, reason = _choose(system, acting, options) if formulation == "auto" else (formulation, "requested")
     if chosen not in FORMULATIONS:
         raise ModelError(unknown_name("formulation", chosen, ["auto", *FORMULATIONS]))
     if coordinates == "absolute":

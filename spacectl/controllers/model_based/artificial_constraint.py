@@ -1,4 +1,4 @@
-"""Tracking by artificial constraints (003 chapter 7): outputs follow their path, kept by chosen actuators.
+"""Tracking by artificial constraints (Sadigh 1995, chapter 7): chosen actuators maintain the outputs on their path.
 
 The other inputs are free for any other law. The thesis' law is open loop in the output; here the constraint error
 also decays, ``g_ddot + 2 zeta omega g_dot + omega^2 g = 0``.
@@ -49,7 +49,7 @@ class ArtificialConstraintTracking(ControlLaw):
     constraints : tuple of Constraint
         Each with ``kind=Artificial(by=(...))``.
     others : ControlLaw, optional
-        Commands other inputs; those that nobody commands are zero.
+        Commands other inputs; inputs without a command are zero.
     frequency, damping : float
         Of the decay of constraint errors [rad/s], [1]. ``frequency=0`` is the law of the thesis, which drifts.
     p : array, optional
@@ -156,7 +156,7 @@ class ArtificialConstraintTracking(ControlLaw):
             notes={
                 "kind": "artificial constraints",
                 "constraints": [item.name for item in given],
-                "kept by": list(kept),
+                "maintained by": list(kept),
                 "others": "none" if others is None else others.name,
                 "frequency": frequency,
                 "damping": damping,

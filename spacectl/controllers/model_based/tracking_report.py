@@ -1,4 +1,4 @@
-"""What can be said of a tracking law before it runs: can its actuators keep the constraints, and is the rest stable?
+"""Judge a tracking law before it runs: authority of its actuators over the constraints, and stability of the zero dynamics.
 
 The adequacy is the leverage of `check_adequacy`, by which laws are refused and stopped too; the zero dynamics are the
 constrained equations, linearised, with the law of the other inputs closed.

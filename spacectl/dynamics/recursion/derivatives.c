@@ -16,7 +16,7 @@ static long long sc_matrix_size(const sc_elements *tree) {
 }
 
 /* v_dot and its derivatives: v_q, v_v (n_v, n_v) by tangent coordinates and speeds, v_u (n_v, n_u). Row-major.
- * `room`, `work` and `rhs` have the sizes that sc_linear_sizes tells.
+ * `room`, `work` and `rhs` have the sizes that sc_linear_sizes returns.
  * Returns the first speed whose pivot is not positive, or -1. */
 int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs, const double *q, const double *v,
                  const double *u, double *v_dot, double *v_q, double *v_v, double *v_u) {

@@ -198,7 +198,7 @@ static void sc_gyroscopic(const sc_element *e, const double *momentum, double *E
     E[7] -= k[0];
 }
 
-/* Placements of all elements. Each tree that hangs on the root has a reference point of its own, on its first body: far
+/* Placements of all elements. Each tree attached to the root has a reference point of its own, on its first body: far
  * from the root's origin (in an orbit, in a formation) moments about that origin would lose their digits. */
 static void sc_place_all(const sc_elements *tree, sc_element *all, const double *q) {
     for (long long i = 0; i < tree->n_elements; i++)

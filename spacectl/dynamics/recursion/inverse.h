@@ -108,7 +108,7 @@ static int sc_eliminate(const sc_elements *tree, const sc_element *all, sc_speed
     return -1;
 }
 
-/* Who hangs on whom among the speeds. */
+/* Inboard and outboard relations among the speeds. */
 static void sc_connect(const sc_elements *tree, sc_speed *speeds, double *room) {
     long long *last = (long long *)(void *)room, place = 0; /* last speed of each element */
     for (long long k = 0; k < tree->n_v; k++) speeds[k].carries = 0;

@@ -59,7 +59,7 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What the end and the bounds of the way were in a trial, less what the linear model had said."""
+    """Errors of the linear model in a trial: of the end conditions and of the bounds along the way."""
 
     end: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]

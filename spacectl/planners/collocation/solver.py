@@ -66,7 +66,7 @@ class NlpSolution:
     status: str
     iterations: int
     is_success: bool
-    said: str = ""
+    printed: str = ""
 
 
 def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpSolution:
@@ -82,7 +82,7 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
     rows = (nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale)
     # CasADi writes its doubts about a programme (more equations than unknowns in symmetric plans) to standard error; what
     # counts is whether the programme is solved, and that is checked
-    with contextlib.redirect_stderr(io.StringIO()) as said:
+    with contextlib.redirect_stderr(io.StringIO()) as printed:
         solver = ca.nlpsol("collocation", "ipopt", calls[0], settings)
         found = solver(x0=start, lbx=low, ubx=high, lbg=rows[0], ubg=rows[1])
     stats = solver.stats()
@@ -95,7 +95,7 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
         status=str(stats["return_status"]),
         iterations=int(stats["iter_count"]),
         is_success=bool(stats["success"]) or stats["return_status"] == "Solved_To_Acceptable_Level",
-        said=said.getvalue().strip(),
+        printed=printed.getvalue().strip(),
     )
 
 

@@ -45,7 +45,7 @@ class Run:
     report: Callable[[float, str], None] | None = None
 
     def say(self, fraction: float, message: str) -> None:
-        """Tell the user how far the planning is."""
+        """Report the progress of the planning to the user."""
         if self.report is not None:
             self.report(fraction, message)
 

@@ -162,7 +162,9 @@ def _notes(system: System, count: int) -> list[str]:
     rules: dict[str, list[str]] = {}
     for constraint in system.constraints:
         word = WORDS.get(type(constraint).__name__, "constraint")
-        rules.setdefault(word if constraint.is_natural else f"{word}, kept by actuators", []).append(constraint.name)
+        rules.setdefault(word if constraint.is_natural else f"{word}, maintained by actuators", []).append(
+            constraint.name
+        )
     notes += [f"{word}: {', '.join(names)}" for word, names in rules.items()]
     brought = {part.name for part in system.tree if part.body.drawn_as == "line"}
     kinds: dict[str, list[str]] = {}
