@@ -43,22 +43,22 @@ Quick = Annotated[bool, typer.Option("--quick", help="The short form of the stud
 
 
 def say(text: str) -> None:
-    """Print one line (or block) on standard output, exactly as it is."""
+    """One line (or block) on standard output, exactly as it is."""
     typer.echo(text)
 
 
 def say_json(data: Any) -> None:
-    """Print one JSON object on standard output."""
+    """One JSON object on standard output."""
     say(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def tell_verdicts(verdicts: list[Verdict]) -> None:
-    """Print a line for each requirement."""
+    """A line for each requirement."""
     for verdict in verdicts:
         reason = f" ({verdict.reason})" if verdict.reason else ""
         say(f"  {'pass' if verdict.is_met else 'FAIL'}: {verdict.requirement}{reason}")
 
 
 def verdict_data(verdicts: list[Verdict]) -> list[dict[str, Any]]:
-    """Return the verdicts as JSON data."""
+    """Verdicts as JSON data."""
     return [{"requirement": str(item.requirement), "is_met": item.is_met, "reason": item.reason} for item in verdicts]

@@ -59,7 +59,7 @@ def gallery_command(
 
 
 def chosen_studies(only: list[str]) -> dict[str, Path]:
-    """Return the names and files of the studies called `only`, or of all studies if there is no name."""
+    """Names and files of the studies called `only`, or of all studies if there is no name."""
     studies = list_studies()
     if not studies:
         raise ModelError("no studies here; run `spacectl gallery` beside a folder `studies`")
@@ -97,7 +97,7 @@ def _visit(
 
 
 def _is_finished(loaded: LoadedStudy, folder: Path, is_quick: bool) -> bool:
-    """Return whether the folder holds the result of this study, form and version of spacectl, with every file as
+    """Whether the folder holds the result of this very study, in this form, by this version of spacectl, with every file as
     it was written."""
     try:
         record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))

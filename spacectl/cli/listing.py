@@ -28,7 +28,7 @@ def list_command(as_json: Json = False, debug: Debug = False) -> None:
 
 
 def _describe(file: Path) -> dict[str, Any]:
-    """Return the question and parameters of a study, which is run for it; one that is broken must not hide the others."""
+    """Question and parameters of a study, which is run for it; one that is broken must not hide the others."""
     try:
         study = load_study(file).study
     except Exception as error:

@@ -105,7 +105,7 @@ def _unexpected(error: BaseException, show_traceback: bool) -> int:
 
 
 def main() -> None:
-    """Run the ``spacectl`` script."""
+    """Entry point of the ``spacectl`` script."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our signs shows ? instead of failing

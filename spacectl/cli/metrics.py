@@ -69,7 +69,7 @@ def metrics_command(
 
 
 def _load(name: str, file: Path, package: str) -> tuple[LoadedStudy | Exception, str]:
-    """Return a study and the key under which its metrics are kept, or the error that loading it raised."""
+    """A study and the key under which its metrics are kept, or the error that loading it raised."""
     try:
         loaded = load_study(file)
     except Exception as error:  # recorded with the study; the others go on
@@ -80,7 +80,7 @@ def _load(name: str, file: Path, package: str) -> tuple[LoadedStudy | Exception,
 def _measure(
     loaded: LoadedStudy | Exception, is_quick: bool, key: str, console: Console, prefix: str
 ) -> dict[str, Any]:
-    """Return the metrics of one study, its time and its warnings; or its error."""
+    """Metrics of one study, its time and its warnings; or its error."""
     start = time.perf_counter()
     try:
         if isinstance(loaded, Exception):

@@ -28,7 +28,7 @@ __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "sho
 
 
 def prepare_parameters(loaded: LoadedStudy, changes: Mapping[str, Any]) -> Any:
-    """Return a study's parameters with some changed.
+    """A study's parameters with some changed.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def run_study(
 
 
 def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Report) -> StudyResult:
-    """Return what a study finds, without verdicts on published results where `parameters` are not the study's own.
+    """What a study finds, without verdicts on published results where `parameters` are not the study's own.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Re
 
 
 def show_progress(console: Console, prefix: str = "") -> Report:
-    """Return a function that prints each new step of a study on a terminal, and nothing elsewhere.
+    """A function that prints each new step of a study on a terminal, and nothing elsewhere.
 
     Lines instead of a bar, because a long simulation within the study shows a bar of its own. Each line says how long
     the study has been running, and from a tenth on about how long it will take.
@@ -127,7 +127,7 @@ def show_progress(console: Console, prefix: str = "") -> Report:
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Return the sentences that Python warnings and spacectl's log bring during a run, each once."""
+    """Sentences that Python warnings and spacectl's log bring during a run, each once."""
     caught: list[str] = []
 
     def hear(text: str) -> None:

@@ -40,7 +40,7 @@ class Settings:
 def read_settings(
     settings: Iterable[str] = (), *, file: Path | None = None, require: Iterable[str] = (), study: str = ""
 ) -> Settings:
-    """Return the settings from a file and the command line; the command line wins.
+    """Settings from a file and the command line; the command line wins.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read_settings(
 
 
 def parse_settings(settings: list[str], *, option: str = "--set") -> dict[str, str]:
-    """Return ``["mass=2", "name=a"]`` as a dictionary.
+    """``["mass=2", "name=a"]`` as a dictionary.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _AGAIN = 0.05  # [s] until a dropped interrupt is repeated
 
 @contextmanager
 def terminate_as_interrupt() -> Iterator[list[int]]:
-    """Raise `KeyboardInterrupt` on SIGTERM inside this context; the list holds the signals received.
+    """While this lasts, SIGTERM raises `KeyboardInterrupt`; the list holds the signals received.
 
     Outside the main thread, where signals cannot be handled, it does nothing. A child process that inherits the handler
     ends at once, as it would without.

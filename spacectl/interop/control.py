@@ -26,7 +26,7 @@ def to_nonlinear_control(
     clip: bool = True,
     name: str = "",
 ) -> Any:
-    """Return the plant as `control.NonlinearIOSystem`: ``x_dot = f(t, x, u; params)``, ``y = h(t, x, u; params)``.
+    """The plant as `control.NonlinearIOSystem`: ``x_dot = f(t, x, u; params)``, ``y = h(t, x, u; params)``.
 
     Names are those of the equations with ``_`` in place of the dot, which python-control keeps for subsystems; the
     system's docstring lists them with units. Numbers of the description are its ``params``, so
@@ -117,7 +117,7 @@ class _Numbers:
         return self.answer
 
     def _vector(self, params: Mapping[str, Any]) -> np.ndarray:
-        """Return p by name; python-control passes all numbers, so that only those which differ count as given."""
+        """p by name; python-control passes all numbers, so that only those which differ count as given."""
         known, changes = self.eom.parameters, {}
         for key, value in params.items():
             if key not in known or not np.array_equal(np.ravel(value), np.ravel(known.get(key, self.default))):
@@ -137,7 +137,7 @@ def _plain(value: np.ndarray) -> Any:
 
 
 def _describe(eom: EquationsOfMotion, outputs: Labels, clip: bool) -> str:
-    """Return the names and units of states, inputs, outputs and parameters, and what to know about quaternions."""
+    """Names and units of states, inputs, outputs and parameters, and what to know about quaternions."""
     lines = [f"Equations of motion of '{eom.system.name}' by {eom.formulation}; SI units, angles in radians."]
     for title, labels in (("States", eom.labels.x), ("Inputs", eom.labels.u), ("Outputs", outputs)):
         summary = ", ".join(

@@ -33,7 +33,7 @@ def linearize_along(
     disturbances: Iterable[str] = (),
     p: Any = None,
 ) -> LinearTrajectory:
-    """Return the linear time-varying model of small deviations from a motion.
+    """Linear time-varying model of small deviations from a motion.
 
     The error state is that of `linearize`: rotation vectors in body axes of the moving reference, differences else.
     Without `x_dot` the reference is taken as a solution of the equations, and the drift c is zero. With `x_dot`, c is
@@ -110,7 +110,7 @@ def linearize_along(
 
 
 def _kinematics(eom: EquationsOfMotion, motion: Reference, v_dot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return T in ``theta_dot = T theta + dv + ...``, shape (n_t, n_v, n_v), and the drift, shape (n_t, 2 n_v)."""
+    """T in ``theta_dot = T theta + dv + ...``, shape (n_t, n_v, n_v), and the drift, shape (n_t, 2 n_v)."""
     q, v = motion.x[:, : eom.n_q], motion.x[:, eom.n_q :]
     if motion.x_dot is None:
         return tangent_rate(eom, v), np.zeros((len(v), 2 * eom.n_v))

@@ -43,7 +43,7 @@ def linearize(
     independent: tuple[str, ...] = (),
     check: bool = True,
 ) -> LinearModel:
-    """Return the linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
+    """Linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
 
     The deviations are from the motion that starts at the point. If the speeds stay as they are there (v_dot = 0) and A
     does not change along the motion, the model holds for all time; if not, only at that instant, and a warning says
@@ -147,12 +147,12 @@ def linearize(
 
 
 def linear_terms(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: Any, p: Any = None) -> LinearTerms:
-    """Return v_dot and its derivatives on the tangent: natively for order-N trees, else through CasADi."""
+    """v_dot and its derivatives on the tangent: natively for order-N trees, else through CasADi."""
     return term_source(eom, p)(t, q, v, u)
 
 
 def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, Any, Any], LinearTerms]:
-    """Return a function (t, q, v, u) -> LinearTerms for fixed numbers p, prepared once for many points."""
+    """A function (t, q, v, u) -> LinearTerms for fixed numbers p, prepared once for many points."""
     values = eom.parameters.of(p)
 
     def by_casadi(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
@@ -181,7 +181,7 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
 
 
 def joint_speed_rows(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any) -> np.ndarray:
-    """Return the rows of A for theta_dot, (n_v, 2 n_v), where joint speeds V(q, v) follow from chosen speeds."""
+    """Rows of A for theta_dot, (n_v, 2 n_v), where joint speeds V(q, v) follow from speeds of the user's choice."""
     V = eom.call("joint_speeds", t, q, v, p=p)[0].reshape(-1)
     V_q, V_v = (eom.jacobian("joint_speeds", "joint_speeds", name, t, q, v, p=p) for name in "qv")
     return np.hstack([tangent_rate(eom, V) + V_q @ tangent_map(eom, q), V_v])
@@ -190,7 +190,7 @@ def joint_speed_rows(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndar
 def choose_inputs(
     eom: EquationsOfMotion, inputs: Iterable[str] | None, disturbances: Iterable[str]
 ) -> tuple[Labels, Labels]:
-    """Return the labels of commanded inputs (default: all that are no disturbances) and of disturbances."""
+    """Labels of commanded inputs (default: all that are no disturbances) and of disturbances."""
     known = eom.labels.u
     pushing = tuple(disturbances)
     commanded = tuple(name for name in eom.inputs if name not in pushing) if inputs is None else tuple(inputs)
@@ -239,7 +239,7 @@ def _point(eom: EquationsOfMotion, x: Any, u: Any) -> tuple[np.ndarray, np.ndarr
 def linear_outputs(
     eom: EquationsOfMotion, t: Any, x: Any, u: Any, p: Any, wanted: Iterable[str] | None
 ) -> tuple[np.ndarray, np.ndarray, Labels]:
-    """Return C (m, k, 2 n_v), D (m, k, n_u) and labels of the chosen outputs (sensors, or error states) at m points."""
+    """C (m, k, 2 n_v), D (m, k, n_u) and labels of the chosen outputs (sensors, or error states) at m points."""
     states = error_labels(eom)
     names = (eom.labels.y.names or states.names) if wanted is None else tuple(wanted)
     m, n_e = len(t), len(states)
@@ -264,5 +264,5 @@ def linear_outputs(
 
 
 def _per_second(unit: str) -> str:
-    """Return the unit of the rate of something in `unit`: rad/s -> rad/s^2."""
+    """Unit of the rate of something in `unit`: rad/s -> rad/s^2."""
     return f"{unit}^2" if unit.endswith("/s") else f"{unit}/s"

@@ -76,7 +76,7 @@ def find_operating_point(
     stage: Any = None,
     check: bool = True,
 ) -> OperatingPoint:
-    """Return a point with v_dot = 0.
+    """A point with v_dot = 0.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def find_operating_point(
 def _judge(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any
 ) -> tuple[str, complex] | tuple[str, None]:
-    """Return the stability of a balanced point, and the eigenvalue that decides."""
+    """Stability of a balanced point, and the eigenvalue that decides."""
     source = term_source(eom, p)
     try:
         if find_variation(eom, t, x, u, p, source(t, x[: eom.n_q], x[eom.n_q :], u), source):
@@ -191,14 +191,14 @@ def _judge(
 
 
 def _by_name(values: Any, what: str) -> dict[str, Any]:
-    """Return the given values by name."""
+    """Given values by name."""
     if values is not None and not isinstance(values, Mapping):
         raise ModelError(f"find_operating_point: {what} is {values!r}, expected values by name: {{'elbow': 0.5}}")
     return dict(values or {})
 
 
 def _modal(eom: EquationsOfMotion, free: tuple[str, ...]) -> list[str]:
-    """Return the modal coordinates that are not listed already."""
+    """Modal coordinates that are not listed already."""
     bodies = eom.system.flexible_bodies
     return [name for body in bodies for key in body.modal_names if (name := f"{body.name}.{key}") not in free]
 
@@ -210,7 +210,7 @@ def _place(names: tuple[str, ...], name: str) -> int:
 
 
 def _scale(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any) -> float:
-    """Return the largest acceleration that bias or inputs alone would make, at least of order rounding."""
+    """The largest acceleration that bias or inputs alone would make, at least of order rounding."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     bias = np.max(np.abs(eom.v_dot(t, q, v, np.zeros(eom.n_u), p)), initial=0.0)
     pushed = np.max(np.abs(eom.v_dot(t, q, v, u, p)), initial=0.0)
@@ -218,7 +218,7 @@ def _scale(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: An
 
 
 def _explain(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, v_dot: np.ndarray) -> str:
-    """Return which generalised forces remain, largest first."""
+    """Which generalised forces remain, largest first."""
     force = eom.mass_matrix(t, x[: eom.n_q], p) @ v_dot
     order = np.argsort(-np.abs(force))
     worst = [k for k in order[:3] if abs(force[k]) > 1e-3 * abs(force[order[0]])]

@@ -67,7 +67,7 @@ class ManeuverComparison:
         return found[0]
 
     def tabulate(self) -> str:
-        """Return the table as text, with units."""
+        """The table as text, with units."""
         percent = f"{100.0 * self.frequency_error:g} %"
         heads = (
             "maneuver", "plan [s]", "arrival [s]", "residual [J]", "deflection [m]", "effort [1]",
@@ -122,7 +122,7 @@ def compare_near_minimum_time(
     settle_time: float = 30.0,
     frequency_error: float = 0.1,
 ) -> ManeuverComparison:
-    """Return all ways to fly a path in near-minimum time, and other plans of the same maneuver, in one table.
+    """All ways to fly a path in near-minimum time, and other plans of the same maneuver, in one table.
 
     Parameters
     ----------

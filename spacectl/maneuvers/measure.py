@@ -112,7 +112,7 @@ def measure_flight(
 def motion_energy(
     eom: EquationsOfMotion, t: Any, x: Any, target: Any, *, p: Any = None, factor: float = 1.0
 ) -> np.ndarray:
-    """Return ``1/2 v' M v + 1/2 d_eta' K d_eta`` over a history [J], shape (n,); d_eta from the target, speeds from rest."""
+    """``1/2 v' M v + 1/2 d_eta' K d_eta`` over a history [J], shape (n,); d_eta from the target, speeds from rest."""
     x, goal = np.asarray(x, dtype=float), np.asarray(target, dtype=float)
     v = x[:, eom.n_q :]
     M = eom.along("mass_matrix", t, x, None, p)
@@ -124,7 +124,7 @@ def motion_energy(
 
 
 def scale_stiffness(eom: EquationsOfMotion, factor: float, p: Any = None) -> np.ndarray:
-    """Return parameters with the stiffness of every flexible body times `factor`: frequencies scale by its root."""
+    """Run-time parameters with the stiffness of every flexible body times `factor`: frequencies change by its root."""
     if not factor > 0.0:
         raise ModelError(f"scale_stiffness: factor is {factor:g}, expected a positive number")
     vector = np.array(eom.parameters.of(p), dtype=float)
@@ -136,13 +136,13 @@ def scale_stiffness(eom: EquationsOfMotion, factor: float, p: Any = None) -> np.
 
 
 def flexible_bodies(eom: EquationsOfMotion) -> Mapping[str, list[int]]:
-    """Return the places in x of the modal coordinates of each flexible body."""
+    """Places in x of the modal coordinates of each flexible body."""
     bodies = eom.system.flexible_bodies
     return {body.name: [eom.states.index(f"{body.name}.{mode}") for mode in body.modal_names] for body in bodies}
 
 
 def strain_stiffness(eom: EquationsOfMotion, name: str) -> np.ndarray:
-    """Return the stiffness matrix of a flexible body, shape (m, m)."""
+    """Stiffness matrix of a flexible body, shape (m, m)."""
     return _body(eom, name).elasticity
 
 
@@ -151,7 +151,7 @@ def _body(eom: EquationsOfMotion, name: str) -> FlexibleBody:
 
 
 def _rigid_errors(eom: EquationsOfMotion, x: np.ndarray, target: Any) -> np.ndarray:
-    """Return the errors of the coordinates that are not modal, shape (n, k)."""
+    """Errors of the coordinates that are not modal, shape (n, k)."""
     errors = np.asarray(subtract_states(eom, x, target))[:, : eom.n_v]
     modal = {eom.states[k] for places in flexible_bodies(eom).values() for k in places}
     kept = [k for k, speed in enumerate(eom.speeds) if speed.removesuffix("_dot") not in modal]
@@ -159,7 +159,7 @@ def _rigid_errors(eom: EquationsOfMotion, x: np.ndarray, target: Any) -> np.ndar
 
 
 def _over_limits(u: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
-    """Return the largest input over its limit on its own side; 0 where nothing is limited."""
+    """Largest input over its limit on its own side; 0 where nothing is limited."""
     with np.errstate(divide="ignore", invalid="ignore"):
         above = np.where(np.isfinite(high) & (high > 0.0), u / high, 0.0)
         below = np.where(np.isfinite(low) & (low < 0.0), u / low, 0.0)
@@ -167,7 +167,7 @@ def _over_limits(u: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
 
 
 def _deflection(eom: EquationsOfMotion, x: np.ndarray) -> float:
-    """Return the largest first-order displacement of a frame of a flexible body [m]."""
+    """Largest first-order displacement of a frame of a flexible body [m]."""
     largest = 0.0
     for name, places in flexible_bodies(eom).items():
         body = _body(eom, name)

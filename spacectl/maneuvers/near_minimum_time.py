@@ -38,7 +38,7 @@ __all__ = ["STRATEGIES", "Maneuver", "energy_weights", "fly_plan", "input_weight
 
 
 def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: float) -> np.ndarray:
-    """Return Q of ``(v' M v + e' (K + omega^2 M) e) / energy``, (2 n_v, 2 n_v), with M at the state x and stiffness K.
+    """Q, shape (2 n_v, 2 n_v): ``(v' M v + e' (K + omega^2 M) e) / energy`` with M at the state x and the strain energy K.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: 
 
 
 def input_weights(eom: EquationsOfMotion, share: float = 1.0) -> dict[str, float]:
-    """Return R by input: one over the square of `share` of each limit."""
+    """R by input: one over the square of `share` of each limit."""
     low, high = eom.limits()
     size = np.minimum(np.abs(low), np.abs(high))
     open_ended = [name for name, value in zip(eom.inputs, size, strict=True) if not np.isfinite(value) or value == 0.0]
@@ -132,7 +132,7 @@ def plan_near_minimum_time(
     grid: int = 1001,
     name: str = "",
 ) -> Maneuver:
-    """Plan the fastest motion of the rigid counterpart along a path; fly it with suppressed vibration.
+    """The fastest motion of the rigid counterpart along a path, flown by the flexible plant with its vibration suppressed.
 
     ``"after"`` flies the time-optimal inputs open loop and settles by LQR about the target (003 section 8.2.3.2).
     ``"during"`` plans with a fraction alpha of the limits and flies with a time-varying LQR (section 8.2.3.1, with a terminal
@@ -191,7 +191,7 @@ def plan_near_minimum_time(
 
 
 def _plan_ends(eom: EquationsOfMotion, rigid: EquationsOfMotion, path: Path, fraction: float, limits: Any) -> Plan:
-    """Return the minimum time of the plant between the ends of a path, at rest there."""
+    """Minimum time of the plant between the ends of a path, at rest there."""
     if limits:
         raise ModelError(
             "plan_near_minimum_time: strategy 'bang_bang' leaves the path, so limits along it cannot hold; leave them out, or "
@@ -253,21 +253,21 @@ def fly_plan(
 
 
 def _reserve(eom: EquationsOfMotion, plan: Plan) -> float:
-    """Return the part of the limits that the plan leaves, at least a twentieth."""
+    """Part of the limits that the plan leaves, at least a twentieth."""
     _, high = eom.limits()
     u = np.abs(np.asarray(plan.u.values)) / high[list(eom.labels.u.indices(plan.u.labels.names))]
     return max(0.05, 1.0 - float(np.max(u)))
 
 
 def _plan_energy(eom: EquationsOfMotion, plan: Plan) -> float:
-    """Return a hundredth of the largest kinetic energy along the plan [J]."""
+    """A hundredth of the largest kinetic energy along the plan [J]."""
     t = np.linspace(0.0, plan.final_time, 101)
     x = plan_states(eom, plan, t)
     return 0.01 * float(np.max(motion_energy(eom, t, x, x[-1])))
 
 
 def _target(eom: EquationsOfMotion, x_end: np.ndarray) -> OperatingPoint:
-    """Return the balance at the end of the plan, modes found."""
+    """Balance at the end of the plan, modes found."""
     modal = {eom.states[k] for places in flexible_bodies(eom).values() for k in places}
     held = {name: float(x_end[eom.states.index(name)]) for name in eom.coordinates if name not in modal}
     return find_operating_point(eom, q=held, guess=np.concatenate([x_end[: eom.n_q], np.zeros(eom.n_v)]))
@@ -279,7 +279,7 @@ def _grid(end: float, settle_time: float, count: int) -> np.ndarray:
 
 
 def _neighbourhood(eom: EquationsOfMotion, sim: Simulation, plan: Plan) -> float:
-    """Return the largest deviation of the flight from the plan over the length of the plan, without modal coordinates."""
+    """Largest distance of the flight from the plan over the length of the plan, in the coordinates that are not modal."""
     during = np.asarray(sim.t) <= plan.final_time
     x = np.asarray(sim.x)[during]
     planned = plan_states(eom, plan, np.asarray(sim.t)[during])

@@ -46,7 +46,7 @@ __all__ = [
 def settle_after(
     u: Trajectory, regulator: LqrLaw, *, start: float | None = None, name: str = "plan, then LQR"
 ) -> ControlLaw:
-    """Return a plan's inputs, and from `start` on a regulator about its own point (003 section 8.2.3.2).
+    """A plan's inputs, and from `start` on a regulator about its own point (003 section 8.2.3.2).
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ def settle_after(
 
 
 def regulator_trim(regulator: LqrLaw) -> np.ndarray:
-    """Return the inputs of a regulator at its point, shape (n_u,)."""
+    """Inputs of a regulator at its point, shape (n_u,)."""
     numbers = zip(regulator.parameters.names, np.asarray(regulator.p), strict=True)
     return np.array([float(value) for key, value in numbers if key.startswith("trim.")])
 
 
 def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory:
-    """Return the planned inputs in the order of `inputs`, zero where the plan has none, and `trim` after its end."""
+    """Planned inputs in the order of `inputs`, zero where the plan has none, and `trim` after its end."""
     t = np.asarray(u.t)
     places = [inputs.index(item) for item in u.labels.names]
     values = np.zeros((t.size, len(inputs)))
@@ -128,7 +128,7 @@ def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory
 
 
 def open_loop(eom: EquationsOfMotion, u: Trajectory, *, name: str = "plan") -> ControlLaw:
-    """Return the planned inputs as they are, zero after the end; inputs that the plan leaves out are zero."""
+    """Planned inputs as they are, zero after the end; inputs that the plan leaves out are zero."""
     labels = Labels(eom.inputs, eom.labels.u.units, "input")
     function = law_function((eom.n_x, 0, 0, eom.n_u, 0), lambda t, x, y, z, r, p: (r, ca.SX(0, 1)), 0.0)
     table = extend_inputs(u, labels, np.zeros(eom.n_u))
@@ -136,10 +136,7 @@ def open_loop(eom: EquationsOfMotion, u: Trajectory, *, name: str = "plan") -> C
 
 
 def plan_states(eom: EquationsOfMotion, plan: Plan, t: np.ndarray) -> np.ndarray:
-    """Return the states of a plant along a plan of its own or of its rigid counterpart, shape (n, n_x).
-
-    States that the plan does not name are at rest.
-    """
+    """States of a plant along a plan of its own or of its rigid counterpart, shape (n, n_x); what the plan leaves out rests."""
     alien = [name for name in plan.x.labels.names if name not in eom.states]
     if alien:
         raise ModelError(
@@ -156,7 +153,7 @@ RTOL = 1e-4  #: of the gains: far below what the linear model is worth
 
 
 def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, R: Any) -> ControlLaw:
-    """Return ``u = u_ref(t) - K(t) (x (-) x_ref(t))`` along the plan, and the regulator's point and gain after its end.
+    """``u = u_ref(t) - K(t) (x (-) x_ref(t))`` along the plan, and the regulator's point and gain after its end.
 
     Parameters
     ----------
@@ -196,7 +193,7 @@ def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, 
 
 
 def damped_system(system: System, ratio: float = RATIO) -> System:
-    """Return the same system with the modes of every flexible body damped by a ratio of critical.
+    """The same system with the modes of every flexible body damped by a ratio of critical.
 
     Parameters
     ----------
@@ -210,7 +207,7 @@ def damped_system(system: System, ratio: float = RATIO) -> System:
 
 
 def _fly_damped(eom: EquationsOfMotion, plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the times, states, inputs and rates of the damped plant under the plan's inputs; switches stand twice."""
+    """Times, states, inputs and rates of the damped plant under the plan's inputs; switches stand twice."""
     damped = form_equations(damped_system(eom.system))
     law = open_loop(damped, plan.u)
     bounds = [0.0, *plan.switch_times, plan.final_time]

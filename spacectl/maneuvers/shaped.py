@@ -34,7 +34,7 @@ def shape_plan(
     limits: tuple[Any, ...] = (),
     fraction: float = 1.0,
 ) -> Plan:
-    """Return a plan whose timing is shaped: ``s(t) = sum_i a_i s_0(t - t_i)``, torques of the rigid system on the same path.
+    """A plan whose timing is shaped: ``s(t) = sum_i a_i s_0(t - t_i)``, torques of the rigid system on the same path.
 
     A convolved s(t) meets other torques at other places, so the plan behind it uses a fraction of the limits, found by
     repetition such that no shaped torque exceeds its limit.
@@ -83,7 +83,7 @@ def shape_plan(
 
 
 def _design(eom: EquationsOfMotion, rigid: EquationsOfMotion, plan: Plan, kind: Any) -> Shaper:
-    """Design the shaper for the elastic modes at the end of the path, with joints free to turn under their torques."""
+    """For the elastic modes at the end of the path, joints free to turn under their torques."""
     end = dict(zip(plan.x.labels.names, np.asarray(plan.x.values)[-1], strict=True))
     point = find_operating_point(eom, q={name: float(end[name]) for name in rigid.coordinates})
     found = modes(linearize(eom, point))
@@ -97,7 +97,7 @@ def _design(eom: EquationsOfMotion, rigid: EquationsOfMotion, plan: Plan, kind: 
 def shape_motion(
     eom: EquationsOfMotion, rigid: EquationsOfMotion, plan: Plan, shaper: Any = "ZVD", *, fraction: float = 1.0
 ) -> Plan:
-    """Return a plan without a path whose motion is shaped: ``q(t) = sum_i a_i q_0(k (t - t_i))``, with the torques it takes.
+    """A plan without a path whose motion is shaped: ``q(t) = sum_i a_i q_0(k (t - t_i))``, with the torques it takes.
 
     The path changes a little, conditions linear in q stay met. The motion is slowed down (k below 1) as far
     as the limits ask.
@@ -137,7 +137,7 @@ def shape_motion(
 
 
 def _replay(rigid: EquationsOfMotion, solved: SolvedPath, plan: Plan, train: Shaper) -> Plan:
-    """Return the states and torques of the rigid system that follows the path with the shaped timing."""
+    """States and torques of the rigid system that follows the path with the shaped timing."""
     assert plan.s is not None
     timing = plan.s
     t, (s, s_dot, s_ddot) = _convolve(lambda t: timing(t).T[:3], np.asarray(timing.t), train, 1)
@@ -151,7 +151,7 @@ def _replay(rigid: EquationsOfMotion, solved: SolvedPath, plan: Plan, train: Sha
 def _torques(
     rigid: EquationsOfMotion, name: str, t: np.ndarray, q: np.ndarray, v: np.ndarray, v_dot: np.ndarray
 ) -> Plan:
-    """Return the plan of a given motion: inputs by inverse dynamics, ``B_tau u = M v_dot + h``."""
+    """The plan of a given motion: inputs by inverse dynamics, ``B_tau u = M v_dot + h``."""
     x = np.hstack([q, v])
     terms = {key: np.asarray(rigid.along(key, t, x)) for key in ("mass_matrix", "bias", "input_map")}
     n, m = rigid.n_v, rigid.n_u
@@ -169,7 +169,7 @@ def _torques(
 def _convolve(
     motion: Callable[[np.ndarray], np.ndarray], knots: np.ndarray, train: Shaper, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the knots and values, (3 size, n), of ``sum_i a_i f(t - t_i)`` for rows f of positions, rates, second rates.
+    """Knots and values, shape (3 size, n), of ``sum_i a_i f(t - t_i)`` for rows f of positions, rates and second rates.
 
     Where a second rate jumps two knots stand one rounding apart.
     """
@@ -190,7 +190,7 @@ def _convolve(
 def _shifted(
     motion: Callable[[np.ndarray], np.ndarray], end: float, train: Shaper, t: np.ndarray, size: int
 ) -> np.ndarray:
-    """Return the sum at times that are no knots; copies rest outside their own time."""
+    """The sum at times that are no knots; copies rest outside their own time."""
     total = np.zeros((3 * size, t.size))
     for amplitude, delay in zip(np.asarray(train.amplitudes), np.asarray(train.times), strict=True):
         own = np.array(motion(np.clip(t - delay, 1e-12 * end, (1.0 - 1e-12) * end)))

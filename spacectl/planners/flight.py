@@ -190,7 +190,7 @@ def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, 
 
 
 def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:
-    """Return a trajectory from `begin` to `end`, without the jump at its end."""
+    """A trajectory from `begin` to `end`, without the jump at its end."""
     knots = np.asarray(whole.t)
     if begin <= knots[0] and end >= knots[-1]:
         return whole
@@ -207,7 +207,7 @@ def _looks(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
 
 
 def find_violations(flight: PlanFlight) -> list[Violations]:
-    """Return the violations of every phase of a flight."""
+    """What every phase of a flight misses."""
     return [_measure(item) for item in flight.phases]
 
 
@@ -238,7 +238,7 @@ def _measure(flight: PhaseFlight) -> Violations:
 
 
 def _last_of(flight: PhaseFlight) -> PhaseFlight:
-    """Return the flight's last instant alone."""
+    """The flight's last instant alone."""
     keys = ("t", "x", "planned", "u", "u_dot")
     return replace(flight, **{key: getattr(flight, key)[-1:] for key in keys})
 
@@ -246,7 +246,7 @@ def _last_of(flight: PhaseFlight) -> PhaseFlight:
 def _values(
     problem: Problem, conditions: Sequence[Condition], flight: PhaseFlight
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the values of conditions at the times of a flight, and the sizes of their largest terms, each (n, size)."""
+    """Values of conditions at the times of a flight, and the sizes of their largest terms, each (n, size)."""
     if not conditions:
         return [], []
     eom, t, x = problem.eom, flight.t, flight.x
@@ -270,14 +270,14 @@ def _values(
 
 
 def _outside(values: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """Return by how much values leave a range, below and above; zero within rounding."""
+    """By how much values leave a range, below and above; nothing if it is within rounding."""
     off = (low - float(np.min(values)), float(np.max(values)) - high)
     size = bound_size(low, high)
     return tuple(item if item > _KEPT * size else 0.0 for item in off)  # type: ignore[return-value]
 
 
 def bound_size(low: float, high: float) -> float:
-    """Return the size of a bound: half its range, or the magnitude of its finite side."""
+    """Size of a bound: half its range, or the magnitude of its finite side."""
     if np.isfinite(high - low):
         return max(0.5 * (high - low), 1e-12)
     side = abs(low if np.isfinite(low) else high)

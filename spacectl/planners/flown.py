@@ -17,7 +17,7 @@ _TOLD = 4  # violations in a message
 
 
 def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight | None]:
-    """Return the plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
+    """The plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
     try:
         flight = fly_inputs(problem, plan)
     except SolverError as error:
@@ -37,7 +37,7 @@ def _with(plan: Plan, flown: dict[str, object]) -> Plan:
 
 
 def judged(plan: Plan) -> Plan:
-    """Return the plan with a status that its flight supports."""
+    """The plan with a status that its flight supports."""
     flown = plan.outcome.stats.get("flown")
     if flown is None or not plan.outcome.is_success:
         return plan

@@ -129,7 +129,7 @@ def plan_bang_bang(
 def _first(
     problem: Problem, guess: Plan | None, settings: Search, challenge: Challenge, bar: WorkProgress
 ) -> Plan | None:
-    """Return the plan found from the guess, or a plan of the rigid counterpart found from it."""
+    """The plan to which the guess leads, or a plan of the rigid counterpart from it."""
     found = None
     if guess is not None and is_bang_bang(problem, guess):
         found = improve_plan(problem, guess, replace(settings, patience=_PATIENCE))

@@ -14,12 +14,12 @@ __all__ = ["is_flexible", "rigid_problem"]
 
 
 def is_flexible(problem: Problem) -> bool:
-    """Return whether a body of the system is flexible."""
+    """Whether a body of the system is flexible."""
     return bool(problem.eom.system.flexible_bodies)
 
 
 def rigid_problem(problem: Problem) -> Problem:
-    """Return the problem of the rigid counterpart: what it says of modal states is left out.
+    """The problem of the rigid counterpart: what it says of modal states is left out.
 
     Raises
     ------

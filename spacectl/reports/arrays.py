@@ -18,26 +18,26 @@ LEVELS = 65535
 
 
 def pack(values: Any) -> dict[str, Any]:
-    """Return an array in single precision."""
+    """An array in single precision."""
     array = np.ascontiguousarray(values, dtype="<f4")
     return {"f32": base64.b64encode(array.tobytes()).decode("ascii"), "shape": list(array.shape)}
 
 
 def pack_indices(values: Any) -> dict[str, Any]:
-    """Return the whole numbers, such as the corners of triangles."""
+    """Whole numbers, such as the corners of triangles."""
     array = np.ascontiguousarray(values, dtype="<u4")
     return {"u32": base64.b64encode(array.tobytes()).decode("ascii"), "shape": list(array.shape)}
 
 
 def unpack(packed: Mapping[str, Any]) -> np.ndarray:
-    """Return what `pack` or `pack_indices` packed."""
+    """What `pack` or `pack_indices` packed."""
     key, kind = ("f32", "<f4") if "f32" in packed else ("u32", "<u4")
     flat = np.frombuffer(base64.b64decode(packed[key]), dtype=kind)
     return flat.reshape(packed["shape"]).astype(float if key == "f32" else int)
 
 
 def pack_tracks(values: Any) -> dict[str, Any]:
-    """Return the histories (n, k), each column with 16 bits between its extremes, one column after the other."""
+    """Histories (n, k), each column with 16 bits between its extremes, one column after the other."""
     array = np.asarray(values, dtype=float)
     low = array.min(axis=0) if len(array) else np.zeros(array.shape[1])
     step = (array.max(axis=0) - low) / LEVELS if len(array) else np.zeros(array.shape[1])
@@ -47,7 +47,7 @@ def pack_tracks(values: Any) -> dict[str, Any]:
 
 
 def unpack_tracks(packed: Mapping[str, Any]) -> np.ndarray:
-    """Return what `pack_tracks` packed, shape (n, k)."""
+    """What `pack_tracks` packed, shape (n, k)."""
     n, k = packed["shape"]
     levels = np.frombuffer(base64.b64decode(packed["u16"]), dtype="<u2").reshape(k, n).T
     return np.asarray(packed["low"]) + np.asarray(packed["step"]) * levels

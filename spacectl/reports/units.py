@@ -25,7 +25,7 @@ _ENDINGS = {
 
 
 def pretty_unit(unit: str) -> str:
-    """Return a unit as printed: ``"N m"`` becomes ``"N·m"``, ``"m/s^2"`` becomes ``"m/s²"``, ``"1"`` nothing.
+    """A unit as printed: ``"N m"`` becomes ``"N·m"``, ``"m/s^2"`` becomes ``"m/s²"``, ``"1"`` nothing.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def pretty_unit(unit: str) -> str:
 
 
 def pretty_powers(text: Any) -> str:
-    """Return a text in which programmers' powers of ten are printed ones.
+    """A text in which programmers' powers of ten are printed ones.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def pretty_powers(text: Any) -> str:
 
 
 def shown_unit(unit: str) -> tuple[str, float]:
-    """Return the unit in which people see a quantity, and the factor from SI to it.
+    """The unit in which people see a quantity, and the factor from SI to it.
 
     Angles and their rates become degrees; everything else stays.
 
@@ -71,7 +71,7 @@ def shown_unit(unit: str) -> tuple[str, float]:
 
 
 def metric_unit(name: str) -> str:
-    """Return the unit of a metric by the ending of its name, or empty if the name does not give it.
+    """Unit of a metric by the ending of its name, or empty if the name does not give it.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def metric_unit(name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a number, text, boolean, None or list as printed in a table.
+    """A number, text, boolean, None or list as printed in a table.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def format_value(value: Any) -> str:
 
 
 def _format_list(values: Any) -> str:
-    """Return the first entries of many; rows in brackets, entries that are rounding beside the largest shown as zero."""
+    """The first ones of many; rows in brackets, with rounding beside their largest number shown as zero."""
     most = 4 if any(isinstance(item, (list, tuple)) for item in values) else 6
     shown = list(values) if len(values) <= (6 if most == 4 else 12) else list(values)[:most]
     rest = f", … ({len(values)} values)" if len(shown) < len(values) else ""

@@ -53,18 +53,18 @@ class ErrorState:
         return tuple(at for at, turns in self.blocks if turns)
 
     def subtract(self, x: Any, reference: Any) -> Any:
-        """Return the error state of x against a reference as an expression; reference quaternions may have any norm."""
+        """Expression of the error state of x against a reference; quaternions of the reference need not be of unit size."""
         every = [item for at, turns in self.blocks for item in _error(x, reference, at, turns)]
         return ca.vertcat(*(every if self.kept is None else [every[k] for k in self.kept]))
 
     def errors_of(self, x: Any, reference: Any = None) -> np.ndarray:
-        """Return the numbers: error state, shape (n,), of x against a reference (default: the point)."""
+        """Numbers: error state, shape (n,), of x against a reference (default: the point)."""
         base = self.point if reference is None else np.asarray(reference, dtype=float)
         return np.array(ca.DM(self.subtract(ca.DM(np.asarray(x, dtype=float)), ca.DM(base)))).reshape(-1)
 
 
 def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorState:
-    """Return the states and blocks behind a model; one made by hand, without a point, is its own plant."""
+    """States and blocks behind a model; one made by hand, without a point, is its own plant."""
     if isinstance(model, LinearTrajectory):
         point, n_states = np.asarray(model.x_reference)[0], np.shape(model.x_reference)[1]
     else:
@@ -96,7 +96,7 @@ def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorS
 
 
 def read_trim(model: LinearModel, trim: Any, what: str) -> np.ndarray:
-    """Return the inputs at the point for the inputs of the model, from `trim` or, where unambiguous, from the point."""
+    """Inputs at the point, for the inputs of the model: from `trim`, or from the point where that is unambiguous."""
     if isinstance(trim, dict):
         return model.u.vector(trim)
     if trim is not None:
@@ -121,7 +121,7 @@ def read_trim(model: LinearModel, trim: Any, what: str) -> np.ndarray:
 
 
 def _error(x: Any, reference: Any, at: int, turns: bool) -> list[Any]:
-    """Return a difference, or the rotation vector ``theta`` of ``R = R_ref exp(theta~)``, smooth at zero (shorter turn)."""
+    """One difference, or the rotation vector ``theta`` with ``R = R_ref exp(theta~)``, shorter turn, smooth at zero."""
     if not turns:
         return [x[at] - reference[at]]
     (a, b, c, d), (w, i, j, k) = ([y[at + n] for n in range(4)] for y in (reference, x))

@@ -18,14 +18,14 @@ _RANK = 1e-9  # of the largest singular value of the balanced matrix: directions
 
 
 def find_growth(rates: np.ndarray) -> list[int]:
-    """Return the places of poles [1/s] whose real part is positive."""
+    """Places of poles [1/s] whose real part is positive."""
     return [k for k, rate in enumerate(rates) if rate.real > _EDGE * np.max(np.abs(rates))]
 
 
 def find_drift(
     A: np.ndarray, values: np.ndarray, rates: np.ndarray, period: float, known: Sequence[complex] | np.ndarray = ()
 ) -> list[int]:
-    """Return the indices of poles on the stability boundary that lack eigenvectors: deviations drift as powers of time.
+    """Places of poles on the boundary of stability that lack eigenvectors, so that deviations drift as powers of time.
 
     Parameters
     ----------

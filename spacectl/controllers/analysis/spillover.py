@@ -43,7 +43,7 @@ class SpilloverMode:
     is_untouched: bool
 
     def describe(self) -> str:
-        """Return the mode in words."""
+        """The mode in words."""
         a, b = abs(self.open_pole), abs(self.closed_pole)
         where = "mode at the origin" if a == 0.0 else f"mode at {a:.4g} rad/s (damping {_damping(self.open_pole):.3g})"
         return (
@@ -76,7 +76,7 @@ class Spillover:
     message: str
 
     def table(self) -> str:
-        """Return one line a mode, for people."""
+        """One line a mode, for people."""
         lines = ["without: frequency [rad/s]  damping [1]  with: frequency [rad/s]  damping [1]  mostly"]
         for mode in self.modes:
             a, b = mode.open_pole, mode.closed_pole
@@ -88,7 +88,7 @@ class Spillover:
 
 
 def check_spillover(law: ControlLaw, full_model: LinearModel, *, y_point: Any = None, steps: int = 40) -> Spillover:
-    """Return the poles of a law on the full model, and which modes it destabilises.
+    """Poles of a law on the full model, and which modes it destabilises.
 
     The law's own function is differentiated at the model's point, so it may be any `ControlLaw`; its states, inputs and
     measurements are found by name. Modes are followed while the law's commands are turned up from nothing.
@@ -164,17 +164,14 @@ def _verdict(law: ControlLaw, modes: list[SpilloverMode], bad: tuple[SpilloverMo
 
 
 def _rates(poles: np.ndarray, period: float) -> np.ndarray:
-    """Return poles in 1/s, those of samples by ``log(z) / period``.
-
-    A dead-beat pole (z = 0) becomes the fastest representable.
-    """
+    """Poles [1/s]; those of samples through ``log(z) / period``, a dead-beat pole (z = 0) as the fastest representable."""
     if period == 0.0:
         return poles.astype(complex)
     return np.log(np.where(np.abs(poles) > 1e-300, poles.astype(complex), 1e-300)) / period
 
 
 def _participation(found: Branches, first: np.ndarray, rate: float) -> np.ndarray:
-    """Return the participation of the states in every mode, without the law unless its modes are not distinct.
+    """Participation of the states in every mode: without the law, or with it where modes are not distinct without it.
 
     Rigid motions share a pole at zero, whose eigenvectors rounding chooses; the law separates them.
     """

@@ -167,7 +167,7 @@ class ArtificialConstraintTracking(ControlLaw):
     others: ControlLaw | None
 
     def examine(self, t: Any, x: Any, u: Any = None) -> TrackingReport:
-        """Return the adequacy of the actuators and zero dynamics along a path, before anything is run.
+        """Adequacy of the actuators and zero dynamics along a path, before anything is run.
 
         Parameters
         ----------
@@ -185,16 +185,16 @@ class ArtificialConstraintTracking(ControlLaw):
         return examine_path(self.constrained, self.others, t, x, u, self.name)
 
     def check(self, t: float, x: Any) -> ConstraintReport:
-        """Return whether the chosen actuators can keep the constraints at a state, in plain words."""
+        """Whether the chosen actuators can keep the constraints at a state, in plain words."""
         return diagnose_constraints(self.constrained, t, x)
 
     def zero_dynamics(self, x: Any, u: Any = None, *, t: float = 0.0) -> LinearModel:
-        """Return the linear model of the zero dynamics in independent states; its poles decide on their stability."""
+        """Linear model of what the constraints leave free, in independent states; its poles say whether that is stable."""
         return linearize(self.constrained, x, u, t=t, check=False)
 
 
 def _constraint_inputs(eom: EquationsOfMotion, design: Authority | None) -> ca.Function:
-    """Return (t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
+    """(t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
 
     The decay of errors stands in the right-hand side of artificial rows. Natural constraints stand in the same small system;
     those of their rows that follow from others are left out.

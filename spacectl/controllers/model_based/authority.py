@@ -83,7 +83,7 @@ def _leverage(eom: EquationsOfMotion, x: np.ndarray, terms: Terms, p: Any) -> Au
 
 
 def guard_command(u: Any, squares: Sequence[Any]) -> Any:
-    """Return `u`, or NaN in all entries where a square of a leverage is not above ``LOST**2`` (or is undefined itself).
+    """`u`, or NaN in all entries where a square of a leverage is not above ``LOST**2`` (or is undefined itself).
 
     NaN passes limits and wrappers, which infinity does not: a clipped infinity would look like a valid command.
     """
@@ -93,7 +93,7 @@ def guard_command(u: Any, squares: Sequence[Any]) -> Any:
 
 
 def remember_side(u: Any, side: Any, z: Any) -> tuple[Any, Any]:
-    """Return `u`, or NaN if `side` has changed its sign since the last sample, and the memory of the next one.
+    """`u`, or NaN if `side` has changed its sign since the last sample, and the memory of the next one.
 
     A sampled law may step over the neighbourhood of a singularity in which `guard_command` acts.
     """
@@ -101,7 +101,7 @@ def remember_side(u: Any, side: Any, z: Any) -> tuple[Any, Any]:
 
 
 def lost_authority(outputs: Sequence[str], inputs: Sequence[str], cure: str) -> str:
-    """Return what a command of `guard_command` that is not finite means."""
+    """What a command of `guard_command` that is not finite means."""
     measure = f"leverage below {LOST:g} of 1, or through zero since the last sample"
     return f"inputs {_listed(inputs)} lost authority over {_listed(outputs)} ({measure}); {cure}"
 

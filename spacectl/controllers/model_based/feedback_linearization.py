@@ -254,7 +254,7 @@ def _error_function(eom: EquationsOfMotion) -> ca.Function:
 
 
 def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.Function:
-    """Return (t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
+    """(t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
     t, x, a, p = ca.SX.sym("t"), ca.SX.sym("x", eom.n_x), ca.SX.sym("a", eom.n_v), ca.SX.sym("p", n_p)
     q, v = x[: eom.n_q], x[eom.n_q :]
     f = eom.functions
@@ -265,7 +265,7 @@ def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.
 def _exact(
     eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Authority | None
 ) -> Command:
-    """Return the inputs that give the chosen speeds their accelerations; other speeds and constraint forces follow."""
+    """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
     places = [eom.labels.v.index(name) for name in chosen]
     columns = list(eom.labels.u.indices(inputs))
     held = independent_rows(eom) if eom.constraint_rows else []
@@ -288,7 +288,7 @@ def _exact(
 
 
 def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Authority | None) -> Command:
-    """Return ``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
+    """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms

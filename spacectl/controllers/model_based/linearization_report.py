@@ -68,7 +68,7 @@ class Linearization(ControlLaw):
     _wanted: ca.Function
 
     def report(self, x: Any, *, t: float = 0.0) -> LinearizationReport:
-        """Return what the law meets and what it leaves over at a state: residual, closed-loop poles, zero dynamics by name.
+        """What the law meets and what it leaves over at a state: residual, closed-loop poles, zero dynamics by name.
 
         Poles mean most where the loop is at rest: at the reference.
 
@@ -135,14 +135,14 @@ def _report(
 
 
 def _missed(M: np.ndarray, off: np.ndarray, added: np.ndarray, places: list[int]) -> float:
-    """Return what controlled speeds miss over what inputs have to add, in the metric of the inertia that they show."""
+    """What controlled speeds miss over what inputs have to add, in the metric of the inertia that they show."""
     inertia = np.linalg.inv(np.linalg.inv(M)[np.ix_(places, places)])
     missing, size = (float(a[places] @ inertia @ a[places]) for a in (off, added))
     return float(np.sqrt(max(missing, 0.0) / size)) if size > 0.0 else 0.0
 
 
 def _others(values: np.ndarray, designed: np.ndarray) -> list[int]:
-    """Return the places of poles that are none of the designed ones, each of which is used once."""
+    """Places of poles that are none of the designed ones, each of which is used once."""
     free, left = list(designed), []
     for k, pole in enumerate(values):
         near = [abs(pole - item) for item in free]
@@ -154,7 +154,7 @@ def _others(values: np.ndarray, designed: np.ndarray) -> list[int]:
 
 
 def _leading(names: tuple[str, ...], n: int, vector: np.ndarray) -> tuple[str, ...]:
-    """Return up to two coordinates of a mode that move most."""
+    """Up to two coordinates of a mode that move most."""
     sizes = np.abs(vector[: n // 2])
     order = np.argsort(-sizes, kind="stable")[:2]
     return tuple(names[k] for k in order if sizes[k] > 0.1 * sizes[order[0]])

@@ -32,7 +32,7 @@ _FEW = 5  # rows of a determinant that is written out
 
 
 def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, list[Any], Any]:
-    """Return y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
+    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
 
     C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
     which y does not stand. The leverage is that of `measure_authority` as the root of the harmonic mean of the squared
@@ -67,10 +67,7 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
 
 
 def singular_side(*factors: Any) -> Any:
-    """Return a product of determinants that changes its sign at a singularity.
-
-    It is empty if it is constant or has more than five rows.
-    """
+    """Product of determinants, which changes its sign at a singularity; empty if it is constant, or of more than five rows."""
     if factors[0].shape[0] > _FEW:
         return ca.SX(0, 1)
     product = ca.det(factors[0]) if len(factors) == 1 else ca.det(factors[0]) * ca.det(factors[1])
@@ -78,10 +75,7 @@ def singular_side(*factors: Any) -> Any:
 
 
 def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Authority | None) -> list[Any]:
-    """Return the squared independence of the first `own` rows of C and columns of E.
-
-    It is relative to that at design, and empty if it does not depend on `symbols`.
-    """
+    """Squared independence of the first `own` rows of C and columns of E over that at design, if it changes with `symbols`."""
     if design is None:
         return []
     given = ((C, design.output_sizes), (E.T, design.input_sizes))
@@ -93,7 +87,7 @@ def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Authorit
 
 
 def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
-    """Return the squared distance of the first `own` rows from zero, from combinations of each other, and of the rest.
+    """Squared distance of the first `own` rows from zero, from combinations of each other, and of the rest.
 
     It is that of `Authority`, with rows in units of their `sizes` at design, and a mean in place of the smallest as in
     `meet_rows`. A block of the inverse of a Gram matrix is that of what the rest leaves.
@@ -105,25 +99,25 @@ def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
 
 
 def solve_symmetric(A: Any, columns: Any) -> Any:
-    """Return ``A^-1 columns`` for a symmetric positive definite A, written out."""
+    """``A^-1 columns`` for a symmetric positive definite A, written out."""
     D, LT, order = ca.ldl(ca.sparsify(A), True)
     return ca.ldl_solve(ca.densify(columns), D, LT, order)
 
 
 def command_function(name: str, symbols: list[Any], *results: Any) -> ca.Function:
-    """Return a function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
+    """A function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
     return ca.Function(name, symbols, ca.cse([ca.densify(item) for item in results]))
 
 
 def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:
-    """Return ``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
+    """``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
     if M.shape[0] == 0:
         return ca.SX(0, columns.shape[1])
     return ca.solve(M, ca.densify(columns)) if eom.system.is_first_order else solve_symmetric(M, columns)
 
 
 def independent_rows(eom: EquationsOfMotion) -> list[int]:
-    """Return the indices of independent natural constraint equations, judged near the reference position.
+    """Places of natural constraint rows that do not follow from those before them, judged near the reference position.
 
     A bearing that closes a planar loop has five rows, of which two hold something that the other pins do not.
     """
@@ -136,7 +130,7 @@ def independent_rows(eom: EquationsOfMotion) -> list[int]:
 
 
 def postures(eom: EquationsOfMotion) -> list[np.ndarray]:
-    """Return the reference position and one near it, made to meet the constraints."""
+    """The reference position and one near it, made to meet the constraints."""
     rest = np.array(eom.x_rest, dtype=float)
     moved = rest.copy()
     moved[: eom.n_q] += (0.03 if eom.constraint_rows else 0.1) * np.cos(np.arange(eom.n_q))

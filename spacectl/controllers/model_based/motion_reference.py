@@ -29,7 +29,7 @@ class MotionReference:
 
 
 def read_motion(eom: EquationsOfMotion, reference: Any, what: str) -> MotionReference:
-    """Return the reference of a law.
+    """The reference of a law.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class TrackingReport:
 def examine_path(
     eom: EquationsOfMotion, others: ControlLaw | None, t: Any, x: Any, u: Any, name: str
 ) -> TrackingReport:
-    """Return the examine constrained equations, with a law for the remaining inputs, at states along a path."""
+    """Examine constrained equations, with a law for the inputs that are left, at states along a path."""
     times, states = np.atleast_1d(np.asarray(t, dtype=float)), np.atleast_2d(np.asarray(x, dtype=float))
     if states.shape != (times.size, eom.n_x):
         raise ShapeError(f"law '{name}': examine: x has shape {states.shape}, expected ({times.size}, {eom.n_x})")
@@ -86,10 +86,7 @@ def _poles(
     u: np.ndarray,
     name: str,
 ) -> tuple[np.ndarray, bool]:
-    """Return the poles of the zero dynamics at one state, and whether some drift.
-
-    There are none where the constraints cannot be maintained.
-    """
+    """Poles of what is left free at one state, and whether some drift; none where the constraints cannot be kept."""
     try:
         model = linearize(eom, x, u, t=t, check=False)
     except SolverError:

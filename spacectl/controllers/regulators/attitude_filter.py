@@ -159,7 +159,7 @@ def _check_law(
 
 
 def _filter_step(z: Any, gyro: Any, sigma: Any, levels: Any, T: float) -> tuple[Any, Any, Any]:
-    """Return the predict from the last sample and correct; return (estimated quaternion, rates, next memory)."""
+    """Predict from the last sample, correct; (estimated quaternion, rates, next memory)."""
     q, bias, last, started = z[0:4], z[4:7], z[7:10], z[10]
     P = ca.SX(6, 6)
     for at, (i, j) in enumerate(_UPPER):
@@ -198,7 +198,7 @@ def _filter_step(z: Any, gyro: Any, sigma: Any, levels: Any, T: float) -> tuple[
 
 
 def _exponential(theta: Any) -> Any:
-    """Return the quaternion of a rotation vector."""
+    """Quaternion of a rotation vector."""
     square = ca.dot(theta, theta)
     small = square < 1e-8
     angle = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -208,7 +208,7 @@ def _exponential(theta: Any) -> Any:
 
 
 def _logarithm(q: Any) -> Any:
-    """Return the rotation vector of a unit quaternion, the shorter turn."""
+    """Rotation vector of a unit quaternion, the shorter turn."""
     square = ca.dot(q[1:4], q[1:4])
     small = square < 1e-12
     sine = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -217,7 +217,7 @@ def _logarithm(q: Any) -> Any:
 
 
 def _rotation(theta: Any) -> Any:
-    """Return the rotation matrix of a rotation vector, through its quaternion."""
+    """Rotation matrix of a rotation vector, through its quaternion."""
     q = _exponential(theta)
     e = ca.skew(q[1:4])
     return ca.SX.eye(3) + 2.0 * (q[0] * e + e @ e)

@@ -70,7 +70,7 @@ class KalmanFilter:
     period: float
 
     def deviations(self) -> dict[str, float]:
-        """Return the standard deviation of the estimate's error by state, after a measurement."""
+        """Standard deviation of the estimate's error by state, after a measurement."""
         sizes = np.sqrt(np.maximum(np.diag(np.asarray(self.P_after)), 0.0))
         return dict(zip(self.model.x.names, sizes.tolist(), strict=True))
 
@@ -85,7 +85,7 @@ def design_kalman(
     period: float = 0.0,
     name: str = "Kalman filter",
 ) -> KalmanFilter:
-    """Design the steady Kalman filter of ``x_dot = A x + B u + G w``, ``y = C x + v`` with white noise w and v.
+    """Steady Kalman filter of ``x_dot = A x + B u + G w``, ``y = C x + v`` with white noise w and v.
 
     P solves ``A P + P A.T - P C.T V^-1 C P + G W G.T = 0`` and ``L = P C.T V^-1``; the sampled filter has the exact
     covariance of the noise that gathers in a period, and the covariance of v at a sample.
@@ -168,7 +168,7 @@ def design_kalman(
 
 
 def _entrance(model: LinearModel, through: Through | None, what: str) -> tuple[np.ndarray, Labels]:
-    """Return where noise enters: its map to the states, and its names."""
+    """Where noise enters: its map to the states, and its names."""
     chosen = through or ("disturbances" if len(model.d) else "inputs")
     if chosen == "states":
         return np.eye(len(model.x)), model.x

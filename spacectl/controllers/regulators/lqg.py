@@ -118,7 +118,7 @@ def design_lqg(
     z0: Any = None,
     name: str = "LQG",
 ) -> LqgLaw:
-    """Design the regulator on the estimate of a Kalman filter: ``u = u_0 - K z - K_i z_i`` from measurements y alone.
+    """Regulator on the estimate of a Kalman filter: ``u = u_0 - K z - K_i z_i`` from measurements y alone.
 
     Continuous: ``z_dot = A z + B (u - u_0) + L (y - y_0 - C z)``. Sampled: ``z+ = z + L (y - y_0 - C z)`` gives u, and
     ``z <- A z+ + B (u - u_0)`` predicts to the next sample. The estimate is that of the error state about the model's
@@ -215,7 +215,7 @@ def _check_match(regulator: LqrLaw, estimator: KalmanFilter, what: str) -> None:
 
 
 def _matrices(regulator: LqrLaw, estimator: KalmanFilter) -> dict[str, np.ndarray]:
-    """Return the law as ``u = u_z z + u_y dy``, change of z ``= z_z z + z_y dy``; z_u is what inputs do to the change."""
+    """The law as ``u = u_z z + u_y dy``, change of z ``= z_z z + z_y dy``; z_u is what inputs do to the change."""
     model, T, k = estimator.model, estimator.period, len(regulator.memory)
     r, m = len(model.x), len(model.u)
     lift = np.eye(r) if estimator.reduction is None else estimator.reduction.right
@@ -238,7 +238,7 @@ def _matrices(regulator: LqrLaw, estimator: KalmanFilter) -> dict[str, np.ndarra
 
 
 def _integrands(regulator: LqrLaw, y: Labels, lift: np.ndarray) -> np.ndarray:
-    """Return the rows that take (estimate, deviation of y) to what is integrated."""
+    """Rows that take (estimate, deviation of y) to what is integrated."""
     rows = np.zeros((len(regulator.memory), lift.shape[1] + len(y)))
     for k, item in enumerate(regulator.memory.names):
         name = item.removeprefix("integral.")
@@ -259,7 +259,7 @@ def _read_limits(limits: Any, m: int, what: str) -> tuple[np.ndarray, np.ndarray
 
 
 def _unpack(p: Any, matrices: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Return the slices of p as matrices again."""
+    """Slices of p as matrices again."""
     found, at = {}, 0
     for key, item in matrices.items():
         rows, columns = item.shape

@@ -75,13 +75,13 @@ class LqrLaw(ControlLaw):
         return self.loop.classical()
 
     def named_gains(self) -> dict[str, dict[str, float]]:
-        """Return the gains by input and error state, integrals as ``integral.<name>``."""
+        """Gains by input and error state, integrals as ``integral.<name>``."""
         names = (*self.model.x.names, *self.memory.names)
         rows = np.hstack([np.asarray(self.K), np.asarray(self.K_integral)])
         return {u: dict(zip(names, row.tolist(), strict=True)) for u, row in zip(self.inputs.names, rows, strict=True)}
 
     def predict_cost(self, x: Any, z: Any = None) -> float:
-        """Predict the cost ``integral of e.T Q e + 2 e.T N u + u.T R u`` from x (and memory z) by the linear model.
+        """Cost ``integral of e.T Q e + 2 e.T N u + u.T R u`` from the state x (and memory z) on, by the linear model.
 
         u counts from the trim. A sampled law's integrals count with their value at each sample.
         """
@@ -106,7 +106,7 @@ def design_lqr(
     period: float = 0.0,
     name: str = "LQR",
 ) -> LqrLaw:
-    """Design the state feedback ``u = u_0 - K (x (-) x_0)`` that minimises a quadratic cost over all time.
+    """State feedback ``u = u_0 - K (x (-) x_0)`` that minimises a quadratic cost over all time.
 
     The cost is ``integral of e.T Q e + 2 e.T N u + u.T R u + y.T W y`` with the error state e, inputs from their trim and
     outputs from their value at the point; K solves the algebraic Riccati equation, in units of time, state and input

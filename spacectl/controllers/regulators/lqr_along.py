@@ -55,11 +55,11 @@ class LqrTrajectoryLaw(ControlLaw):
     model: LinearTrajectory
 
     def gain(self, t: float) -> np.ndarray:
-        """Return K at a time, shape (n_u, n)."""
+        """K at a time, shape (n_u, n)."""
         return np.asarray(self.gains(t)).reshape(len(self.inputs), -1)
 
     def predict_cost(self, x: Any) -> float:
-        """Return the cost from the state x at the first time to the end, terminal weight included, by the linear model."""
+        """Cost from the state x at the first time to the end, terminal weight included, by the linear model."""
         e = self.errors.errors_of(x)
         S = np.asarray(self.S)[0]
         whole = np.concatenate([e, np.ones(len(S) - len(e))])
@@ -78,7 +78,7 @@ def design_lqr_along(
     rtol: float = 1e-7,
     name: str = "LQR along a motion",
 ) -> LqrTrajectoryLaw:
-    """Design ``u = u_ref(t) - K(t) (x (-) x_ref(t)) - k(t)`` with the least quadratic cost up to the end of a motion.
+    """Feedback ``u = u_ref(t) - K(t) (x (-) x_ref(t)) - k(t)`` that minimises a quadratic cost up to the end of a motion.
 
     The cost is ``e.T S_f e`` at the end and the integral of ``e.T Q e + 2 e.T N u + u.T R u + y.T W y`` before it. With
     ``K = R^-1 (B.T S + N.T)`` the solution of ``-S_dot = A.T S + S A - K.T R K + Q`` is followed back from ``S = S_f``,
@@ -149,7 +149,7 @@ def design_lqr_along(
 
 
 def _reference_inputs(model: LinearTrajectory, plant_inputs: Iterable[str] | None, what: str) -> np.ndarray:
-    """Return the inputs of the reference, shape (n_t, n_u), for the inputs of the model."""
+    """Inputs of the reference, shape (n_t, n_u), for the inputs of the model."""
     values = np.asarray(model.u_reference)
     if plant_inputs is not None:
         names = Labels(tuple(plant_inputs), (), "input")
@@ -187,7 +187,7 @@ def _terminal(model: LinearTrajectory, last: Piece, terminal: Any, what: str) ->
 
 
 def _function(errors: ErrorState, m: int, width: int) -> ca.Function:
-    """Return ``u = u_ref - K e`` with K, u_ref (feed-forward taken off) and x_ref from the table."""
+    """``u = u_ref - K e`` with K, u_ref (feed-forward taken off) and x_ref from the table."""
     n, n_x = len(errors.errors), len(errors.states)
 
     def rule(t: Any, x: Any, y: Any, z: Any, r: Any, p: Any) -> tuple[Any, Any]:

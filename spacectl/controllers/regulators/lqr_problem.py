@@ -42,7 +42,7 @@ __all__ = [
 def read_reduction(
     model: LinearModel, reduction: Reduction | Iterable[str] | None, what: str
 ) -> tuple[LinearModel, Reduction | None]:
-    """Return the model to design on, and the reduction that leads to it (None: the model itself)."""
+    """The model to design on, and the reduction that leads to it (None: the model itself)."""
     if reduction is None:
         return model, None
     if not isinstance(reduction, Reduction):
@@ -58,7 +58,7 @@ def read_reduction(
 
 
 def _keep_states(model: LinearModel, names: tuple[str, ...]) -> Reduction:
-    """Return the rows and columns of some states, the others taken as zero."""
+    """Rows and columns of some states, the others taken as zero."""
     kept = list(model.x.indices(names))
     units = tuple(model.x.units[k] for k in kept)
     left = np.eye(len(model.x))[kept]
@@ -199,7 +199,7 @@ def solve_problem(problem: LqrProblem, what: str) -> RiccatiSolution:
 
 
 def check_period(period: float, what: str) -> float:
-    """Return a sampling period, 0 or positive."""
+    """A sampling period, 0 or positive."""
     value = as_scalar(period, f"{what}: period")
     if value < 0.0:
         raise ModelError(f"{what}: period is {value} s; expected 0 (continuous) or a positive sampling period")
@@ -209,7 +209,7 @@ def check_period(period: float, what: str) -> float:
 def total_weights(
     model: Any, Q: Any, R: Any, N: Any, output_weight: Any, what: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Q, R, N with the weights of outputs folded in: ``y = C e + D u``."""
+    """Q, R, N with the weights of outputs folded in: ``y = C e + D u``."""
     if Q is None and output_weight is None:
         raise ModelError(f"{what}: nothing is weighted; give Q (states) or output_weight (outputs)")
     x, u, y = (
@@ -228,7 +228,7 @@ def total_weights(
 
 
 def _state_weight(model: Any, x: Labels, Q: Any, what: str) -> np.ndarray:
-    """Return the weight of the error states; of a constrained system by name, or as a matrix, also of all of them."""
+    """Weight of the error states; of a constrained system by name, or as a matrix, also of all of them."""
     every = getattr(model, "all_x", None)
     if every is None or not (isinstance(Q, Mapping) or np.shape(Q) == (len(every), len(every))):
         return read_weight(Q, x, what, definite=False)
@@ -238,7 +238,7 @@ def _state_weight(model: Any, x: Labels, Q: Any, what: str) -> np.ndarray:
 
 
 def read_y_point(y_point: Any, measured: Labels, has_point: bool, what: str) -> np.ndarray:
-    """Return the measurements at the point, in the order of `measured`."""
+    """Measurements at the point, in the order of `measured`."""
     if y_point is None:
         if has_point and len(measured):
             raise ModelError(

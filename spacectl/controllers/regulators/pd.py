@@ -35,7 +35,7 @@ def design_pd(
     period: float = 0.0,
     name: str = "PD",
 ) -> ControlLaw:
-    """Design the PD law ``u = kp (q_ref - q) + kd (q_ref_dot - q_dot)`` for joints with an actuator of their own.
+    """PD law ``u = kp (q_ref - q) + kd (q_ref_dot - q_dot)`` for joints with an actuator of their own.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def design_pd(
 
 
 def _driven_coordinates(eom: EquationsOfMotion) -> dict[str, str]:
-    """Return the inputs that drive the rate of a coordinate, with that coordinate."""
+    """Inputs that drive the rate of a coordinate, with that coordinate."""
     driven = {}
     parts = {part.joint_name: part for part in eom.system.tree}
     for actuator in eom.system.actuators:
@@ -138,7 +138,7 @@ def _gains(value: Any, n: int, what: str) -> np.ndarray:
 def _reference(
     reference: Reference | None, coordinates: list[str], name: str
 ) -> tuple[Trajectory | None, Callable[[Accessor], tuple[Any, Any]]]:
-    """Return the table (if any) and how to read reference coordinates and rates from the accessor."""
+    """The table (if any) and how to read reference coordinates and rates from the accessor."""
     n = len(coordinates)
     if reference is None:
         return None, lambda s: ([0.0] * n, [0.0] * n)

@@ -96,7 +96,7 @@ class _Found(NamedTuple):
 def _solve(
     A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray, kind: type[ContinuousForm]
 ) -> RiccatiSolution:
-    """Return the balanced coordinates first, modal ones if these do not reach rounding; the better solution."""
+    """Balanced coordinates first, modal ones if these do not reach rounding; the better solution."""
     L = np.linalg.cholesky(R)
     Bh, Nh = solve_triangular(L, B.T, lower=True).T, solve_triangular(L, N.T, lower=True).T
     wide = np.longdouble if len(A) <= _WIDE_STATES else np.float64
@@ -126,7 +126,7 @@ def _solve(
 def _coordinates(
     plant: list[np.ndarray], plain: np.ndarray, kind: type[ContinuousForm]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Return ``x = right z``, ``z = left x``: balanced states, then balanced modes."""
+    """``x = right z``, ``z = left x``: balanced states, then balanced modes."""
     yield np.diag(plain), np.diag(1.0 / plain)
     A = plant[0].astype(float)
     units = balancing_scale(A)
@@ -172,7 +172,7 @@ def _relative(problem: ContinuousForm, S: np.ndarray, units: Any) -> float:
 
 
 def sort_poles(poles: np.ndarray, *, discrete: bool = False) -> np.ndarray:
-    """Return the poles in a fixed order: slowest first, conjugate pairs together."""
+    """Poles in a fixed order: slowest first, conjugate pairs together."""
     size = -np.abs(poles) if discrete else np.abs(poles)
     return poles[np.lexsort((poles.imag, poles.real, np.round(size, 12 - _digits(size))))].astype(complex)
 

@@ -31,7 +31,7 @@ class Knot(NamedTuple):
 
 
 def riccati_rate(H: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Return ``S_dot = -A.T S - S A + S G S - Q``."""
+    """``S_dot = -A.T S - S A + S G S - Q``."""
     n = len(S)
     half = S @ H[:n, :n]
     return H[n:, :n] - half - half.T - S @ H[:n, n:] @ S
@@ -48,7 +48,7 @@ def flow_back(
     first: float = 0.0,
     max_steps: int = 100_000,
 ) -> list[Knot]:
-    """Return S from `end`, where it is given, back to `start`: knots in increasing time.
+    """S from `end`, where it is given, back to `start`: knots in increasing time.
 
     Steps are chosen so that one step and two halves agree to `rtol` of the norm of S, and so does Hermite interpolation
     between the knots with the value in the middle, so that the knots are a table of S.
@@ -109,7 +109,7 @@ def flow_back(
 
 
 def _step(hamiltonian: Hamiltonian, t: float, h: float, S: np.ndarray) -> np.ndarray:
-    """Return S at t - h from S at t."""
+    """S at t - h from S at t."""
     one, two = hamiltonian(t - (0.5 + _GAUSS) * h), hamiltonian(t - (0.5 - _GAUSS) * h)
     omega = 0.5 * h * (one + two) + 0.5 * _GAUSS * h * h * (two @ one - one @ two)
     A, G, H = _two_point(omega)
@@ -118,7 +118,7 @@ def _step(hamiltonian: Hamiltonian, t: float, h: float, S: np.ndarray) -> np.nda
 
 
 def _two_point(omega: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (A, G, H) of the flow exp(omega): ``x1 = A x0 - G l1``, ``l0 = H x0 + A.T l1`` for states x and costates l."""
+    """(A, G, H) of the flow exp(omega): ``x1 = A x0 - G l1``, ``l0 = H x0 + A.T l1`` for states x and costates l."""
     n = len(omega) // 2
     size = float(np.linalg.norm(omega, 1))
     halvings = max(0, int(np.ceil(np.log2(size / 0.5)))) if np.isfinite(size) and size > 0.5 else 0

@@ -22,7 +22,7 @@ __all__ = ["check_joint", "read_cross", "read_weight", "require_movable", "requi
 
 
 def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.ndarray:
-    """Return a symmetric, positive (semi-)definite matrix, shape (n, n).
+    """A symmetric, positive (semi-)definite matrix, shape (n, n).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.
 
 
 def read_cross(value: Any, x: Labels, u: Labels, what: str) -> np.ndarray:
-    """Return the cross weight N, shape (n_x, n_u); None is zero."""
+    """Cross weight N, shape (n_x, n_u); None is zero."""
     if value is None:
         return np.zeros((len(x), len(u)))
     return np.array(as_array(value, (len(x), len(u)), what))
@@ -83,7 +83,7 @@ def _check_symmetric(matrix: np.ndarray, labels: Labels, what: str) -> None:
 
 
 def _check_definite(matrix: np.ndarray, labels: Labels, what: str, definite: bool) -> None:
-    """Check definiteness in units that make the diagonal one, so that units of the entries do not matter."""
+    """Judged in units that make the diagonal one, so that units of the entries do not matter."""
     diagonal = np.diag(matrix)
     wanted = "positive" if definite else "zero or positive"
     bad = np.flatnonzero(diagonal <= 0.0) if definite else np.flatnonzero(diagonal < 0.0)

@@ -20,7 +20,7 @@ __all__ = ["shape_command", "shape_trajectory"]
 
 
 def shape_trajectory(shaper: Shaper, trajectory: Trajectory) -> Trajectory:
-    """Return the convolve a trajectory with a shaper, exactly.
+    """Convolve a trajectory with a shaper, exactly.
 
     Knots are all ``t_k + t_i``; between them the result is constant, linear or cubic, as the trajectory is. Outside its
     knots a trajectory holds its end values; where a cubic one starts or ends with a rate, the rate jumps, and the result
@@ -115,7 +115,7 @@ def shape_command(shaper: Shaper, times: Any, values: Any, *, labels: Labels | N
 
 
 def _merge(shifted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted times without those that differ by rounding only, and the place of each shifted knot among them."""
+    """Sorted times without those that differ by rounding only, and the place of each shifted knot among them."""
     flat = shifted.reshape(-1)
     order = np.argsort(flat, kind="stable")
     spread = max(abs(flat[order[0]]), abs(flat[order[-1]]))
@@ -126,7 +126,7 @@ def _merge(shifted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _piece(trajectory: Trajectory, piece: np.ndarray, later: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the value and rate of the given pieces (-1: before the first knot), `later` after their first knots."""
+    """Value and rate of the given pieces (-1: before the first knot), `later` after their first knots."""
     knots, values = np.asarray(trajectory.t), np.asarray(trajectory.values)
     last = knots.size - 1
     held = values[np.clip(piece, 0, last)]

@@ -22,7 +22,7 @@ def draw_sensitivity(
     marks: Mapping[str, float] | None = None,
     name: str = "shaper_sensitivity",
 ) -> Figure:
-    """Return the residual vibration of shapers over frequency (shown in Hz), as figure data.
+    """Residual vibration of shapers over frequency (shown in Hz), as figure data.
 
     Parameters
     ----------

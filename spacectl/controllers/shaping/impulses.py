@@ -25,7 +25,7 @@ STEP = 0.05  # of the damping ratio, by which the solution is followed from 0
 
 
 def find_impulses(kind: str, frequency: float, damping: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times [s] and amplitudes for a mode.
+    """Times [s] and amplitudes for a mode.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def find_impulses(kind: str, frequency: float, damping: float, level: float) -> 
 
 
 def _sum(times: np.ndarray, amplitudes: np.ndarray, w: float, z: float) -> complex:
-    """Return the amplitude that the impulses leave at the last of them, for a mode w, z; its size is V."""
+    """Amplitude that the impulses leave at the last of them, for a mode w, z; its size is V."""
     pole = w * (-z + 1j * np.sqrt(1.0 - z * z))
     return complex(amplitudes @ np.exp(pole * (times[-1] - times)))
 
 
 def _slope(times: np.ndarray, amplitudes: np.ndarray, z: float) -> float:
-    """Return half of dV^2/dw at w = 1."""
+    """Half of dV^2/dw at w = 1."""
     unit = -z + 1j * np.sqrt(1.0 - z * z)
     back = times[-1] - times
     waves = amplitudes * np.exp(unit * back)
@@ -73,7 +73,7 @@ def _slope(times: np.ndarray, amplitudes: np.ndarray, z: float) -> float:
 
 
 def _follow_insensitive(damping: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return EI for w = 1: V = level and dV/dw = 0 at 1, V = 0 at one frequency below and one above.
+    """EI for w = 1: V = level and dV/dw = 0 at 1, V = 0 at one frequency below and one above.
 
     Unknown: two amplitudes, two times, the two frequencies; equations: V, its slope, and two for each zero.
     """
@@ -96,7 +96,7 @@ def _follow_insensitive(damping: float, level: float) -> tuple[np.ndarray, np.nd
 
 
 def _follow_unity(damping: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the amplitudes 1, -1, 1 for w = 1: no residual. Without damping at 0, 1/6 and 1/3 of a period."""
+    """Amplitudes 1, -1, 1 for w = 1: no residual. Without damping at 0, 1/6 and 1/3 of a period."""
     amplitudes = np.array([1.0, -1.0, 1.0])
 
     def equations(unknown: np.ndarray, z: float) -> np.ndarray:

@@ -63,7 +63,7 @@ def smoothed_bang_bang(
     name: str = "position",
     unit: str = "rad",
 ) -> RestToRest:
-    """Return the fastest motion of its form from rest to rest within limits of rate, acceleration and jerk.
+    """Fastest motion of its form from rest to rest within limits of rate, acceleration and jerk.
 
     Two equal and opposite pulses of acceleration, with edges of duration ``e = c a / jerk`` (c = 1 for ramps, pi/2 for
     versine edges, which rise as ``(1 - cos(pi s)) / 2``), a flat part f between them and a coast k between the pulses:
@@ -129,7 +129,7 @@ def smoothed_bang_bang(
 
 
 def _durations(far: float, a: float, j: float, v: float, c: float) -> tuple[float, float, float, float]:
-    """Return the peak acceleration, edge, flat and coast: full acceleration if there is room for it, then the rate limit."""
+    """Peak acceleration, edge, flat and coast: full acceleration if there is room for it, then the rate limit."""
     e = c * a / j
     f = 0.5 * (-3.0 * e + np.sqrt(e * e + 4.0 * far / a))  # of far = a (e + f) (2 e + f)
     if f < 0.0:  # far = 2 a e^2
@@ -147,7 +147,7 @@ def _durations(far: float, a: float, j: float, v: float, c: float) -> tuple[floa
 
 
 def _blocks(a: float, e: float, f: float, k: float) -> list[tuple[float, float, float]]:
-    """Return (duration, acceleration at begin, at end) of the pieces that have a duration."""
+    """(duration, acceleration at begin, at end) of the pieces that have a duration."""
     pulse = [(e, 0.0, 1.0), (f, 1.0, 1.0), (e, 1.0, 0.0)]
     pieces = [*pulse, (k, 0.0, 0.0), *((h, -first, -last) for h, first, last in pulse)]
     least = 1e-12 * (4.0 * e + 2.0 * f + k)
@@ -155,7 +155,7 @@ def _blocks(a: float, e: float, f: float, k: float) -> list[tuple[float, float, 
 
 
 def _integrate(blocks: list[tuple[float, float, float]], shape: Edge) -> tuple[Any, Any, Any, Any]:
-    """Return the times, positions, rates and accelerations at the knots, in closed form within each piece."""
+    """Times, positions, rates and accelerations at the knots, in closed form within each piece."""
     t, q, v, a = [0.0], [0.0], [0.0], [0.0]
     for h, first, last in blocks:
         is_curved = shape == "versine" and first != last
@@ -174,7 +174,7 @@ def _integrate(blocks: list[tuple[float, float, float]], shape: Edge) -> tuple[A
 
 
 def _versine(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ``(1 - cos(pi s)) / 2``, its integral, and the integral of that."""
+    """``(1 - cos(pi s)) / 2``, its integral, and the integral of that."""
     angle = np.pi * s
     once = 0.5 * (s - np.sin(angle) / np.pi)
     return 0.5 * (1.0 - np.cos(angle)), once, 0.5 * (0.5 * s**2 - (1.0 - np.cos(angle)) / np.pi**2)

@@ -66,7 +66,7 @@ class Shaper:
         return float(self.times[-1])
 
     def residual(self, frequency: Any, damping: Any = 0.0) -> np.ndarray:
-        """Return the residual vibration over that of one impulse, shaped as the arguments.
+        """Residual vibration over that of one impulse, shaped as the arguments.
 
         ``V = exp(-z w t_n) |sum_i a_i exp((z w + i w_d) t_i)|``, ``w_d = w sqrt(1 - z^2)``: the envelope right after the last
         impulse over the envelope right after a single impulse of size 1. A command that ends at T and would leave the
@@ -85,7 +85,7 @@ class Shaper:
         return np.abs(np.exp(pole[..., None] * back) @ np.asarray(self.amplitudes))
 
     def insensitivity(self, level: float = 0.05, *, mode: int = 0) -> float:
-        """Return the width of the band about a design frequency where the residual is at most `level`, over that frequency.
+        """Width of the band about a design frequency where the residual is at most `level`, over that frequency.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Shaper:
 
 
 def design_shaper(frequency: Any, damping: Any = 0.0, *, kind: Kind = "ZVD", level: float = 0.05) -> Shaper:
-    """Return the shaper for one mode or several.
+    """Shaper for one mode or several.
 
     ``"ZV"``: no residual at the frequency; ``"ZVD"``, ``"ZVDD"``: zero slope (and curvature) there as well, each half a
     period longer; ``"EI"``: as long as ZVD, residual `level` at the frequency and zero on either side, so the widest band
@@ -155,7 +155,7 @@ def design_shaper(frequency: Any, damping: Any = 0.0, *, kind: Kind = "ZVD", lev
 
 
 def shape_modes(found: Modes, names: Iterable[str | int], *, kind: Kind = "ZVD", level: float = 0.05) -> Shaper:
-    """Return the shaper for chosen modes of a linear model.
+    """Shaper for chosen modes of a linear model.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def shape_modes(found: Modes, names: Iterable[str | int], *, kind: Kind = "ZVD",
 
 
 def combine_shapers(shapers: Sequence[Shaper]) -> Shaper:
-    """Return the convolution of shapers: suppresses what any of them suppresses, and is as long as all together.
+    """Convolution of shapers: suppresses what any of them suppresses, and is as long as all together.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _convolve(a: Shaper, b: Shaper) -> Shaper:
 
 
 def _find_mode(found: Modes, name: str | int) -> int:
-    """Return the index of a mode that oscillates."""
+    """Index of a mode that oscillates."""
     oscillating = np.flatnonzero(found.poles.imag > 0.0)
     summary = f"mode{name}" if isinstance(name, int) else name
     if summary in found.x:

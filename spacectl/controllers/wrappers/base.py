@@ -71,7 +71,7 @@ def require_law(law: Any, what: str) -> None:
 
 
 def clip(signal: Any, low: Any = None, high: Any = None) -> Any:
-    """Return `signal` within its limits. NaN stays NaN, which fmin and fmax alone would turn into a limit.
+    """`signal` within its limits. NaN stays NaN, which fmin and fmax alone would turn into a limit.
 
     fmin and fmax are kept, because a simulation finds the kinks of a law by them.
     """
@@ -81,7 +81,7 @@ def clip(signal: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def labels_of(law: ControlLaw, on: On, what: str) -> Labels:
-    """Return the labels of the signals that are meant by `on`; at least one."""
+    """Labels of the signals that are meant by `on`; at least one."""
     if on not in get_args(On):
         raise ModelError(f"{what}: on is {on!r}, expected {', '.join(map(repr, get_args(On)))}")
     labels: Labels = getattr(law, on)
@@ -93,7 +93,7 @@ def labels_of(law: ControlLaw, on: On, what: str) -> Labels:
 def numbers_by_signal(
     law: ControlLaw, value: Any, *, on: On, what: str, positive: bool = True, default: float | None = None
 ) -> dict[str, float]:
-    """Return a number for each signal: one for all, one each in order, or a mapping of names (the others stay untouched).
+    """A number for each signal: one for all, one each in order, or a mapping of names (the others stay untouched).
 
     With a `default`, signals that a mapping leaves out have it. Zero is allowed unless `positive`.
 
@@ -131,7 +131,7 @@ def numbers_by_signal(
 
 
 def free_prefix(law: ControlLaw, word: str) -> str:
-    """Return `word`, or word2, word3, ...: the first that begins no name of the law yet."""
+    """`word`, or word2, word3, ...: the first that begins no name of the law yet."""
     names = law.memory.names + law.parameters.names + law.states.names + law.measurements.names
     count = 1
     while any(name.startswith(f"{word}{count if count > 1 else ''}.") for name in names):
@@ -140,7 +140,7 @@ def free_prefix(law: ControlLaw, word: str) -> str:
 
 
 def call_symbols(law: ControlLaw, n_z: int = 0, n_p: int = 0) -> tuple[ca.Function, list[Any]]:
-    """Return the law's function and symbols for its arguments, z and p longer by `n_z` and `n_p`.
+    """The law's function and symbols for its arguments, z and p longer by `n_z` and `n_p`.
 
     Scalar symbols wherever the function can be written in them: they become plain C code.
     """
@@ -155,7 +155,7 @@ def call_symbols(law: ControlLaw, n_z: int = 0, n_p: int = 0) -> tuple[ca.Functi
 
 
 def derive_law(law: ControlLaw, **changes: Any) -> ControlLaw:
-    """Return the law with some fields changed, as a plain `ControlLaw`.
+    """The law with some fields changed, as a plain `ControlLaw`.
 
     What a design knows of its law (gains, poles, margins of `design_lqr`) is not true of the wrapped one, and stays with
     the law inside.
@@ -167,7 +167,7 @@ def derive_law(law: ControlLaw, **changes: Any) -> ControlLaw:
 def wrap_signals(
     law: ControlLaw, channels: Mapping[str, Channel], *, on: On, prefix: str, title: str, notes: Mapping[str, Any]
 ) -> ControlLaw:
-    """Return the law with rules on some of its signals.
+    """The law with rules on some of its signals.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def add_low_pass(
     start: Any = 0.0,
     on: On = "inputs",
 ) -> ControlLaw:
-    """Add a low-pass filter to signals of a law: ``w^2 / (s^2 + 2 damping w s + w^2)``, or ``w / (s + w)`` for order 1.
+    """Low-pass filter on signals of a law: ``w^2 / (s^2 + 2 damping w s + w^2)``, or ``w / (s + w)`` for order 1.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def add_low_pass(
 def add_notch(
     law: ControlLaw, frequency: Any, *, damping: float = 0.5, depth: float = 0.0, start: Any = 0.0, on: On = "inputs"
 ) -> ControlLaw:
-    """Add a notch filter to signals of a law: ``(s^2 + 2 depth damping w s + w^2) / (s^2 + 2 damping w s + w^2)``.
+    """Notch filter on signals of a law: ``(s^2 + 2 depth damping w s + w^2) / (s^2 + 2 damping w s + w^2)``.
 
     Its gain is `depth` at w and 1 far from it; the notch is ``2 damping w`` wide.
 
@@ -150,7 +150,7 @@ def _add_filter(
 
 
 def _rates(z: list[Any], signal: Any, p: Mapping[str, Any]) -> list[Any]:
-    """Return z1_dot = w z2, z2_dot = w (s - z1 - 2 damping z2); or z1_dot = w (s - z1)."""
+    """z1_dot = w z2, z2_dot = w (s - z1 - 2 damping z2); or z1_dot = w (s - z1)."""
     w = p["frequency"]
     if len(z) == 1:
         return [w * (signal - z[0])]
@@ -158,7 +158,7 @@ def _rates(z: list[Any], signal: Any, p: Mapping[str, Any]) -> list[Any]:
 
 
 def _bilinear(z: list[Any], signal: Any, p: Mapping[str, Any], period: float) -> tuple[list[Any], list[Any]]:
-    """Return the state within the sample, ``m = (I - g A)^-1 (z + g B s)``, and the next one, ``2 m - z``; g = tan(w T / 2).
+    """State within the sample, ``m = (I - g A)^-1 (z + g B s)``, and the next one, ``2 m - z``; g = tan(w T / 2).
 
     With w = 1, so that ``s = (q - 1) / (g (q + 1))`` is i at ``q = exp(i w T)``.
     """

@@ -64,7 +64,7 @@ def saturate(law: ControlLaw, limits: Any, *, on: On = "inputs") -> ControlLaw:
 
 
 def add_dead_zone(law: ControlLaw, width: Any, *, on: On = "inputs") -> ControlLaw:
-    """Return the block signals of a law within +-width; outside, subtract the width: ``s - min(max(s, -width), width)``.
+    """Nothing passes within +-width; outside, the signal less the width: ``s - min(max(s, -width), width)``.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def add_dead_zone(law: ControlLaw, width: Any, *, on: On = "inputs") -> ControlL
 
 
 def quantize(law: ControlLaw, step: Any, *, on: On = "inputs") -> ControlLaw:
-    """Return the round signals of a sampled law to multiples of a step: ``step floor(s / step + 1/2)``.
+    """Round signals of a sampled law to multiples of a step: ``step floor(s / step + 1/2)``.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def require_sampled(law: ControlLaw, what: str, why: str) -> None:
 
 
 def limits_by_signal(law: ControlLaw, limits: Any, *, on: On, what: str) -> dict[str, tuple[float, float]]:
-    """Return (low, high) for each signal that has a finite side."""
+    """(low, high) for each signal that has a finite side."""
     labels = labels_of(law, on, what)
     summary = f"{what} of law '{law.name}'"
     given = limits if isinstance(limits, Mapping) else {name: limits for name in labels.names}

@@ -95,7 +95,7 @@ def add_noise(
 
 
 def mix_words(low: Any, high: Any, keys: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return two words of 26 bits, as doubles or symbols, made into two that look random; one to one for given keys.
+    """Two words of 26 bits, as doubles or symbols, made into two that look random; one to one for given keys.
 
     A round of the Feistel network takes ``(a, b)`` to ``(b, a + m)`` with m the middle 26 bits of ``(b + key)^2``: squares,
     because sums and products with constants alone are nearly linear in the counter. Every intermediate value is a whole
@@ -111,15 +111,15 @@ def mix_words(low: Any, high: Any, keys: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _wrap(value: Any) -> Any:
-    """Return the remainder of a whole number by 2^26."""
+    """Remainder of a whole number by 2^26."""
     return value - ca.floor(value * (1.0 / WORD)) * WORD
 
 
 def _uniform(a: Any, b: Any) -> Any:
-    """Return uniform noise within +-sqrt(3), from 52 bits."""
+    """Within +-sqrt(3), from 52 bits."""
     return np.sqrt(12.0) * ((b + (a + 0.5) * (1.0 / WORD)) * (1.0 / WORD) - 0.5)
 
 
 def _normal(a: Any, b: Any) -> Any:
-    """Return normal noise by Box and Muller: the radius from one word, the angle from the other."""
+    """Box and Muller: radius from one word, angle from the other."""
     return ca.sqrt(-2.0 * ca.log((b + 0.5) * (1.0 / WORD))) * ca.cos((2.0 * np.pi / WORD) * (a + 0.5))

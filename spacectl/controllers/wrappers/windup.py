@@ -162,7 +162,7 @@ def _rate(law: ControlLaw, rate: float | None, what: str) -> float:
 
 
 def _gain(law: ControlLaw, rows: list[int], where: list[int], what: str) -> np.ndarray:
-    """Return the pseudo-inverse of du/dz of the limited inputs by the integrators."""
+    """Pseudo-inverse of du/dz of the limited inputs by the integrators."""
     function, arguments = call_symbols(law)
     slopes = ca.densify(ca.jacobian(function(*arguments)[0], arguments[3])[rows, where])
     cure = "wrap the bare law first, or pass gain="

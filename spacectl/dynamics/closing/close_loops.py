@@ -76,7 +76,7 @@ class ClosedState:
 
 
 def close_loops(eom: EquationsOfMotion, x0: Any, *, t: float = 0.0, method: str = "auto", p: Any = None) -> ClosedState:
-    """Return the close the loops of a mechanism: change dependent coordinates and speeds only (Yaskevich, Eqs 5, 9).
+    """Close the loops of a mechanism: change dependent coordinates and speeds only (002 Eqs 5, 9).
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def require_plan(eom: EquationsOfMotion, caller: str) -> PartitionPlan:
 def _close_block(
     newton: BlockNewton, plan: PartitionPlan, block: ClosingBlock, x: np.ndarray, may_form: bool
 ) -> list[ClosedLoop]:
-    """Return the close the loops of a block in place."""
+    """Close the loops of a block in place."""
     loops = [plan.loops[k] for k in block.loops]
     if not block.speeds:  # speed-level or redundant equations: `_require_closed` checks them in the end
         method = "nothing to move" if block.rows else "rates only"
@@ -162,7 +162,7 @@ def _close_block(
 
 
 def _require_closed(newton: BlockNewton, plan: PartitionPlan, x: np.ndarray) -> None:
-    """Close all loops together, in place, if some equation is still violated; raise an error if that fails."""
+    """If some equation is still violated, close all loops together, in place; raise if that fails."""
     gaps = np.abs(newton.gaps(x))
     if not np.max(gaps, initial=0.0) > newton.limit(x):
         return

@@ -57,7 +57,7 @@ class Observability(ModeMargins):
 
 
 def check_controllability(model: LinearModel, *, tolerance: float = 1e-8, weak: float = 1e-4) -> Controllability:
-    """Return which modes the inputs can move.
+    """Which modes the inputs can move.
 
     For every eigenvalue s of A the smallest singular value of ``[A' - s I, B']`` is the distance, in scaled units, to a
     model in which the inputs do not move that mode. Time is scaled by the spectral radius of ``|A|``; states and inputs
@@ -90,7 +90,7 @@ def check_controllability(model: LinearModel, *, tolerance: float = 1e-8, weak: 
 
 
 def check_observability(model: LinearModel, *, tolerance: float = 1e-8, weak: float = 1e-4) -> Observability:
-    """Return which modes the outputs can see: `check_controllability` of the dual model (A.T, C.T).
+    """Which modes the outputs can see: `check_controllability` of the dual model (A.T, C.T).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def check_observability(model: LinearModel, *, tolerance: float = 1e-8, weak: fl
 
 
 def require_stabilizable(model: LinearModel, *, what: str = "design") -> Controllability:
-    """Return the controllability of a model, or `ModelError` that names the mode which no input stabilises.
+    """The controllability of a model, or `ModelError` that names the mode which no input stabilises.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def require_stabilizable(model: LinearModel, *, what: str = "design") -> Control
 
 
 def require_detectable(model: LinearModel, *, what: str = "design") -> Observability:
-    """Return the observability of a model; raise `ModelError` with the name of a mode that no output shows.
+    """The observability of a model, or `ModelError` that names the mode which no output sees.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class WeakMode:
     vectors: np.ndarray
 
     def describe(self) -> str:
-        """Return the mode in words."""
+        """The mode in words."""
         if self.frequency == 0.0:
             what = "mode at the origin"
         else:
@@ -95,7 +95,7 @@ class ModeMargins:
     x: Labels
 
     def table(self) -> str:
-        """Return one line a mode, for people."""
+        """One line a mode, for people."""
         lines = ["frequency [rad/s]  damping [1]  margin [1]"]
         rows = zip(self.frequency, self.damping, self.margins, strict=True)
         lines += [f"{w:17.6g}  {zeta:11.4g}  {margin:10.3g}" for w, zeta, margin in rows]
@@ -105,7 +105,7 @@ class ModeMargins:
 def judge_modes(
     A: np.ndarray, B: np.ndarray, model: LinearModel, tolerance: float, weak: float, words: tuple[str, str, str]
 ) -> dict[str, Any]:
-    """Return the fields of the result, for the pair (A, B) or the dual one; `words` are those of the verdict."""
+    """Fields of the result, for the pair (A, B) or the dual one; `words` are those of the verdict."""
     pair = scale_pair(A, B)
     poles = np.linalg.eigvals(pair.A) if len(A) else np.zeros(0, dtype=complex)
     size = max(np.linalg.norm(np.hstack([pair.A, pair.B]), 2), np.finfo(float).tiny) if len(A) else 1.0
@@ -143,7 +143,7 @@ def judge_modes(
 
 
 def _pencil(pair: ScaledPair, shift: complex) -> np.ndarray:
-    """Return ``[A' - s I, B']``, real where s is."""
+    """``[A' - s I, B']``, real where s is."""
     s = shift if shift.imag else shift.real
     return np.hstack([pair.A - s * np.eye(len(pair.A)), pair.B])
 
@@ -151,7 +151,7 @@ def _pencil(pair: ScaledPair, shift: complex) -> np.ndarray:
 def _weak(
     pair: ScaledPair, x: Labels, centre: complex, shift: complex, values: np.ndarray, damping: float, tolerance: float
 ) -> WeakMode:
-    """Return the names of a weak mode: its leading states, and the directions that are lost."""
+    """Names of a weak mode: its leading states, and the directions that are lost."""
     count = int(np.sum(values < tolerance))
     left = np.linalg.svd(_pencil(pair, shift), full_matrices=False)[0]
     vectors = left[:, len(x) - max(count, 1) :]  # columns z with z^H [A' - s I, B'] = 0
@@ -176,7 +176,7 @@ def _weak(
 
 
 def _named(x: Labels, vector: np.ndarray) -> dict[str, float]:
-    """Return the four leading entries of a direction by name, phase turned so that the largest is 1."""
+    """The four leading entries of a direction by name, phase turned so that the largest is 1."""
     order = np.argsort(-np.abs(vector), kind="stable")[:4]
     turned = vector / vector[order[0]]
     signed = np.where(np.abs(turned.imag) > np.abs(turned.real), np.abs(turned), turned.real)

@@ -58,12 +58,12 @@ class Modes:
         return len(self.poles)
 
     def dominant(self, k: int, count: int = 3) -> tuple[str, ...]:
-        """Return the names of the states that take part most in mode k."""
+        """Names of the states that take part most in mode k."""
         order = np.argsort(-self.participation[k])[:count]
         return tuple(self.x.names[i] for i in order)
 
     def table(self) -> str:
-        """Return one line a mode, for people."""
+        """One line a mode, for people."""
         lines = ["mode  frequency [rad/s]  damping [1]  mostly"]
         for k in range(len(self)):
             summary = ", ".join(self.dominant(k))
@@ -72,7 +72,7 @@ class Modes:
 
 
 def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
-    """Return the eigenmodes of a linear model.
+    """Eigenmodes of a linear model.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
 
 
 def _energy(eom: EquationsOfMotion, point: Any, shapes: np.ndarray) -> np.ndarray:
-    """Return the shares of the parts in the kinetic energy of each mode, averaged over a period."""
+    """Shares of the parts in the kinetic energy of each mode, averaged over a period."""
     x: Array = point["x"]
     q, n = np.asarray(x)[: eom.n_q], eom.n_v
     rows = []
@@ -135,7 +135,7 @@ def _energy(eom: EquationsOfMotion, point: Any, shapes: np.ndarray) -> np.ndarra
 
 
 def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray:
-    """Return the natural frequencies of the flexible bodies of a tree with all joints locked [rad/s], ascending.
+    """Natural frequencies of the flexible bodies of a tree with all joints locked [rad/s], ascending.
 
     ``K a = omega^2 M a`` over the modal coordinates, with M in the given posture and K the stiffness of the bodies: the
     vibration of an arm whose brakes are on. Gravity, spin and preload do not enter. Default shapes of beams and plates suit

@@ -121,19 +121,19 @@ def find_variation(
 
 
 def model_matrix(eom: EquationsOfMotion, v: np.ndarray, terms: LinearTerms) -> np.ndarray:
-    """Return a of the error states, (2 n_v, 2 n_v), from the linear terms, for speeds that are joint speeds."""
+    """A of the error states, (2 n_v, 2 n_v), from the linear terms, for speeds that are joint speeds."""
     return np.block([[tangent_rate(eom, v), np.eye(eom.n_v)], [terms.v_q, terms.v_v]])
 
 
 def _durations(eom: EquationsOfMotion, x: np.ndarray, A: np.ndarray) -> list[float]:
-    """Return times after which a change would show: part of a turn at the fastest rate, and the fastest time constant."""
+    """Times after which a change would show: part of a turn at the fastest rate, and the model's own fastest time."""
     rates = [abs(rate) for rate, unit in zip(x[eom.n_q :], eom.labels.v.units, strict=True) if unit == "rad/s"]
     fastest = float(np.max(np.abs(np.linalg.eigvals(A)), initial=0.0))
     return [0.7 / rate for rate in (max(rates, default=0.0), fastest) if rate > 1e-12]
 
 
 def _moved(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, duration: float) -> np.ndarray:
-    """Return the state after a time, with its speeds kept: midpoint steps of ``q_dot = W v + X`` on the tangent."""
+    """The state after a time, with its speeds kept: midpoint steps of ``q_dot = W v + X`` on the tangent."""
     h, none = duration / _STEPS, np.zeros(eom.n_v)
 
     def step(state: np.ndarray, rate_at: np.ndarray, time: float, size: float) -> np.ndarray:
@@ -150,7 +150,7 @@ def _moved(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: An
 def _reduced(
     eom: EquationsOfMotion, t: float, x: np.ndarray, A: np.ndarray, p: Any, wanted: tuple[int, ...]
 ) -> tuple[np.ndarray, list[int]]:
-    """Return a on the deviations that constraints allow, and the error states it is about."""
+    """A on the deviations that constraints allow, and the error states it is about."""
     if not eom.constraint_rows:
         return A, list(range(len(A)))
     on: Manifold = constraint_manifold(eom, t, x[: eom.n_q], x[eom.n_q :], p, wanted)
@@ -166,7 +166,7 @@ def _change(
     here: tuple[np.ndarray, list[int]],
     source: Any,
 ) -> str:
-    """Return what of A has changed at another place, or an empty text."""
+    """What of A has changed at another place, or an empty text."""
     A, kept = here
     q, v = x[: eom.n_q], x[eom.n_q :]
     try:

@@ -21,7 +21,7 @@ class Branches(NamedTuple):
 
 
 def track_poles(matrices: Sequence[np.ndarray], *, nearness: float = 0.2) -> Branches:
-    """Return all eigenvalues of each matrix, put in the order in which they continue those of the matrix before.
+    """All eigenvalues of each matrix, put in the order in which they continue those of the matrix before.
 
     Branch i goes on as the mode j with the least total cost ``1 - |l_i r_j'| |l_j' r_i| + nearness |pole_j' - guess_i|``
     over all pairs (an assignment problem); primes mark the next matrix, the guess extends the branch in a straight line,
@@ -57,7 +57,7 @@ def track_poles(matrices: Sequence[np.ndarray], *, nearness: float = 0.2) -> Bra
 
 
 def _decompose(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the eigenvalues, right and left vectors as rows, in the order of (frequency, growth)."""
+    """Eigenvalues, right and left vectors as rows, in the order of (frequency, growth)."""
     values, right = np.linalg.eig(A)
     left = np.linalg.pinv(right)
     order = np.lexsort((values.real, -values.imag, np.abs(values.imag)))

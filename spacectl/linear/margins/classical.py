@@ -54,7 +54,7 @@ class ClassicalMargins:
 
 
 def classical_margins(loop: LinearModel) -> ClassicalMargins:
-    """Return the gain, phase and delay margins of a loop with one input and one output, closed with negative feedback.
+    """Gain, phase and delay margins of a loop with one input and one output, closed with negative feedback.
 
     Crossings are the imaginary zeros of ``L(-s) L(s) - 1`` and of ``L(s) - L(-s)``, so that no grid steps over one;
     changes of sign on a fine grid stand by where rounding has moved such zeros off the axis.
@@ -107,25 +107,25 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
 
 
 def _mirror(system: Realisation) -> Realisation:
-    """Return L(-s).T."""
+    """L(-s).T."""
     A, B, C, D = system
     return -A.T, C.T, -B.T, D.T
 
 
 def _series(second: Realisation, first: Realisation) -> Realisation:
-    """Return second(s) first(s)."""
+    """second(s) first(s)."""
     A = np.block([[first[0], np.zeros((len(first[0]), len(second[0])))], [second[1] @ first[2], second[0]]])
     B, C = np.vstack([first[1], second[1] @ first[3]]), np.hstack([second[3] @ first[2], second[2]])
     return A, B, C, second[3] @ first[3]
 
 
 def _difference(one: Realisation, two: Realisation) -> Realisation:
-    """Return one(s) - two(s)."""
+    """one(s) - two(s)."""
     return block_diag(one[0], two[0]), np.vstack([one[1], two[1]]), np.hstack([one[2], -two[2]]), one[3] - two[3]
 
 
 def _imaginary_zeros(system: Realisation, shift: float) -> np.ndarray:
-    """Return the frequencies of zeros of ``system + shift`` close to the imaginary axis."""
+    """Frequencies of zeros of ``system + shift`` close to the imaginary axis."""
     A, B, C, D = system
     n = len(A)
     even = float(np.sqrt(np.linalg.norm(C) / np.linalg.norm(B))) if np.any(B) and np.any(C) else 1.0
@@ -136,7 +136,7 @@ def _imaginary_zeros(system: Realisation, shift: float) -> np.ndarray:
 
 
 def _roots(near: np.ndarray, loop: Realisation, function: Callable[[complex], float]) -> np.ndarray:
-    """Find the frequencies at which a function of the loop gain vanishes, from guesses and from sign changes on a grid.
+    """Frequencies at which a function of the loop gain vanishes, from good guesses and from changes of sign on a grid.
 
     The guesses find crossings between grid points, the grid those that rounding has moved off the imaginary axis.
     """
@@ -163,7 +163,7 @@ def _roots(near: np.ndarray, loop: Realisation, function: Callable[[complex], fl
 
 
 def _sine(value: complex) -> float:
-    """Return the sine of the phase; 1 at a zero of the loop gain, where there is no phase to cross 180 degrees."""
+    """Sine of the phase; 1 at a zero of the loop gain, where there is no phase to cross 180 degrees."""
     return value.imag / abs(value) if value != 0.0 else 1.0
 
 

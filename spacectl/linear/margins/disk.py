@@ -82,7 +82,7 @@ class DiskMargins:
     message: str
 
     def table(self) -> str:
-        """Return one line a channel and one for all together, for people."""
+        """One line a channel and one for all together, for people."""
         lines = ["channel           alpha [1]  gain [1]            phase [deg]  frequency [rad/s]"]
         for name, item in (*self.channels.items(), ("all together", self.simultaneous)):
             gain = f"{item.gain[0]:.4g} to {item.gain[1]:.4g}"
@@ -95,7 +95,7 @@ class DiskMargins:
 def disk_margins(
     model: LinearModel, K: Any = None, *, at: str = "input", skew: float = 0.0, tolerance: float = 1e-4
 ) -> DiskMargins:
-    """Return the disk margins of the loop ``u = -K y`` around a plant, or of a loop gain closed with negative feedback.
+    """Disk margins of the loop ``u = -K y`` around a plant, or of a loop gain closed with negative feedback.
 
     Factors ``F = diag(f)`` enter the broken loop as ``L F``. Stability holds for all factors with ``|d| < alpha`` exactly if
     ``mu(S + (skew - 1)/2) < 1 / alpha`` at all frequencies, with the sensitivity ``S = (1 + L)^-1`` and mu the structured
@@ -166,7 +166,7 @@ def disk_margins(
 
 
 def perturbed_poles(loop: LinearModel, factors: Any) -> np.ndarray:
-    """Return the closed-loop poles [1/s] with constant complex factors in the loop: ``det(1 + L F) = 0``.
+    """Closed-loop poles [1/s] with constant complex factors in the loop: ``det(1 + L F) = 0``.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _one_channel(shifted: Realisation, k: int, name: str, skew: float) -> DiskMa
 def _margin(
     upper: float, lower: float, where: float, phases: np.ndarray, names: tuple[str, ...], skew: float
 ) -> DiskMargin:
-    """Return the margin from bounds of mu and the phases of the worst perturbation."""
+    """Margin from bounds of mu and the phases of the worst perturbation."""
     alpha = 1.0 / upper if upper > 0.0 else np.inf
     worst = 1.0 / lower if lower > 0.0 else np.inf
     delta = phases * worst if np.isfinite(worst) else np.zeros(len(names), dtype=complex)
@@ -224,7 +224,7 @@ def _margin(
 
 
 def _guarantees(alpha: float, skew: float) -> tuple[tuple[float, float], float]:
-    """Return the gains and phase inside the disk: its ends on the real axis, and where its edge meets the unit circle."""
+    """Gains and phase inside the disk: its ends on the real axis, and where its edge meets the unit circle."""
     if not np.isfinite(alpha):
         return (-np.inf, np.inf), float(np.pi)
     a, b = 2.0 - alpha * (1.0 - skew), 2.0 + alpha * (1.0 + skew)

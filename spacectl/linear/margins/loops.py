@@ -19,7 +19,7 @@ __all__ = ["closed_loop", "form_loop"]
 
 
 def form_loop(model: LinearModel, K: Any, at: str) -> LinearModel:
-    """Return the loop gain for the feedback ``u = -K y``: K P at the input, P K at the output, ``[[0, K], [-P, 0]]`` at both.
+    """Loop gain for the feedback ``u = -K y``: K P at the input, P K at the output, ``[[0, K], [-P, 0]]`` at both.
 
     Without K the model is the loop gain itself. Its channels have the names of the plant's inputs or outputs; at both
     sides a name that occurs twice gets the prefix ``input.`` or ``output.``.
@@ -60,7 +60,7 @@ def form_loop(model: LinearModel, K: Any, at: str) -> LinearModel:
 
 
 def closed_loop(loop: LinearModel) -> LinearModel:
-    """Return the sensitivity ``S = (1 + L)^-1`` of a loop gain."""
+    """The sensitivity ``S = (1 + L)^-1`` of a loop gain."""
     A, B, C, D = realisation(loop)
     one = np.eye(len(D))
     if np.linalg.cond(one + D) > 1e14:
@@ -72,7 +72,7 @@ def closed_loop(loop: LinearModel) -> LinearModel:
 
 
 def _feedback(model: LinearModel, K: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the realisation of the feedback, from outputs to inputs of the plant."""
+    """Realisation of the feedback, from outputs to inputs of the plant."""
     shape = (len(model.u), len(model.y))
     if isinstance(K, LinearModel):
         if (len(K.y), len(K.u)) != shape:

@@ -32,14 +32,14 @@ Realisation = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def balanced(system: Realisation) -> Realisation:
-    """Return the same transfer matrix with the entries of A balanced by a diagonal scaling."""
+    """The same transfer matrix with the entries of A balanced by a diagonal scaling."""
     A, B, C, D = system
     scale = balancing_scale(A)
     return A * scale / scale[:, None], B / scale[:, None], C * scale, D
 
 
 def response(system: Realisation, w: float) -> np.ndarray:
-    """Return ``C (j w - A)^-1 B + D``; D at infinite frequency."""
+    """``C (j w - A)^-1 B + D``; D at infinite frequency."""
     A, B, C, D = system
     if not np.isfinite(w):
         return D.astype(complex)
@@ -47,12 +47,12 @@ def response(system: Realisation, w: float) -> np.ndarray:
 
 
 def largest(system: Realisation, w: float) -> float:
-    """Return the largest singular value at a frequency."""
+    """Largest singular value at a frequency."""
     return float(np.linalg.norm(response(system, w), 2)) if system[3].size else 0.0
 
 
 def crossing_frequencies(system: Realisation, level: float) -> np.ndarray:
-    """Return the frequencies [rad/s], ascending, at which a singular value may equal `level`.
+    """Frequencies [rad/s], ascending, at which a singular value may equal `level`.
 
     The Hamiltonian matrix ``[[F, B R^-1 B.T], [-C.T (I + D R^-1 D.T) C, -F.T]]`` with ``R = level^2 - D.T D`` and ``F =
     A + B R^-1 D.T C`` has the eigenvalue j w exactly if `level`, no singular value of D, is one at w [1]_. They are accepted
@@ -77,7 +77,7 @@ def crossing_frequencies(system: Realisation, level: float) -> np.ndarray:
 
 
 def find_peak(system: Realisation, tolerance: float) -> tuple[float, float]:
-    """Return the peak of the largest singular value over frequency, and where [rad/s].
+    """Peak of the largest singular value over frequency, and where [rad/s].
 
     The two-step method of Bruinsma and Steinbuch [1]_: from the best value known, cross the curve slightly above it and
     look at the middles of what lies between; nothing higher there proves the bound. A must have no eigenvalue on the
@@ -136,7 +136,7 @@ class SystemNorm:
 
 
 def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNorm:
-    """Return the largest gain over all frequencies, ``max_w sigma_max(C (j w - A)^-1 B + D)``.
+    """Largest gain over all frequencies, ``max_w sigma_max(C (j w - A)^-1 B + D)``.
 
     Inputs and outputs count in SI units; scale B and C where that is not meant. Poles on or right of the imaginary axis
     make the norm infinite even if inputs or outputs do not reach them (remove such modes with `reduce_modal`).
@@ -182,7 +182,7 @@ def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNor
 
 
 def h2_norm(model: LinearModel) -> SystemNorm:
-    """Return the root mean square of the outputs under white noise of unit intensity at the inputs.
+    """Root mean square of the outputs under white noise of unit intensity at the inputs.
 
     ``sqrt(trace(C P C.T))`` with ``A P + P A.T + B B.T = 0``: also the energy of the impulse responses.
 
@@ -218,13 +218,13 @@ def h2_norm(model: LinearModel) -> SystemNorm:
 
 
 def realisation(model: LinearModel) -> Realisation:
-    """Return the matrices A, B, C, D as plain arrays."""
+    """The matrices A, B, C, D as plain arrays."""
     A, B, C, D = (np.asarray(item) for item in (model.A, model.B, model.C, model.D))
     return A, B, C, D
 
 
 def explain_growth(model: LinearModel) -> tuple[float, str] | None:
-    """Return the frequency and description of the mode that decays least if it does not decay at all, else nothing."""
+    """Frequency and description of the mode that decays least if it does not decay at all, else nothing."""
     poles = np.linalg.eigvals(np.asarray(model.A)) if len(model.x) else np.zeros(0)
     if np.all(is_decaying(poles)):
         return None

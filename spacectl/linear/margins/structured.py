@@ -43,7 +43,7 @@ class StructuredPeak:
 
 
 def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float = 0.0) -> tuple[float, np.ndarray]:
-    """Return ``min_d sigma_max(D M D^-1)``, D = diag(exp(d)), a convex problem; the value and d.
+    """``min_d sigma_max(D M D^-1)``, D = diag(exp(d)), a convex problem; the value and d.
 
     The largest singular value is approached by norms of order 2 p with growing p, which are smooth: ``f = log(sum_i
     s_i^2p) / 2p``, with gradient ``sum_i weight_i (|u_ik|^2 - |v_ik|^2)`` for singular triples (s, u, v). Any d gives a true
@@ -76,7 +76,7 @@ def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float
 
 
 def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """Return ``max_Q rho(M Q)`` over diagonal Q with entries of modulus one: the best value found, and Q.
+    """``max_Q rho(M Q)`` over diagonal Q with entries of modulus one: the best value found, and Q.
 
     Power iteration of Packard and Doyle from the worst direction of the scaled matrix and a few others, then ascent on
     the phases. Any Q gives a true bound; the eigenvalue's phase is turned into Q, so ``det(1 - M Q / rho) = 0``.
@@ -107,7 +107,7 @@ def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.n
 
 
 def find_structured_peak(system: Realisation, tolerance: float, max_steps: int = 300) -> StructuredPeak:
-    """Return the peak over frequency of mu of a stable square realisation.
+    """Peak over frequency of mu of a stable square realisation.
 
     Local peaks of the upper bound are found first. Then frequency is swept: with the scaling that is best at one
     frequency, crossings of the Hamiltonian matrix give the whole interval around it in which the bound stays below
@@ -156,14 +156,14 @@ def find_structured_peak(system: Realisation, tolerance: float, max_steps: int =
 
 
 def _scale(system: Realisation, d: np.ndarray) -> Realisation:
-    """Return D M D^-1 with D = diag(exp(d))."""
+    """D M D^-1 with D = diag(exp(d))."""
     A, B, C, D = system
     weights = np.exp(d)
     return A, B / weights, C * weights[:, None], D * weights[:, None] / weights
 
 
 def _covered(system: Realisation, level: float, w: float, tolerance: float) -> tuple[float, float]:
-    """Return the interval around w in which the largest singular value stays below `level`; (w, w) if there is none."""
+    """The interval around w in which the largest singular value stays below `level`; (w, w) if there is none."""
     if largest(system, w) >= level:
         return w, w
     while np.min(np.abs(np.linalg.svd(system[3], compute_uv=False) - level)) < 1e-8 * level:
@@ -184,14 +184,14 @@ def _scaled_norm(M: np.ndarray, d: np.ndarray) -> float:
 
 
 def _radius(M: np.ndarray, Q: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the spectral radius of M Q and Q turned so that the eigenvalue is real and positive."""
+    """Spectral radius of M Q and Q turned so that the eigenvalue is real and positive."""
     values = np.linalg.eigvals(M * Q)
     top = values[int(np.argmax(np.abs(values)))]
     return float(abs(top)), Q * (abs(top) / top if top != 0.0 else 1.0)
 
 
 def _power_iteration(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the phases at which the iteration a = M b, z = phase(a) |w|, w = M^H z, b = phase(w) |a| settles."""
+    """Phases at which the iteration a = M b, z = phase(a) |w|, w = M^H z, b = phase(w) |a| settles."""
     w = b.astype(complex)
     for _ in range(60):
         a = M @ b
@@ -211,7 +211,7 @@ def _phase(a: np.ndarray) -> np.ndarray:
 def _climb_frequency(
     system: Realisation, tried: dict[float, tuple[float, np.ndarray]], w: float, grid: np.ndarray
 ) -> int:
-    """Return the refine a local peak near w; return the number of evaluated frequencies."""
+    """Refine a local peak near w; returns how many frequencies were looked at."""
     below, above = grid[grid < w], grid[grid > w]
     low = max(float(below[-1]) if len(below) else 0.1 * w, 1e-3 * w)
     high = float(above[0]) if len(above) else 10.0 * w
@@ -227,7 +227,7 @@ def _climb_frequency(
 
 
 def _middle(low: float, high: float, favourite: float, marks: np.ndarray) -> float:
-    """Return a frequency inside (low, high): the favourite if it lies there, else the geometric middle."""
+    """A frequency inside (low, high): the favourite if it lies there, else the geometric middle."""
     if low < favourite < high:
         return favourite
     small = 0.1 * float(marks[1]) if len(marks) > 1 else 1.0
@@ -237,6 +237,6 @@ def _middle(low: float, high: float, favourite: float, marks: np.ndarray) -> flo
 
 
 def _is_open(low: float, high: float, marks: np.ndarray) -> bool:
-    """Return whether an interval is longer than rounding."""
+    """Whether an interval is longer than rounding."""
     scale = float(marks[1]) if len(marks) > 1 else 1.0
     return bool(high > low and (not np.isfinite(high) or high - low > 1e-9 * high + 1e-12 * scale))

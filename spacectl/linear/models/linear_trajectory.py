@@ -83,7 +83,7 @@ class LinearTrajectory:
         return tuple(t[:-1][np.diff(t) == 0.0].tolist())
 
     def at(self, t: float, *, side: Side = "right") -> LinearModel:
-        """Return the model at a time: exact at the times `t`, else by cubic splines of each smooth piece (order 4).
+        """The model at a time: exact at the times `t`, else by cubic splines of each smooth piece (order 4).
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class LinearTrajectory:
         return LinearModel(A=A, B=B, C=C, D=D, E=E, x=self.x, u=self.u, y=self.y, d=self.d, point=point)
 
     def transition(self, *, substeps: int = 1) -> np.ndarray:
-        """Return state-transition matrices from the first time, shape (n_t, n, n): ``Phi_dot = A Phi``, ``Phi(t[0]) = 1``.
+        """State-transition matrices from the first time, shape (n_t, n, n): ``Phi_dot = A Phi``, ``Phi(t[0]) = 1``.
 
         Magnus steps of order 4 between neighbouring times, each cut into `substeps`. Over one period of a periodic
         motion, the last one is the monodromy matrix, whose eigenvalues are the Floquet multipliers.
@@ -173,7 +173,7 @@ class LinearTrajectory:
 
 
 def _exponentials(X: np.ndarray) -> np.ndarray:
-    """Return the exponentials of many matrices, shape (m, n, n): Taylor series of order 12 after halving, then squaring."""
+    """Exponentials of many matrices, shape (m, n, n): Taylor series of order 12 after halving, then squaring."""
     halvings = max(0, int(np.ceil(np.log2(max(np.max(np.sum(np.abs(X), axis=-1), initial=0.0), 1e-300) / 0.25))))
     small, result = X / 2.0**halvings, np.tile(np.eye(X.shape[-1]), (len(X), 1, 1))
     for k in range(12, 0, -1):  # 0.25^13 / 13! is below rounding

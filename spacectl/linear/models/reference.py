@@ -26,7 +26,7 @@ class Reference(NamedTuple):
 def read_reference(
     eom: EquationsOfMotion, reference: Any, *, u: Any = None, x_dot: Any = None, breaks: Iterable[float] = ()
 ) -> Reference:
-    """Return the motion as arrays; see `linearize_along` for what is accepted."""
+    """The motion as arrays; see `linearize_along` for what is accepted."""
     t, x, given = _arrays(eom, reference)
     if u is not None:
         given = u
@@ -56,7 +56,7 @@ def read_reference(
 
 
 def _arrays(eom: EquationsOfMotion, reference: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the times, states and inputs (perhaps None) as given."""
+    """Times, states and inputs (perhaps None) as given."""
     if isinstance(reference, Trajectory):
         order = [reference.labels.index(name) for name in eom.states]
         return np.asarray(reference.t), np.asarray(reference.values)[:, order], None
@@ -73,7 +73,7 @@ def _arrays(eom: EquationsOfMotion, reference: Any) -> tuple[np.ndarray, np.ndar
 
 
 def _inputs_of(eom: EquationsOfMotion, table: Trajectory, t: np.ndarray) -> tuple[np.ndarray, set[float]]:
-    """Return the inputs by name over t, and the times at which a table that holds its values changes them."""
+    """Inputs by name over t, and the times at which a table that holds its values changes them."""
     command = np.zeros((t.size, eom.n_u))
     command[:, list(eom.labels.u.indices(table.labels.names))] = table(t)
     if table.interpolation != "previous":
@@ -86,7 +86,7 @@ def _inputs_of(eom: EquationsOfMotion, table: Trajectory, t: np.ndarray) -> tupl
 def _insert_jump(
     t: np.ndarray, x: np.ndarray, u: np.ndarray, rates: np.ndarray | None, time: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the same motion with `time` standing twice: with the input of the time before, and with its own."""
+    """The same motion with `time` standing twice: with the input of the time before, and with its own."""
     k = int(np.argmin(np.abs(t - time)))
     if abs(t[k] - time) > 1e-12 * max(1.0, abs(time)):
         raise ModelError(

@@ -72,7 +72,7 @@ def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
 
 
 def _equilibrate(reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return r, s such that reach s / r has rows and columns of mean square one, nearly; r is zero where nothing reaches."""
+    """r, s such that reach s / r has rows and columns of mean square one, nearly; r is zero where nothing reaches."""
     n, m = reach.shape
     rows, columns = np.nonzero(reach)
     log_r, log_s = np.zeros(n), np.zeros(m)
@@ -93,12 +93,12 @@ def _equilibrate(reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_rounding(A: np.ndarray) -> np.ndarray:
-    """Mark entries of a balanced matrix that are rounding: scaled up, they would look like a path of inputs."""
+    """Entries of a balanced matrix that are rounding: scaling them up to size would make noise a path of inputs."""
     return np.asarray(np.abs(A) < 1e-14 * np.max(np.abs(A), initial=0.0))
 
 
 def balancing_scale(A: np.ndarray) -> np.ndarray:
-    """Return the diagonal T that makes rows and columns of ``T^-1 A T`` alike.
+    """Diagonal T that makes rows and columns of ``T^-1 A T`` alike.
 
     Entries below 1e-14 of the largest are left out: they are rounding, and balancing them would blow it up.
     """
@@ -110,7 +110,7 @@ def balancing_scale(A: np.ndarray) -> np.ndarray:
 
 
 def group_poles(poles: np.ndarray, *, nearness: float = 1e-6, floor: float | None = None) -> list[list[int]]:
-    """Return the indices of poles that are equal up to rounding, group by group, slowest first.
+    """Indices of poles that are equal up to rounding, group by group, slowest first.
 
     Two poles belong together if they differ by less than `nearness` times their size, or by less than `floor` (default:
     `nearness` times the largest size; a double pole is only known to the square root of rounding).
@@ -133,7 +133,7 @@ def group_poles(poles: np.ndarray, *, nearness: float = 1e-6, floor: float | Non
 
 
 def is_decaying(poles: np.ndarray) -> np.ndarray:
-    """Return whether poles lie in the open left half-plane by more than rounding (1e-13 times the fastest).
+    """Whether poles lie in the open left half-plane by more than rounding (1e-13 times the fastest).
 
     Poles that are equal up to rounding are judged together: a double integrator comes out as a pair to both sides of the
     axis, of which neither decays.

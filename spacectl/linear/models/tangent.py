@@ -43,7 +43,7 @@ __all__ = [
 
 
 def error_labels(eom: EquationsOfMotion) -> Labels:
-    """Return the names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
+    """Names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
     names: list[str] = []
     units: list[str] = []
     labels = eom.labels
@@ -54,7 +54,7 @@ def error_labels(eom: EquationsOfMotion) -> Labels:
 
 
 def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
-    """Return W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
+    """W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
     W = np.zeros((*q.shape[:-1], eom.n_q, eom.n_v))
     for at_q, at_v, turns in _blocks(eom):
         if turns is None:
@@ -67,7 +67,7 @@ def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
 
 
 def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
-    """Return T of ``theta_dot = T theta + dv``, (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
+    """T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
     T = np.zeros((*v.shape, eom.n_v))
     for _, at, turns in _blocks(eom):
         if turns is not None:
@@ -76,7 +76,7 @@ def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
 
 
 def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
-    """Return the speeds (..., n_v) of coordinates (..., n_q) with rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
+    """Speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
     v = np.zeros((*q.shape[:-1], eom.n_v))
     for at_q, at_v, turns in _blocks(eom):
         if turns is None:
@@ -89,7 +89,7 @@ def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> n
 
 
 def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
-    """Return the error state of `x` against a reference: the deviation that `linearize` and its gains act on.
+    """Error state of `x` against a reference: the deviation that `linearize` and its gains act on.
 
     Rotation vectors in body axes of the reference, ``theta = log(R_ref' R)`` (angle at most pi), for quaternions;
     differences for all other coordinates and the speeds. ``u = u_ref - K @ subtract_states(eom, x, x_ref)`` is thus a
@@ -128,7 +128,7 @@ def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
 
 
 def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.ndarray:
-    """Return the state that deviates from `reference` by an error state: the inverse of `subtract_states`.
+    """The state that deviates from `reference` by an error state: the inverse of `subtract_states`.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.nda
 
 
 def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
-    """Return the error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
+    """Error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
     errors: list[Any] = []
     for at_q, _, turns in _blocks(eom):
         if turns is None:
@@ -178,7 +178,7 @@ def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
 
 
 def _angle_by_sine(square: Any, scalar: Any) -> Any:
-    """Return ``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
+    """``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
     if is_symbolic(square, scalar):
         small = square < 1e-12
         sine = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -190,7 +190,7 @@ def _angle_by_sine(square: Any, scalar: Any) -> Any:
 
 
 def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
-    """Return where errors live: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
+    """Where errors live: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
 
     Every coordinate that belongs to no quaternion is the integral of its own speed.
     """
@@ -214,7 +214,7 @@ class Manifold:
 def constraint_manifold(
     eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any = None, wanted: tuple[int, ...] = ()
 ) -> Manifold:
-    """Return the tangent of the constraints at a consistent state, with the `wanted` error coordinates as independent ones.
+    """The tangent of the constraints at a state that meets them; `wanted` error coordinates (and their rates) are kept.
 
     Raises
     ------
@@ -244,14 +244,14 @@ def constraint_manifold(
 
 
 def _pivots(A: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the columns in the order of pivoting, and the rank."""
+    """Columns in the order of pivoting, and the rank."""
     _, R, order = qr(A, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     return order, int(np.sum(diagonal > RANK * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
 
 
 def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[list[int], np.ndarray, Any]:
-    """Return independent indices, the basis of J's null space on them, and a solver of ``J z = b`` by the others."""
+    """Independent places, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
     n = weight.size
     if J.shape[0] == 0:
         return list(range(n)), np.eye(n), lambda b: np.zeros((n, b.shape[1]))

@@ -40,7 +40,7 @@ class ModalBlocks:
 def split_spectrum(
     A: np.ndarray, chosen: Callable[[complex], bool]
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Return the right and left bases (V, W) of the invariant subspace of chosen eigenvalues, and of that of the others.
+    """Right and left bases (V, W) of the invariant subspace of chosen eigenvalues, and of that of the others.
 
     Ordered real Schur form ``Q.T A Q = [[A1, A12], [0, A2]]`` and the Sylvester equation ``A1 X - X A2 = -A12`` give
     ``V1 = Q1, W1 = Q1 - Q2 X.T, V2 = Q1 X + Q2, W2 = Q2``, with ``W1.T V1 = W2.T V2 = 1`` and ``W1.T V2 = 0``.
@@ -52,7 +52,7 @@ def split_spectrum(
 
 
 def modal_blocks(A: np.ndarray) -> ModalBlocks:
-    """Return the real block-diagonal form of A.
+    """Real block-diagonal form of A.
 
     A simple real pole becomes a block of size one, a simple pair s +- j w the block ``[[s, w], [-w, s]]``. Poles that are
     equal up to rounding share a block (they may have no full set of eigenvectors); so do poles whose eigenvectors are
@@ -74,7 +74,7 @@ def modal_blocks(A: np.ndarray) -> ModalBlocks:
 
 
 def _pair_up(poles: np.ndarray, groups: list[list[int]]) -> list[list[int]]:
-    """Return the groups joined with those of their conjugates, slowest first."""
+    """Groups joined with those of their conjugates, slowest first."""
     where = {index: k for k, group in enumerate(groups) for index in group}
     joined: list[list[int]] = []
     done: set[int] = set()
@@ -91,7 +91,7 @@ def _pair_up(poles: np.ndarray, groups: list[list[int]]) -> list[list[int]]:
 
 
 def _basis(A: np.ndarray, poles: np.ndarray, vectors: np.ndarray, group: list[int]) -> np.ndarray:
-    """Return the real basis of the invariant subspace of a group of poles."""
+    """Real basis of the invariant subspace of a group of poles."""
     first = group[int(np.argmax(poles[group].imag))]
     if len(group) == 1:
         return vectors[:, first].real[:, None]
@@ -107,7 +107,7 @@ def _basis(A: np.ndarray, poles: np.ndarray, vectors: np.ndarray, group: list[in
 
 
 def factor_gramian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return a real L with ``P = L L.T`` and ``A P + P A.T + B B.T = 0``, for a stable A.
+    """Real L with ``P = L L.T`` and ``A P + P A.T + B B.T = 0``, for A with all eigenvalues in the left half-plane.
 
     Hammarling's method [1]_ in complex Schur form, one column at a time, without ever forming P: small singular values
     of L keep their digits, which the square root of a computed P has lost. With ``A = [[A1, a], [0, s]]`` and B turned

@@ -116,7 +116,7 @@ def reduce_modal(
 def reduce_balanced(
     model: LinearModel, *, order: int | None = None, tolerance: float | None = None, match_dc: bool = False
 ) -> Reduction:
-    """Return the balanced truncation of the decaying part of a model; the rest is kept exactly.
+    """Balanced truncation of the decaying part of a model; the rest is kept exactly.
 
     The decaying part is split off by an ordered real Schur form and a Sylvester equation. Factors of its Gramians ``P =
     L_c L_c.T``, ``Q = L_o L_o.T`` and the singular values of ``L_o.T L_c = U S V.T`` (the Hankel values) give the square-root
@@ -179,7 +179,7 @@ def reduce_balanced(
 
 
 def _balanced(model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return a in units of state that make its entries alike, and these units."""
+    """A in units of state that make its entries alike, and these units."""
     A = np.asarray(model.A)
     scale = balancing_scale(A)
     return A * scale / scale[:, None], scale
@@ -194,7 +194,7 @@ def _project(model: LinearModel, right: np.ndarray, left: np.ndarray, x: Labels,
 
 
 def _make_static(model: LinearModel, count: int) -> LinearModel:
-    """Return the model with all states after the first `count` in equilibrium: ``0 = A21 z1 + A22 z2 + B2 u``."""
+    """The model with all states after the first `count` in equilibrium: ``0 = A21 z1 + A22 z2 + B2 u``."""
     A, B, C, D = realisation(model)
     E = np.asarray(model.E)
     back = np.linalg.solve(A[count:, count:], np.hstack([A[count:, :count], B[count:], E[count:]]))
@@ -217,7 +217,7 @@ def _make_static(model: LinearModel, count: int) -> LinearModel:
 def _count(
     order: int | None, tolerance: float | None, values: np.ndarray, tails: np.ndarray, stays: int, rank: int, n: int
 ) -> int:
-    """Return how many balanced states to keep."""
+    """How many balanced states to keep."""
     if tolerance is not None:
         if not tolerance >= 0.0:
             raise ModelError(f"reduce_balanced: tolerance is {tolerance:g}, expected a number from 0 up")
@@ -230,7 +230,7 @@ def _count(
 
 
 def _block_names(blocks: ModalBlocks) -> tuple[list[str], list[range]]:
-    """Return the names of the modal states, and the numbers of the modes in each block."""
+    """Names of the modal states, and the numbers of the modes in each block."""
     names: list[str] = []
     numbers: list[range] = []
     first = 1
@@ -248,7 +248,7 @@ def _block_names(blocks: ModalBlocks) -> tuple[list[str], list[range]]:
 def _chosen(
     model: LinearModel, blocks: ModalBlocks, numbers: list[range], keep: Keep | None, below: float | None
 ) -> set[int]:
-    """Return the blocks to keep."""
+    """Blocks to keep."""
     every = range(len(numbers))
     kept: set[int] = set()
     if below is not None:

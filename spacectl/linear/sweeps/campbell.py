@@ -34,7 +34,7 @@ def campbell(
     tolerance: float = 1e-6,
     p: Any = None,
 ) -> Campbell:
-    """Return the modes over a sweep of one quantity, each followed by its shape.
+    """Modes over a sweep of one quantity, each followed by its shape.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def campbell(
 
 
 def _entry(name: str) -> tuple[str, int | None]:
-    """Return ``"body.inertia[2]"`` as the parameter and the index of its entry."""
+    """``"body.inertia[2]"`` as the parameter and the index of its entry."""
     match = re.fullmatch(r"(.+)\[(\d+)\]", name)
     return (match[1], int(match[2])) if match else (name, None)
 
@@ -140,7 +140,7 @@ def _unit(eom: EquationsOfMotion, name: str) -> str:
 def _settings(
     eom: EquationsOfMotion, name: str, value: float, p: Any, options: dict[str, Any]
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return the parameters and arguments of `find_operating_point` at one value."""
+    """Parameters and arguments of `find_operating_point` at one value."""
     numbers, fixed = np.array(eom.parameters.of(p)), dict(options)
     if name in eom.labels.v or name in eom.labels.u:
         letter = "v" if name in eom.labels.v else "u"
@@ -155,7 +155,7 @@ def _settings(
 
 
 def _half(branches: Branches) -> list[int]:
-    """Return the branches in the upper half plane, and real ones; slowest first."""
+    """Branches in the upper half plane, and real ones; slowest first."""
     total = np.sum(branches.poles.imag, axis=0)
     limit = 1e-12 * max(float(np.max(np.abs(branches.poles), initial=0.0)), np.finfo(float).tiny)
     upper = [k for k in range(branches.poles.shape[1]) if total[k] >= -limit]
@@ -163,7 +163,7 @@ def _half(branches: Branches) -> list[int]:
 
 
 def _names(x: Labels, shares: np.ndarray, n_v: int) -> tuple[str, ...]:
-    """Return the number and leading coordinates of each mode: coordinate and speed count together, over the whole sweep."""
+    """Number and leading coordinates of each mode: coordinate and speed count together, over the whole sweep."""
     weights = shares / np.maximum(np.sum(shares, axis=2, keepdims=True), np.finfo(float).tiny)
     mean = np.mean(weights, axis=0)
     by_coordinate = mean[:, :n_v] + mean[:, n_v:]
@@ -181,7 +181,7 @@ def _crossings(
     is_rigid: tuple[bool, ...],
     orders: tuple[float, ...],
 ) -> tuple[Crossing, ...]:
-    """Return the roots of ``frequency - order |value|`` on cubic splines through each branch."""
+    """Roots of ``frequency - order |value|`` on cubic splines through each branch."""
     found = []
     ascending = values if values[-1] > values[0] else values[::-1]
     for k, name in enumerate(names):
@@ -200,7 +200,7 @@ def _crossings(
 def _instabilities(
     values: np.ndarray, poles: np.ndarray, names: tuple[str, ...], limit: float
 ) -> tuple[Instability, ...]:
-    """Return the runs of neighbouring values at which a branch grows."""
+    """Runs of neighbouring values at which a branch grows."""
     found = []
     for k, name in enumerate(names):
         grows = np.concatenate([[False], poles[:, k].real > limit, [False]])

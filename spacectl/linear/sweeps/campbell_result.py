@@ -110,7 +110,7 @@ class Campbell:
     instabilities: tuple[Instability, ...]
 
     def figure(self, *, name: str = "campbell", title: str = "") -> Figure:
-        """Draw frequencies with engine orders, crossings and unstable ranges above, rates of decay or growth below."""
+        """Frequencies with engine orders, crossings and unstable stretches above, rates of decay or growth below."""
         is_speed = self.unit == "rad/s"
         v = self.values / (2.0 * np.pi) if is_speed else self.values
         label, unit = (f"{self.sweep} / 2 pi", "Hz") if is_speed else (self.sweep, self.unit)
@@ -144,7 +144,7 @@ class Campbell:
         )
 
     def summary(self) -> str:
-        """Return the crossings and instabilities in words."""
+        """Crossings and instabilities in words."""
         entries = [
             f"mode {c.name} meets order {c.order:g} at {c.value:.4g} {self.unit} ({c.frequency:.4g} rad/s)"
             for c in self.crossings

@@ -58,7 +58,7 @@ class Floquet:
     accuracy: float
 
     def is_stable(self, tolerance: float = 1e-3) -> bool:
-        """Return whether no deviation grows exponentially: all multipliers within ``1 + tolerance``.
+        """Whether no deviation grows exponentially: all multipliers within ``1 + tolerance``.
 
         Shifts along the motion and along cyclic coordinates have multipliers at 1. These often come in pairs (a change of
         a cyclic speed moves the coordinate away linearly in time), and a pair splits by the square root of rounding
@@ -70,7 +70,7 @@ class Floquet:
 def floquet(
     eom: EquationsOfMotion, motion: Any, *, u: Any = None, breaks: Iterable[float] = (), p: Any = None
 ) -> Floquet:
-    """Return the Floquet multipliers of a periodic motion: how small deviations from it change over one period.
+    """Floquet multipliers of a periodic motion: how small deviations from it change over one period.
 
     ``Phi_dot = A(t) Phi``, ``Phi(0) = 1``; multipliers are the eigenvalues of Phi(T). It is enough that A(t) repeats: a
     disc that rolls on, or a satellite that comes back in the same attitude, need not return to its place.
@@ -146,7 +146,7 @@ def _check_closed(eom: EquationsOfMotion, A: np.ndarray, period: float) -> None:
 
 
 def _allowed(eom: EquationsOfMotion, model: LinearTrajectory, p: Any) -> tuple[list[int], np.ndarray, Labels]:
-    """Return the independent error states, the matrix that gives all of them, and their labels; without constraints all."""
+    """Independent error states, the matrix that gives all of them, and their labels; without constraints all."""
     if not eom.constraint_rows:
         return list(range(len(model.x))), np.eye(len(model.x)), model.x
     start = np.asarray(model.x_reference)[0]
@@ -156,7 +156,7 @@ def _allowed(eom: EquationsOfMotion, model: LinearTrajectory, p: Any) -> tuple[l
 
 
 def _thinned(model: LinearTrajectory) -> LinearTrajectory:
-    """Return the same model with every second time; jumps and the ends of its pieces stay."""
+    """The same model with every second time; jumps and the ends of its pieces stay."""
     jumps = np.flatnonzero(np.diff(np.asarray(model.t)) == 0.0)
     ends = zip([0, *(jumps + 1)], [*jumps, len(model.t) - 1], strict=True)
     rows = np.concatenate([np.union1d(np.arange(a, b + 1, 2), [b]) for a, b in ends])
@@ -165,7 +165,7 @@ def _thinned(model: LinearTrajectory) -> LinearTrajectory:
 
 
 def _sorted_eigen(monodromy: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues, largest modulus first, and vectors, computed in scaled states."""
+    """Eigenvalues, largest modulus first, and vectors, computed in scaled states."""
     values, vectors = np.linalg.eig(monodromy * scale[None, :] / scale[:, None])
     order = np.argsort(-np.abs(values), kind="stable")
     shapes = (scale[:, None] * vectors[:, order]).T

@@ -92,7 +92,7 @@ def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
 
 
 def _held(problem: Problem, way: Quantities, rates: Rates, u: Any) -> list[list[Any]]:
-    """Return the error of each held condition and its rates, down to inputs or accelerations."""
+    """For each held condition its value less what it is held at, and its rates, down to inputs or accelerations."""
     return [
         reduce_condition(way.of(item.rule, f"path condition '{item.name}'") - item.low, rates, (u,))
         for item in problem.path
@@ -101,7 +101,7 @@ def _held(problem: Problem, way: Quantities, rates: Rates, u: Any) -> list[list[
 
 
 def flow_rows(problem: Problem, busy: tuple[str, ...]) -> tuple[Row, ...]:
-    """Return what is bounded on the way: busy inputs, states, path conditions that are not held."""
+    """What is bounded on the way: busy inputs, states, path conditions that are not held."""
     low, high = problem.input_limits()
     places = problem.eom.labels.u.indices(busy)
     rows = [Row(name, float(low[i]), float(high[i])) for name, i in zip(busy, places, strict=True)]
@@ -113,7 +113,7 @@ def flow_rows(problem: Problem, busy: tuple[str, ...]) -> tuple[Row, ...]:
 
 
 def _row_values(problem: Problem, busy: tuple[str, ...], way: Quantities, x: Any, u: Any) -> Any:
-    """Return the values of `flow_rows`."""
+    """Values of `flow_rows`."""
     labels = problem.eom.labels
     values = [u[labels.u.index(name)] for name in busy] + [x[labels.x.index(name)] for name in problem.bounds]
     values += [way.of(item.rule, f"path condition '{item.name}'") for item in problem.path if item.low < item.high]
@@ -125,12 +125,12 @@ def _column(values: list[Any]) -> Any:
 
 
 def held_count(problem: Problem) -> int:
-    """Return how many values the held path conditions have."""
+    """How many values the held path conditions have."""
     return sum(item.rule.size for item in problem.path if item.low == item.high)
 
 
 def choose_busy(problem: Problem, inputs: np.ndarray) -> tuple[str, ...]:
-    """Return the inputs that are farthest from their limits in a guess, as many as held conditions have values.
+    """The inputs that a guess keeps farthest from their limits, as many as held conditions have values.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Search:
 
 
 def improve_plan(problem: Problem, guess: Plan, settings: Search) -> Plan | None:
-    """Return the best plan found from a guess, with its outcome; None if the motion of the guess diverges."""
+    """The best plan to which a guess leads, with its outcome; None if the guess leads to infinity."""
     begin = time.perf_counter()
     first = first_motion(problem, guess, settings.busy, settings.cells)
     return (
@@ -84,7 +84,7 @@ def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
 
 
 def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
-    """Return the plan with its outcome."""
+    """The plan with its outcome."""
     motion, goal = found.motion, found.motion.cells.goal
     cells = motion.cells
     halved = cells.flow.roll(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]

@@ -53,7 +53,7 @@ class Weights:
     change: float
 
     def merit(self, motion: Motion) -> float:
-        """Return the duration and price [s]."""
+        """Duration and price [s]."""
         return motion.T + float(self.end @ np.abs(motion.error)) + self.way * motion.excess
 
 
@@ -99,7 +99,7 @@ def solve_step(
     motion: Motion, weights: Weights, radius: float, points: set[Point], span: tuple[float, float],
     curvature: Curvature | None = None,
 ) -> Step:  # fmt: skip
-    """Return the best change within a trust region.
+    """The best change within a trust region.
 
     Minimise ``dT + price of what is not met + price of the change`` where at most `radius` seconds of the controls are
     exchanged (a control at its limit that goes to the other one for t seconds exchanges t).
@@ -168,7 +168,7 @@ class _Columns:
         return out.reshape(self.shape)
 
     def prices(self, marginals: np.ndarray) -> np.ndarray:
-        """Return the seconds lost for a second of exchange, the least of both ways, (n, n_w)."""
+        """Seconds lost for a second of exchange, the least of both ways, (n, n_w)."""
         out = np.full(self.shape[0] * self.shape[1], np.inf)
         np.minimum.at(out, self.place, marginals)
         return out.reshape(self.shape)
@@ -215,7 +215,7 @@ def _programme(
 
 
 def _end_rows(motion: Motion) -> np.ndarray:
-    """Return the rows of the changes (dw, dT) at the end."""
+    """Rows of the changes (dw, dT) at the end."""
     linear, stretch = motion.linear, motion.stretch
     n, n_w = motion.w.shape
     g = motion.end[1]
@@ -228,7 +228,7 @@ def _end_rows(motion: Motion) -> np.ndarray:
 
 
 def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the changes (dw, dT) at points of the way, sorted by cell, and their values."""
+    """Rows of the changes (dw, dT) at points of the way, sorted by cell, and their values."""
     linear, stretch = motion.linear, motion.stretch
     n, n_w = motion.w.shape
     out = np.zeros((len(points), n * n_w + 1))
@@ -252,7 +252,7 @@ def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> 
 def _forwards(
     motion: Motion, change: np.ndarray, longer: float, values: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the one-sided bounds of the way in the linear model."""
+    """One-sided bounds of the way in the linear model."""
     if not values[0].shape[1]:
         return values[0], values[1]
     linear = motion.linear
@@ -268,7 +268,7 @@ def _forwards(
 
 
 def _passing(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
-    """Return the points that pass a bound: all of them if they are few, else the worst of each group and some between.
+    """Points that pass a bound: all of them if they are few, else the worst of each group and some between.
 
     What does not depend on the controls is the same at the end of a cell and at the begin of the next.
     """

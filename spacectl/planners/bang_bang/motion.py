@@ -45,7 +45,7 @@ class Goal:
     margin: np.ndarray
 
     def one_sided(self, found: Values) -> Values:
-        """Return the bounds of the way at some points: not above zero where they are met."""
+        """Bounds of the way at some points: not above zero where they are met."""
         factor = self.sign / self.unit
         value = (found.value[:, self.rows] - self.bound) * factor + self.margin
         slopes = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
@@ -53,7 +53,7 @@ class Goal:
 
 
 def make_goal(flow: Flow, x: np.ndarray) -> Goal:
-    """Return the ends and bounds of a flow's problem; scales from the motion x of the guess, (n, n_x)."""
+    """Ends and bounds of a flow's problem; scales from the motion x of the guess, (n, n_x)."""
     problem, states = flow.problem, flow.problem.eom.states
     ends = {name: problem.end[name] for name in states if problem.end.get(name, FREE) != FREE}
     places = np.array([states.index(name) for name in ends], dtype=int)
@@ -81,7 +81,7 @@ def make_goal(flow: Flow, x: np.ndarray) -> Goal:
 
 
 def _unit(low: float, high: float) -> float:
-    """Return half the range of a bound, or the magnitude of its finite side."""
+    """Half the range of a bound, or the size of its only side."""
     if np.isfinite(high - low):
         return 0.5 * (high - low)
     side = abs(low if np.isfinite(low) else high)
@@ -110,7 +110,7 @@ class Transcription:
     steps: int
 
     def follow(self, w: np.ndarray, h: np.ndarray) -> Motion:
-        """Return the motion of controls w (n, n_w) over cells of length h (n,) [s]."""
+        """The motion of controls w (n, n_w) over cells of length h (n,) [s]."""
         w = np.clip(w, self.flow.low, self.flow.high)
         return Motion(self, w, h, self.flow.roll(self.x0, w, h, self.steps))
 
@@ -193,10 +193,7 @@ class Motion:
         return max(0.0, *(float(np.max(side.value, initial=0.0)) for side in self.sides))
 
     def between(self, steps: int) -> np.ndarray:
-        """Return the largest value of every one-sided bound, without its margin, (r,).
-
-        Values between `steps` points of each cell count, too.
-        """
+        """Largest value of every one-sided bound, also between `steps` points of each cell, without its margin, (r,)."""
         flow, goal = self.cells.flow, self.cells.goal
         n = len(self.h)
         fine = flow.roll(self.cells.x0, self.w, self.h, steps)
@@ -206,10 +203,7 @@ class Motion:
 
 
 def _peaks(values: np.ndarray) -> np.ndarray:
-    """Return the largest value over samples (n, k, r) of all cells.
-
-    Parabolas through three neighbours of a cell give the values between samples.
-    """
+    """Largest of samples (n, k, r) along the first two axes, and of parabolas through each three neighbours of a cell."""
     top = values.max(axis=(0, 1))
     if values.shape[1] < 3:
         return np.asarray(top)

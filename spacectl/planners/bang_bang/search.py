@@ -81,12 +81,12 @@ def search(
 
 
 def _is_paid(step: Step, weights: Weights) -> np.ndarray:
-    """Return the conditions that a programme leaves unmet: their price is the weight, not what they cost."""
+    """Conditions that a programme leaves unmet: their price is the weight, not what they cost."""
     return step.prices >= weights.end * (1.0 - 1e-9)
 
 
 def _try(motion: Motion, step: Step, weights: Weights, gain: float) -> tuple[Motion, float]:
-    """Return the changed motion, and which part of the gain it brings."""
+    """The changed motion, and which part of the gain it brings."""
     trial = motion.cells.follow(motion.w + step.w, motion.h + motion.stretch * step.T)
     if not np.all(np.isfinite(trial.fine)) or trial.h.min() <= 0.0:
         return motion, -np.inf
@@ -103,5 +103,5 @@ def _is_met(motion: Motion) -> bool:
 
 
 def _raise_prices(weights: Weights, motion: Motion) -> bool:
-    """Raise the prices of violations; return whether higher ones may still help."""
+    """Whether higher prices may still help."""
     return weights.way < _MOST_PRICE * motion.T

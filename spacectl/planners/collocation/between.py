@@ -13,7 +13,7 @@ _MORE = 1.2  # margin of a bound, as a multiple of its violation
 
 
 def keep_back(problem: Problem | Phases, missed: list[Violations]) -> Problem | Phases:
-    """Return the problem with bounds tightened by their violations; empty ranges become their middle."""
+    """The problem with its bounds drawn in by what they were exceeded by; empty ranges become their middle."""
     phases = tuple(_drawn_in(item, found) for item, found in zip(problem.phases, missed, strict=True))
     return replace(problem, phases=phases) if isinstance(problem, Phases) else phases[0]
 
@@ -28,7 +28,7 @@ def _drawn_in(problem: Problem, missed: Violations) -> Problem:
 
 
 def _with_ends(problem: Problem, name: str, pair: tuple[float, float]) -> tuple[float, float]:
-    """Return the range widened to contain the values that both ends require."""
+    """A range that still holds what both ends ask for."""
     low, high = pair
     for least, most in (item[name] for item in (problem.start, problem.end) if name in item):
         low, high = min(low, most), max(high, least)

@@ -11,7 +11,7 @@ __all__ = ["drop_constant_rows", "is_feasible", "largest_violation", "row_name"]
 
 
 def row_name(nlp: Nlp, row: int) -> tuple[str, float]:
-    """Return the description of a row, and its place as a fraction of the phase (0 to 1)."""
+    """What a row says, and the fraction of its phase where (0 to 1)."""
     for k, block in enumerate(nlp.blocks):
         if block.row <= row < block.row + block.m:
             words, fraction = _in_phase(block, row)
@@ -44,7 +44,7 @@ def _in_phase(block: PhaseBlock, row: int) -> tuple[str, float]:
 
 
 def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
-    """Return how far each scaled row is outside of its bounds."""
+    """How far each scaled row is outside of its bounds."""
     rows = nlp.rows(x / nlp.scale)
     low, high = nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale
     off = np.maximum(np.maximum(low - rows, rows - high), 0.0)
@@ -52,12 +52,12 @@ def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
 
 
 def is_feasible(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> bool:
-    """Return whether every row is met."""
+    """Whether every row is met."""
     return bool(_violations(nlp, x).max(initial=0.0) <= tolerance)
 
 
 def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
-    """Return a sentence about the row with the largest scaled violation."""
+    """The row that is furthest from what it should be (scaled), in words."""
     off = _violations(nlp, x)
     worst = int(np.argmax(off))
     name, fraction = row_name(nlp, worst)

@@ -50,7 +50,7 @@ class Run:
             self.report(fraction, message)
 
     def transcribe(self, phases: Sequence[Problem], meshes: Sequence[np.ndarray]) -> Nlp:
-        """Return the programme of the user's phases on some meshes."""
+        """The programme of the user's phases on some meshes."""
         return transcribe(phases, self.scheme, meshes, weights=self.weights)
 
     def solve(self, nlp: Nlp, x: np.ndarray, options: Mapping[str, Any], *, most: int = 500) -> NlpSolution:
@@ -75,7 +75,7 @@ def prepare(nlp: Nlp, x: np.ndarray) -> str | None:
 
 
 def mesh_errors(nlp: Nlp, x: np.ndarray, refine: Refinement, goal: float) -> list[np.ndarray]:
-    """Return the error of every interval of every phase; residuals of path equations count by the tolerance of their own."""
+    """Error of every interval of every phase; residuals of path equations count by the tolerance of their own."""
     part = goal / refine.path
     return [np.maximum(interval_errors(item), part * path_errors(item)) for item in phase_solutions(nlp.blocks, x)]
 
@@ -106,7 +106,7 @@ def refine_solution(
 
 
 def as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
-    """Return a solution as a guess for another mesh."""
+    """A solution as a guess for another mesh."""
     x, u = join_trajectories(solutions)
     times = [solutions[0].begin, *(item.end for item in solutions)]
     return Plan(name="guess", x=x, u=u, notes={"phase_times": times})
@@ -115,9 +115,7 @@ def as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
 def polish_switches(
     phases: Sequence[Problem], run: Run, nlp: Nlp, found: NlpSolution
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
-    """Solve the programme of the arcs on a mesh that meets the tolerance.
-
-    Returns None if there is nothing to polish or if it fails.
+    """The programme of the arcs, solved on a mesh that meets the tolerance; None if there is nothing to polish or it fails.
 
     With it, the number of the user's phase to which each arc belongs. First with all controls at their limits that may be,
     then with what lies between them left free.
@@ -139,7 +137,7 @@ def polish_switches(
 def polish_arcs(
     arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float, *, most: int = _PATIENCE
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
-    """Return the programme of some arcs, solved; None if that fails or costs more than `cost`."""
+    """The programme of some arcs, solved; None if that fails or costs more than `cost`."""
     scheme = Radau(2, max(5, getattr(run.scheme, "degree", 0)))
     guess = replace(as_guess(solutions), notes={"phase_times": [arcs[0].begin, *(arc.end for arc in arcs)]})
     goal = 0.1 * run.refine.tolerance

@@ -55,7 +55,7 @@ class Curve:
         return np.zeros(0)
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> Points:
-        """Return values and first and second derivatives by s, each (n, size), by the formula of one smooth piece."""
+        """Values, first and second derivatives by s, each of shape (n, size), by the formula of one smooth piece."""
         raise NotImplementedError
 
 
@@ -267,7 +267,7 @@ class BlendCurve(Curve):
 
 
 def _blend(points: np.ndarray, radius: float) -> list[tuple[float, np.ndarray, tuple[Any, ...]]]:
-    """Return lines (length, start, (direction,)) and arcs (length, start, (centre, radius, e1, e2)) through via points."""
+    """Lines (length, begin, (direction,)) and arcs (length, begin, (centre, radius, e1, e2)) through via points."""
     chords = np.diff(points, axis=0)
     lengths = np.linalg.norm(chords, axis=1)
     if not np.all(lengths > 0.0):

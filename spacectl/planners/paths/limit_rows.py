@@ -52,18 +52,18 @@ class LimitRows:
     keep: np.ndarray
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> tuple[PathMotion, np.ndarray]:
-        """Return the motion and the rows (n, m, 4) at many s of one smooth piece."""
+        """The motion and the rows (n, m, 4) at many s of one smooth piece."""
         motion = self.dynamics.evaluate(s, piece)
         return motion, self.of(motion)
 
     def of(self, motion: PathMotion) -> np.ndarray:
-        """Return the rows (n, m, 4) at the points of a motion."""
+        """Rows (n, m, 4) at the points of a motion."""
         rows = _halves(self.entries, motion)
         return rows if len(self.keep) == rows.shape[1] else np.ascontiguousarray(rows[:, self.keep])
 
 
 def _halves(entries: tuple[_Entry, ...], motion: PathMotion) -> np.ndarray:
-    """Return the upper and lower row of each entry: quantity less bound, over half the range of the bounds."""
+    """Upper and lower row of each entry: quantity less bound, over half the range of the bounds."""
     rows = np.empty((len(motion.V), 2 * len(entries), 4))
     plain = [i for i, entry in enumerate(entries) if entry.input >= 0 and isinstance(entry.bounds, tuple)]
     if plain:  # inputs with constant limits, all at once
@@ -92,14 +92,14 @@ def _table(bounds: tuple[float, float], n: int) -> np.ndarray:
 
 
 def _scale(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return half the range of bounds, or the magnitude of the finite one."""
+    """Half the range of bounds, or the size of the finite one."""
     half = 0.5 * (high - low)
     finite = np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0))
     return np.where(np.isfinite(half) & (half > 0.0), half, np.maximum(finite, 1e-300))
 
 
 def form_rows(dynamics: PathDynamics, limits: tuple[Limit, ...]) -> LimitRows:
-    """Return the rows of given limits.
+    """Rows of given limits.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _bounds(dynamics: PathDynamics, bound: Any, fraction: float = 1.0) -> Bounds
 
 
 def _rule(dynamics: PathDynamics, rule: NamedExpression, fraction: float) -> Bounds:
-    """Return the bounds by a rule of coordinates and speeds, expanded in s_dot."""
+    """Bounds by a rule of coordinates and speeds, expanded in s_dot."""
     eom = dynamics.eom
     q, V, rate, p = ca.SX.sym("q", eom.n_q), ca.SX.sym("V", eom.n_v), ca.SX.sym("rate"), ca.SX.sym("p")
 
@@ -211,7 +211,7 @@ def _speeds(dynamics: PathDynamics, limit: SpeedLimits | AccelerationLimits) -> 
 
 
 def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndarray]:
-    """Return the terms (n, 6, 4) of the load that a joint passes on: moment, force. The last motion is remembered."""
+    """Terms (n, 6, 4) of the load that a joint passes on: moment, force. The last motion is remembered."""
     eom = dynamics.eom
     names = [part.joint_name for part in eom.system.tree]
     if joint not in names:

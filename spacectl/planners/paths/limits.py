@@ -28,7 +28,7 @@ class Limit:
 
 
 def _bound(value: Any, what: str) -> Bound:
-    """Return a number (both signs), a pair (low, high), or a rule ``lambda s: (low, high)`` of named states."""
+    """A number (both signs), a pair (low, high), or a rule ``lambda s: (low, high)`` of named states."""
     if callable(value) and not isinstance(value, NamedExpression):
         value = NamedExpression(value, what)
     if isinstance(value, NamedExpression):
@@ -178,7 +178,7 @@ class FlexibleJointLimit(Limit):
 
 
 def as_limits(limits: Any) -> tuple[Limit, ...]:
-    """Return the limits as a tuple; None means the actuators' own."""
+    """Limits as a tuple; None means the actuators' own."""
     given = (TorqueLimits(),) if limits is None else ((limits,) if isinstance(limits, Limit) else tuple(limits))
     for item in given:
         if not isinstance(item, Limit):

@@ -63,11 +63,11 @@ class Path:
         raise NotImplementedError
 
     def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
-        """Return ``G(q, sigma)``, zero on the path, with sigma the point of `shape`; y are the outputs at rest."""
+        """``G(q, sigma)``, zero on the path, with sigma the point of `shape`; y are the outputs at rest."""
         raise NotImplementedError
 
     def explicit(self, eom: EquationsOfMotion) -> list[int] | None:
-        """Return where the curve's values are coordinates themselves: their places in q; None if they must be solved for."""
+        """Where the curve's values are coordinates themselves: their places in q; None if they must be solved for."""
         return None
 
     def _require(self, size: int, names: tuple[str, ...], what: str) -> None:
@@ -233,7 +233,7 @@ class SlewPath(Path):
         return LineCurve(start=(0.0,), end=(self.angle,))
 
     def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
-        """Return the quaternion of the begin times the turn, compared by the vector part of the remaining rotation."""
+        """Quaternion of the begin times the turn, compared by the vector part of the remaining rotation."""
         first = next((k for k in eom.quaternions if eom.states[k].rsplit(".", 1)[0] == self.joint), None)
         if first is None:
             known = [eom.states[k].rsplit(".", 1)[0] for k in eom.quaternions]
@@ -245,6 +245,6 @@ class SlewPath(Path):
 
 
 def _product(a: Any, b: Any) -> Any:
-    """Return the product of two quaternions, scalar first."""
+    """Product of two quaternions, scalar first."""
     scalar = a[0] * b[0] - ca.dot(a[1:], b[1:])
     return ca.vertcat(scalar, a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))

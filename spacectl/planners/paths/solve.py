@@ -73,7 +73,7 @@ class SolvedPath:
         return self.shape.breaks
 
     def evaluate(self, s: Any, piece: int = 0) -> PathPoints:
-        """Return q, q' and q'' at many s, by the formulas of one smooth piece.
+        """q, q' and q'' at many s, by the formulas of one smooth piece.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class SolvedPath:
 
 
 def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
-    """Solve a path for given equations of motion.
+    """A path for given equations of motion.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
 
 
 def _follow(rule: PathRule, path: Path, q0: np.ndarray, p: np.ndarray, weights: np.ndarray, rtol: float) -> Any:
-    """Return the branch through q0 as a function of s: the solution of the path's differential equation, piece by piece."""
+    """The branch through q0 as a function of s: the solution of the path's differential equation, piece by piece."""
     shape, solutions, q = path.shape, [], q0
     breaks = shape.breaks
 
@@ -187,7 +187,7 @@ def _newton(
     s: np.ndarray,
     is_begin: bool = False,
 ) -> np.ndarray:
-    """Return q that meets the position rows, moved by the least weighted norm."""
+    """q that meets the position rows, moved by the least weighted norm."""
     m = rule.n_position
     for _ in range(60 if is_begin else 12):
         G, K, _ = rule.first(q, sigma, p)
@@ -206,7 +206,7 @@ def _newton(
 
 
 def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the least weighted solution of K x = r for many points; of singular ones the least square one."""
+    """Least weighted solution of K x = r for many points; of singular ones the least square one."""
     root = 1.0 / np.sqrt(weights)
     if K.shape[1] == K.shape[2]:
         try:
@@ -219,7 +219,7 @@ def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _derivatives(
     rule: PathRule | None, q: np.ndarray, sigma: Any, p: np.ndarray, weights: np.ndarray, second: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q', q'' by the conditions of least ``sum w q'^2``.
+    """q', q'' by the conditions of least ``sum w q'^2``.
 
     ``q' = H^-1 K' mu`` with ``K H^-1 K' mu = r1``, and their derivatives ``q'' = H^-1 (K' mu' + dk' mu)``, ``K q'' = r2``.
     """
@@ -241,7 +241,7 @@ def _derivatives(
 
 
 def _conditioning(S: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the inverse condition number of K, up to a factor of its size, from ``S = K H^-1 K'``, and S^-1."""
+    """Smallest over largest singular value of K, up to a factor of its size, from ``S = K H^-1 K'``; and the inverse of S."""
     try:
         inverse = np.linalg.inv(S)
     except np.linalg.LinAlgError:

@@ -78,7 +78,7 @@ def plan_phase_plane(
     margin: float | None = None,
     p: Any = None,
 ) -> Plan:
-    """Plan the fastest motion along a path within limits, by the phase plane.
+    """The fastest motion along a path within limits, by the phase plane.
 
     ``a s_ddot + b s_dot^2 + c s_dot + d`` of every limited quantity stays between its bounds; all four terms are exact, so
     orbital Coriolis forces and viscous friction (c) are kept. The profile is second order in the grid: rows hold in
@@ -146,7 +146,7 @@ def plan_phase_plane(
 def _solve_within(
     rows: LimitRows, path: Path, points: int, ends: Ends, given: float | None
 ) -> tuple[Law, PhasePlane, float, float]:
-    """Return the time law that exceeds no limit between the grid points either, its largest margin, and its largest excess.
+    """The time law that exceeds no limit between the grid points either, its largest margin, and its largest excess.
 
     Excess is an error of the grid: cells that have too much of it are split. Only what is left then asks for a margin.
     """
@@ -194,7 +194,7 @@ def check_arguments(path: Any, begin: float | None, end: float | None, points: i
 def _solve(
     grid: PhaseGrid, inertia: list[tuple[float, int]], path: Path, ends: Ends
 ) -> tuple[Profile, list[SwitchPoint], Law]:
-    """Return the characteristic points, the highest profile and its time law on a grid."""
+    """Characteristic points, the highest profile and its time law on a grid."""
     try:
         found = find_points(grid, inertia)
         profile = find_profile(grid, found, *ends)
@@ -215,7 +215,7 @@ def _plane(profile: Profile, found: list[SwitchPoint], law: Law) -> PhasePlane:
 
 
 def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> Plan:
-    """Return the states and inputs of a time law; two knots one rounding apart separate arcs."""
+    """States and inputs of a time law; two knots one rounding apart separate arcs."""
     eom = rows.dynamics.eom
     begin, end = law.node_accelerations()
     at, cell, s_ddot = _knots(law, begin, end)
@@ -241,7 +241,7 @@ def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> P
 
 
 def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the node, cell and s_ddot of each knot; a jump of s_ddot has two."""
+    """Node, cell and s_ddot of each knot; a jump of s_ddot has two."""
     nodes: list[int] = []
     cells: list[int] = []
     s_ddot: list[float] = []
@@ -253,7 +253,7 @@ def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _separate(t: np.ndarray) -> np.ndarray:
-    """Return the times with equal neighbours moved one rounding apart."""
+    """Times with equal neighbours moved one rounding apart."""
     out = t.copy()
     for k in np.flatnonzero(np.diff(out) <= 0.0):
         out[k + 1] = np.nextafter(out[k], np.inf)
@@ -263,7 +263,7 @@ def _separate(t: np.ndarray) -> np.ndarray:
 def _histories(
     rows: LimitRows, s: np.ndarray, s_dot: np.ndarray, s_ddot: np.ndarray, piece: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Return q, v, v_dot, q_dot and inputs at the knots."""
+    """q, v, v_dot, q_dot and inputs at the knots."""
     eom, n = rows.dynamics.eom, len(s)
     out = tuple(np.empty((n, k)) for k in (eom.n_q, eom.n_v, eom.n_v, eom.n_q, eom.n_u))
     for i in np.unique(piece):

@@ -26,7 +26,7 @@ BETWEEN = ".record.between"  # the record while files are replaced one by one
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
-    """Return sha256 of every file in `folder` except the record itself, by relative path."""
+    """sha256 of every file in `folder` except the record itself, by relative path."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -101,7 +101,7 @@ def _is_writable(place: Path) -> bool:
 
 
 def _staging_place(folder: Path) -> Path:
-    """Return where a result is staged: beside `folder`, or inside a mount point or a folder with a read-only parent."""
+    """Where a new result is put together: beside `folder`, or in it where it is a mount point or its parent is read-only."""
     is_fixed = folder.is_dir() and (os.path.ismount(folder) or not _is_writable(folder.parent))
     return folder if is_fixed else folder.parent
 

@@ -99,7 +99,7 @@ def write_document(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_document(folder: Path) -> dict[str, Any]:
-    """Return what the page of a result folder shows.
+    """What the page of a result folder shows.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _write_json(path: Path, data: Any) -> None:
 
 
 def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
-    """Write one netCDF file with a group for each simulation, named after it; `load_simulation` reads each."""
+    """One netCDF file with one group for each simulation, named after it; `load_simulation` reads each."""
     for i, (name, simulation) in enumerate(simulations.items()):
         if not name.replace("_", "").replace("-", "").isalnum():
             raise ModelError(
@@ -167,7 +167,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
 
 
 def _attribute(value: Any) -> Any:
-    """Return an attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
+    """An attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, str) or (items and all(type(item) in (int, float) for item in items)):
         return value

@@ -19,12 +19,12 @@ OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old i
 
 
 def process_mark() -> str:
-    """Return this process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
+    """This process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
     return f"{_machine()}-{os.getpid()}"
 
 
 def is_leftover(name: str, target: str) -> bool:
-    """Return whether a folder of this name holds what a run writes that ends in `target`."""
+    """Whether a folder of this name holds what a run writes that ends in `target`."""
     return _shape(target).fullmatch(name) is not None
 
 

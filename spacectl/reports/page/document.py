@@ -63,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figure, ...] = ()) -> dict[str, Any]:
-    """Return what a page about `result` shows.
+    """What a page about `result` shows.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
 
 
 def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
-    """Return what simulations draw by themselves, for a result that brings no figures."""
+    """What simulations draw by themselves, for a result that brings no figures."""
     return tuple(
         dataclasses.replace(figure, title=f"{name}: {figure.title.lower()}") if has_names else figure
         for name, simulation in result.simulations.items()
@@ -130,7 +130,7 @@ def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
 
 
 def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
-    """Return the section of a panel as data; a panel that fails says so in its place and costs no result."""
+    """The section of a panel as data; a panel that fails says so in its place and costs no result."""
     try:
         section = panel.show(result)
         if not isinstance(section, Section):
@@ -148,7 +148,7 @@ def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
 
 
 def _equations(result: StudyResult) -> dict[str, Any]:
-    """Return the equations given, or those of the simulations, each once."""
+    """Equations given, or those of the simulations, each once."""
     if result.equations:
         return dict(result.equations)
     found: dict[str, Any] = {}
@@ -162,7 +162,7 @@ def _equations(result: StudyResult) -> dict[str, Any]:
 
 
 def _laws(result: StudyResult) -> dict[str, Any]:
-    """Return the laws of the simulations, each once."""
+    """Laws of the simulations, each once."""
     found: dict[str, Any] = {}
     seen = set()
     for simulation in result.simulations.values():
@@ -174,7 +174,7 @@ def _laws(result: StudyResult) -> dict[str, Any]:
 
 
 def _models(systems: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the drawings that differ; studies often fly variants of one system."""
+    """Drawings that differ; studies often fly variants of one system."""
     found: dict[str, dict[str, Any]] = {}
     for system in systems.values():
         drawing = draw_model(system)
@@ -199,7 +199,7 @@ def _replays(result: StudyResult) -> list[dict[str, Any]]:
 
 
 def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page.
+    """Each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page.
 
     A batch has two: its histories, run by run, and one row a run.
     """
@@ -218,7 +218,7 @@ def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
-    """Return the titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
+    """Titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
     t = np.asarray(data["time"].values, dtype=float)[rows]
     runs = data["run"].values if is_batch(data) else None
     titles, columns = ["time [s]"], [t if runs is None else np.tile(t, len(runs))]
@@ -236,7 +236,7 @@ def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.nd
 
 
 def _table(name: str, titles: list[str], columns: list[Any], size: int) -> dict[str, Any]:
-    """Return a table of `size` rows, or of some of them, as text."""
+    """A table of `size` rows, or of some of them, as text."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([_harmless(title) for title in titles])
@@ -253,7 +253,7 @@ def _tables(simulation: Any) -> list[Any]:
 
 
 def _harmless(title: str) -> str:
-    """Return a name that a spreadsheet does not read as a formula."""
+    """A spreadsheet must not take a name for a formula."""
     return f"'{title}" if title[:1] in "=+-@\t" else title
 
 
@@ -272,30 +272,30 @@ OWN = ("decode.js", "plots.js", "replay.js", "page.js")
 
 
 def compressed(data: bytes) -> str:
-    """Return gzip and base64; the page's script undoes it. Equal data gives equal text."""
+    """gzip and base64; the page's script undoes it. Equal data gives equal text."""
     return base64.b64encode(gzip.compress(data, compresslevel=9, mtime=0)).decode("ascii")
 
 
 def compressed_json(data: Any) -> str:
-    """Return JSON data in the same form."""
+    """JSON data in the same form."""
     return compressed(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8"))
 
 
 @cache
 def plotly_source() -> str:
-    """Return plotly.js of the installed plotly, compressed."""
+    """plotly.js of the installed plotly, compressed."""
     return compressed((_package("plotly") / "package_data" / "plotly.min.js").read_bytes())
 
 
 @cache
 def k3d_source() -> str:
-    """Return k3d's stand-alone script of the installed k3d, compressed."""
+    """k3d's stand-alone script of the installed k3d, compressed."""
     text = (_package("k3d") / "static" / "standalone.js").read_text(encoding="utf-8")
     return compressed(_FONT_FILES.sub("", text).encode("utf-8"))
 
 
 def own_script() -> str:
-    """Return the scripts of the page, one after the other."""
+    """Our scripts, one after the other."""
     folder = Path(__file__).with_name("templates")
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in OWN)
 

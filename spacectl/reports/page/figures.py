@@ -78,7 +78,7 @@ def draw_figure(figure: Figure, *, has_title: bool = True) -> Canvas:
 def render_figure(
     figure: Figure, *, suffix: str = "svg", has_title: bool = True, is_transparent: bool = False, dpi: float = 180.0
 ) -> bytes:
-    """Return the drawing as the bytes of a ``svg``, ``png`` or ``pdf`` file; equal data gives equal bytes."""
+    """The drawing as the bytes of a ``svg``, ``png`` or ``pdf`` file; equal data gives equal bytes."""
     return _bytes_of(draw_figure(figure, has_title=has_title), suffix, is_transparent=is_transparent, dpi=dpi)
 
 
@@ -166,7 +166,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
 
 
 def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
-    """Widen the axis of a constant, so that its rounding is not drawn as a curve."""
+    """A constant is drawn as one: its rounding is no curve."""
     values = np.concatenate([factor * np.asarray(line.y)[np.isfinite(line.y)] for line in panel.lines] or [np.zeros(0)])
     size = float(np.max(np.abs(values), initial=0.0))
     if values.size and not panel.log_y and size > 0.0 and float(np.ptp(values)) < CONSTANT * size:
@@ -174,7 +174,7 @@ def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
 
 
 def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
-    """Return the colour and dash of each line.
+    """Colour and dash of each line.
 
     One without a label continues the line before, if that has its style; a dashed or dotted ``"elbow reference"`` takes the
     colour of a solid ``"elbow"``.
@@ -196,7 +196,7 @@ def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
 
 
 def _owner(line: Line, solid: dict[str, None]) -> str:
-    """Return the label of the solid line to which a line belongs: its own, or that of which a dashed line is a variant."""
+    """Label of the solid line that a line belongs to: its own, or for a dashed one that of which it is a variant."""
     if line.style == "solid":
         return line.label
     first_words = [label for label in solid if line.style != "markers" and line.label.startswith(label + " ")]
@@ -204,7 +204,7 @@ def _owner(line: Line, solid: dict[str, None]) -> str:
 
 
 def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
-    """Return the shade the region outside the band, as far as curves come near it."""
+    """Shade what lies outside the band, as far as the curves come near it."""
     values = [factor * np.asarray(line.y) for line in panel.lines if line.y.size]
     low, high = factor * band.low, factor * band.high
     bottom, top = (float(min(v.min() for v in values)), float(max(v.max() for v in values))) if values else (low, high)
@@ -226,7 +226,7 @@ def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
 
 
 def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> Patch:
-    """Return the shade the area without widening the view."""
+    """Shade the area, without widening the view."""
     view = axes.dataLim.frozen()
     edges = (factor * np.asarray(region.low), factor * np.asarray(region.high))
     axes.fill_between(x_factor * np.asarray(region.x), *edges, color=SHADE, alpha=0.14, lw=0.0, zorder=0.5)
@@ -235,7 +235,7 @@ def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> 
 
 
 def _shaded() -> Patch:
-    """Return the sample of a shaded area in the legend."""
+    """The sample of a shaded area in the legend."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=SHADE, alpha=0.18)
@@ -260,5 +260,5 @@ def _with_unit(label: str, unit: str) -> str:
 
 
 def _plain(text: Any) -> None:
-    """Escape ``$`` in names, which are text and never formulas."""
+    """Names are text, never formulas: a ``$`` in one must not be parsed."""
     text.set_parse_math(False)

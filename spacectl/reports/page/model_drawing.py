@@ -27,7 +27,7 @@ WORDS = {
 
 
 def draw_model(system: System) -> dict[str, Any]:
-    """Return the rows of the drawing, with places, and sentences about the rest of the system.
+    """Rows of the drawing, with places, and sentences about the rest of the system.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def draw_model(system: System) -> dict[str, Any]:
 
 
 def _walk(system: System) -> list[tuple[Part, str, int]]:
-    """Return the parts from the root outwards, each with its parent's name and its column."""
+    """Parts from the root outwards, each with its parent's name and its column."""
     children: dict[str, list[Part]] = {}
     names = {part.name for part in system.tree}
     for part in system.tree:
@@ -130,7 +130,7 @@ def _detail(part: Part, system: System) -> str:
 
 
 def _bodies(actuator: Actuator) -> set[str]:
-    """Return the bodies on which an actuator acts, or that carry what it brings along."""
+    """Bodies on which an actuator acts, or that carry what it brings along."""
     places = [wrench.on for wrench in actuator.wrenches] + [place["on"] for _, place in actuator.parts()]
     return {on.split(".")[0] for on in places}
 

@@ -79,7 +79,7 @@ def write_report(
 
 
 def render_page(document: Mapping[str, Any]) -> str:
-    """Return the page about a document that `build_document` made."""
+    """The page about a document that `build_document` made."""
     document = {"panels": [], **document}  # documents written before there were panels
     figures, replays = document["figures"], [page_replay(item) for item in document["replays"]]
     script = own_script()
@@ -110,7 +110,7 @@ def render_page(document: Mapping[str, Any]) -> str:
 
 
 def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
-    """Return the requirements of a document against its metrics."""
+    """Requirements of a document against its metrics."""
     return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
 
 
@@ -139,7 +139,7 @@ def write_text(path: Path, text: str | bytes) -> Path:
 
 
 def template(name: str) -> jinja2.Template:
-    """Return one of the templates, with escaping on."""
+    """One of the templates, with escaping on."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
@@ -154,7 +154,7 @@ def template(name: str) -> jinja2.Template:
 
 
 def _shown(entry: Any) -> str:
-    """Return an entry of a panel's table: numbers as everywhere on the page."""
+    """An entry of a panel's table: numbers as everywhere on the page."""
     is_number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
     return format_value(entry) if is_number else "" if entry is None else str(entry)
 
@@ -175,7 +175,7 @@ def _title_of(target: Any) -> str:
 
 
 def _inline(figure: Figure) -> str:
-    """Return the drawing as a data address; inside an image no script can run."""
+    """The drawing as a data address; inside an image no script can run."""
     drawing, kind = render_figure(figure, suffix="svg", has_title=False, is_transparent=True), "svg+xml"
     if len(drawing) > LARGE_DRAWING:
         drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True, dpi=130), "png"

@@ -26,7 +26,7 @@ GAINS = (12, 26)  # largest table of gains: inputs, states
 
 
 def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
-    """Return the names, formulation, constraint rows and operation counts of equations of motion."""
+    """Names, formulation, constraint rows and operation counts of equations of motion."""
     labels = eom.labels
     rows = [
         ("formulation", f"{eom.formulation} ({eom.stats.get('reason', '')})".replace(" ()", "")),
@@ -44,7 +44,7 @@ def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
 
 
 def describe_shapes(system: Any) -> dict[str, str]:
-    """Describe each flexible body: number and origin of its shapes, and static compliance at attachments."""
+    """Of each flexible body: number and origin of its shapes, and its static compliance where something is attached."""
     known = find_compliances(system)
     found = {}
     for part in system.parts:
@@ -56,7 +56,7 @@ def describe_shapes(system: Any) -> dict[str, str]:
 
 
 def linear_summary(title: str, model: Any) -> dict[str, Any]:
-    """Return the sizes and poles of a linear model."""
+    """Sizes and poles of a linear model."""
     poles = np.asarray(model.poles)
     table = [
         [format_value(float(pole.real)), format_value(float(abs(pole.imag))), _hertz(pole), _ratio(pole)]
@@ -71,7 +71,7 @@ def linear_summary(title: str, model: Any) -> dict[str, Any]:
 
 
 def law_summary(title: str, law: Any) -> dict[str, Any]:
-    """Return how a law was designed, and its gains."""
+    """How a law was designed, and its gains."""
     rows = [("inputs", _names(law.inputs)), ("measurements", _names(law.measurements)), ("memory", _names(law.memory))]
     rows.append(("period", f"{format_value(law.period)} s" if law.period else "continuous"))
     table: dict[str, Any] | None = None
@@ -85,7 +85,7 @@ def law_summary(title: str, law: Any) -> dict[str, Any]:
 
 
 def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
-    """Return the final time, outcome, arcs with what limits them."""
+    """Final time, outcome, arcs with what limits them."""
     arcs = [[format_value(arc.begin), format_value(arc.end), arc.limit] for arc in plan.arcs]
     notes = [
         (str(key).replace("_", " "), format_value(value))
@@ -104,7 +104,7 @@ def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
 
 
 def plan_figures(key: str, title: str, plan: Plan) -> list[Figure]:
-    """Return the phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
+    """The phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
     figures = []
     if isinstance(plan.notes.get("phase_plane"), PhasePlane):
         figures.append(draw_phase_plane(plan, name=f"{key}_phase_plane", title=f"{title}: phase plane"))
@@ -170,7 +170,7 @@ def _matrix(value: Any) -> np.ndarray | None:
 
 
 def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
-    """Return the gain matrix with names, if it is small enough to read."""
+    """The gain matrix with names, if it is small enough to read."""
     model = getattr(law, "model", None)
     names = list(model.x.names if model is not None else law.states.names)
     if K.ndim != 2 or K.shape[0] > GAINS[0] or K.shape[1] > GAINS[1] or len(names) != K.shape[1]:
@@ -184,7 +184,7 @@ def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
 
 
 def _is_short(value: Any) -> bool:
-    """Return whether a note is a few numbers or words, not an object or a table."""
+    """Whether a note is a few numbers or words, not an object or a table."""
     if not isinstance(value, (str, int, float, list, tuple, Mapping, np.ndarray, type(None))):
         return False
     if isinstance(value, Mapping):

@@ -43,7 +43,7 @@ class Row:
 
     @staticmethod
     def of(key: str, value: Any) -> Row:
-        """Return a row named after `key`, in words; a hash is shortened."""
+        """A row named after `key`, in words; a hash is shortened."""
         shown = str(value)[:12] if key.endswith("_hash") else format_value(value)
         return Row(key.replace("_", " "), shown, key=key)
 
@@ -51,7 +51,7 @@ class Row:
 def metric_rows(
     metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """Return a row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
+    """A row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)
@@ -67,7 +67,7 @@ def metric_rows(
 
 
 def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the published results next to ours, with how far they are apart, the tolerance, and the independent value."""
+    """Published results next to ours, with how far they are apart, the tolerance, and the independent value."""
     rows = []
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
@@ -81,7 +81,7 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _tolerance(item: Mapping[str, Any]) -> str:
-    """Return what decides the verdict: the tolerance of a number, the criterion of a statement."""
+    """What decides the verdict: the tolerance of a number, the criterion of a statement."""
     if item["within"] is None:
         return str(item["criterion"])
     percent = float(f"{100.0 * item['within']:.2g}")
@@ -89,7 +89,7 @@ def _tolerance(item: Mapping[str, Any]) -> str:
 
 
 def _second(item: Mapping[str, Any]) -> str:
-    """Return the independent value with its method."""
+    """The independent value with its method."""
     value = item["independent"]
     if value is None:
         return ""
@@ -98,7 +98,7 @@ def _second(item: Mapping[str, Any]) -> str:
 
 
 def _apart(printed: float, ours: float) -> str:
-    """Return how far ours lies from the printed value: in per cent, or as a factor where per cents say nothing."""
+    """How far ours lies from the printed value: in per cent, or as a factor where per cents say nothing."""
     if ours == printed:
         return "0 %"
     percent = 100.0 * (ours - printed) / abs(printed)
@@ -108,7 +108,7 @@ def _apart(printed: float, ours: float) -> str:
 
 
 def parameter_rows(parameters: Any, defaults: Any, units: Mapping[str, str]) -> list[Row]:
-    """Return one row for each field of the parameters; the remark of a changed one gives the study's own value."""
+    """One row for each field of the parameters; the remark of a changed one gives the study's own value."""
     if parameters is None:
         return []
     rows = []
@@ -138,7 +138,7 @@ def _field_rows(system: Any, original: Any) -> list[Row]:
 
 
 def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the status, message, time span, settings and counts of each simulation."""
+    """Status, message, time span, settings and counts of each simulation."""
     rows = []
     for name, simulation in simulations.items():
         data = simulation.dataset
@@ -167,7 +167,7 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
-    """Return sentences about failed simulations and about inputs that were saturated over much of a run."""
+    """Sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
     entries = []
     for name, simulation in simulations.items():
         outcome = getattr(simulation, "outcome", None)
@@ -183,7 +183,7 @@ def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
 
 
 def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
-    """Return when which guard was crossed: the simulation as name, the time as value, the guard as remark."""
+    """When which guard was crossed: the simulation as name, the time as value, the guard as remark."""
     rows = []
     for name, simulation in simulations.items():
         data = simulation.dataset
@@ -198,7 +198,7 @@ def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
 
 
 def _same_times(times: Any, guards: Any) -> list[tuple[float, list[str]]]:
-    """Return the times of events, each once as printed, with all that happened then."""
+    """Times of events, each once as printed, with all that happened then."""
     found: list[tuple[float, list[str]]] = []
     for time, guard in zip(times, guards, strict=True):
         if found and format_value(found[-1][0]) == format_value(float(time)):

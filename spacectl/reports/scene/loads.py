@@ -40,7 +40,7 @@ class Arrow:
 
 
 def find_lines(motion: Motion) -> list[LineTrack]:
-    """Return all tethers, and the springs between points."""
+    """All tethers, and the springs between points."""
     found = []
     for element in motion.system.point_elements:
         points = [motion.point(frame, at) for frame, at in element.drawn]
@@ -52,7 +52,7 @@ def find_lines(motion: Motion) -> list[LineTrack]:
 
 
 def find_arrows(motion: Motion) -> list[Arrow]:
-    """Return an arrow for each effort of an input that acts and has a place: at a joint, or at a point of a body."""
+    """An arrow for each effort of an input that acts and has a place: at a joint, or at a point of a body."""
     found = []
     for actuator in motion.system.actuators:
         name = actuator.input_name

@@ -63,13 +63,11 @@ class Scheme:
         return weights if self.is_collocated_at_start else np.hstack([np.zeros((len(c) - 1, 1)), weights])
 
     def refined(self, intervals: int) -> Any:
-        """Return the scheme with another number of intervals."""
+        """The scheme with another number of intervals."""
         return replace(self, intervals=intervals)
 
     def input_weights(self, at: Any, *, order: int = 0) -> np.ndarray:
-        """Return the interpolation matrix (n, d + 1) from the points of an interval to fractions of it.
-
-        It applies to inputs and to rates of states.
+        """Matrix (n, d + 1) that gives inputs, or rates of states, at fractions of an interval from those at its points.
 
         `order` -1 integrates from the begin, 1 differentiates (both by the fraction).
         """
@@ -149,7 +147,7 @@ class Radau(Scheme):
 
 
 def _lagrange(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return the Lagrange polynomials of the knots at s, shape (n, len(knots))."""
+    """Lagrange polynomials of the knots at s, shape (n, len(knots))."""
     out = np.ones((s.size, knots.size))
     for i, knot in enumerate(knots):
         others = np.delete(knots, i)
@@ -158,7 +156,7 @@ def _lagrange(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _lagrange_rates(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return the derivatives of the Lagrange polynomials of the knots at s."""
+    """Derivatives of the Lagrange polynomials of the knots at s."""
     out = np.zeros((s.size, knots.size))
     for i, knot in enumerate(knots):
         for j in range(knots.size):
@@ -168,6 +166,6 @@ def _lagrange_rates(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _integration_weights(knots: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the integrals of the Lagrange polynomials of the knots from 0 to each end, by Gauss quadrature (exact)."""
+    """Integrals of the Lagrange polynomials of the knots from 0 to each end, by Gauss quadrature (exact)."""
     nodes, weights = np.polynomial.legendre.leggauss(knots.size)
     return np.array([end / 2.0 * weights @ _lagrange(knots, end / 2.0 * (1.0 + nodes)) for end in ends])
