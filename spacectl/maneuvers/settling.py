@@ -1,6 +1,7 @@
-"""Laws that fly a plan: inputs as planned, then (or meanwhile) a feedback that settles what the plan has left.
+"""Laws that track a plan: inputs as planned, then (or meanwhile) a feedback that settles the remaining motion.
 
-``u = u_plan(t) - [t >= start] K (x (-) x_target)``: the sum of 003 Eq 8.28, with the limits left to the plant.
+``u = u_plan(t) - [t >= start] K (x (-) x_target)``: the sum of Sadigh (1995), Eq 8.28, with the limits left to the
+plant.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ __all__ = ["extend_inputs", "open_loop", "plan_states", "regulator_trim", "settl
 def settle_after(
     u: Trajectory, regulator: LqrLaw, *, start: float | None = None, name: str = "plan, then LQR"
 ) -> ControlLaw:
-    """A plan's inputs, and from `start` on a regulator about its own point (003 section 8.2.3.2).
+    """Return a law with a plan's inputs, and from `start` on a regulator about its own point (Sadigh 1995, section 8.2.3.2).
 
     Parameters
     ----------
     u : Trajectory
         Planned inputs by name, from 0 to the end of the plan; the regulator's trim afterwards.
     regulator : LqrLaw
-        Continuous, without integrals, designed at the target; give it all inputs that the plan moves.
+        Continuous, without integrals, designed at the target; it must command all inputs of the plan.
     start : float, optional
-        When the feedback begins [s]; default the end of the plan. Pass it to ``simulate(..., stops=(start,))``.
+        Start of the feedback [s]; default the end of the plan. Pass it to ``simulate(..., stops=(start,))``.
     name : str
         Shown in results.
 
@@ -48,7 +49,9 @@ def settle_after(
         )
     missing = [item for item in u.labels.names if item not in regulator.inputs]
     if missing:
-        raise ModelError(f"law '{name}': the plan moves '{missing[0]}', which the regulator does not command; add it")
+        raise ModelError(
+            f"law '{name}': the plan has the input '{missing[0]}', which the regulator does not command; add it"
+        )
     errors, inputs = regulator.errors, regulator.inputs
     begin = float(np.asarray(u.t)[-1]) if start is None else float(start)
     table = extend_inputs(u, inputs, regulator_trim(regulator))
@@ -81,13 +84,13 @@ def settle_after(
 
 
 def regulator_trim(regulator: LqrLaw) -> np.ndarray:
-    """Inputs of a regulator at its point, shape (n_u,)."""
+    """Return the inputs of a regulator at its point, shape (n_u,)."""
     numbers = zip(regulator.parameters.names, np.asarray(regulator.p), strict=True)
     return np.array([float(value) for key, value in numbers if key.startswith("trim.")])
 
 
 def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory:
-    """Planned inputs in the order of `inputs`, zero where the plan has none, and `trim` after its end."""
+    """Return planned inputs in the order of `inputs`, zero where the plan has none, and `trim` after its end."""
     t = np.asarray(u.t)
     places = [inputs.index(item) for item in u.labels.names]
     values = np.zeros((t.size, len(inputs)))
@@ -107,7 +110,7 @@ def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory
 
 
 def open_loop(eom: EquationsOfMotion, u: Trajectory, *, name: str = "plan") -> ControlLaw:
-    """Planned inputs as they are, zero after the end; inputs that the plan leaves out are zero."""
+    """Return planned inputs, zero after the end; inputs that are not in the plan are zero."""
     labels = Labels(eom.inputs, eom.labels.u.units, "input")
     function = law_function((eom.n_x, 0, 0, eom.n_u, 0), lambda t, x, y, z, r, p: (r, ca.SX(0, 1)), 0.0)
     table = extend_inputs(u, labels, np.zeros(eom.n_u))
@@ -115,11 +118,11 @@ def open_loop(eom: EquationsOfMotion, u: Trajectory, *, name: str = "plan") -> C
 
 
 def plan_states(eom: EquationsOfMotion, plan: Plan, t: np.ndarray) -> np.ndarray:
-    """States of a plant along a plan of its own or of its rigid counterpart, shape (n, n_x); what the plan leaves out rests."""
+    """Return states of a plant along its own plan or that of its rigid counterpart, shape (n, n_x); other states are at rest."""
     alien = [name for name in plan.x.labels.names if name not in eom.states]
     if alien:
         raise ModelError(
-            f"plan '{plan.name}' has a state '{alien[0]}' that the plant has not; form both from one system"
+            f"plan '{plan.name}' has a state '{alien[0]}' that the plant does not have; form both from one system"
         )
     x = np.tile(eom.state(), (t.size, 1))
     x[:, [eom.states.index(name) for name in plan.x.labels.names]] = plan.x(t)

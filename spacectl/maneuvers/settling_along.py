@@ -1,10 +1,10 @@
-"""Vibration suppression during a maneuver (003 section 8.2.3.1): time-varying LQR about what a damped plant would do.
+"""Vibration suppression during a maneuver (Sadigh 1995, section 8.2.3.1): time-varying LQR about a damped reference.
 
-The perturbation theory of 003 linearises about the undeformed motion of the rigid counterpart. Its elastic rows are not
-met there, and what they leave is large: joint and modal accelerations that cancel each other only to the first order of
-the deflection, so that the linear model drifts away although the real motion does not. Here the model is taken about
-the motion that the planned inputs give the same plant with well damped modes, in which the links are bent as the torques
-bend them and nothing vibrates.
+The perturbation theory of the thesis linearises about the undeformed motion of the rigid counterpart. This motion does
+not satisfy the elastic equations, and the residual is large: joint and modal accelerations cancel only to first
+order of the deflection, so that the linear model drifts away although the real motion does not. Here the model is
+taken about the motion of the same plant with well damped modes under the planned inputs, in which link deflections
+follow the torques without vibration.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from spacectl.simulation.run.simulate import simulate
 __all__ = ["damped_system", "settle_along"]
 
 POINTS = 300  #: of the linear model along a plan
-RATIO = 0.5  #: damping of the modes of the plant that gives the reference
-RTOL = 1e-4  #: of the gains: far below what the linear model is worth
+RATIO = 0.5  #: damping of the modes of the reference plant
+RTOL = 1e-4  #: of the gains: far below the error of the linear model
 
 
 def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, R: Any) -> ControlLaw:
-    """``u = u_ref(t) - K(t) (x (-) x_ref(t))`` along the plan, and the regulator's point and gain after its end.
+    """Return ``u = u_ref(t) - K(t) (x (-) x_ref(t))`` along the plan, and the regulator's point and gain after its end.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, 
     plan : Plan
         Inputs of the maneuver.
     regulator : LqrLaw
-        At the target; its Riccati solution weighs the end of the plan.
+        Regulator at the target; its Riccati solution is the terminal weight of the plan.
     Q, R : as in `design_lqr_along`
         Weights along the plan.
     """
@@ -74,12 +74,12 @@ def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, 
 
 
 def damped_system(system: System, ratio: float = RATIO) -> System:
-    """The same system with the modes of every flexible body damped by a ratio of critical.
+    """Return the same system with the modes of every flexible body damped by a ratio of critical.
 
     Parameters
     ----------
     system : System
-        Any.
+        The system.
     ratio : float
         Of critical damping, for all modes.
     """
@@ -88,7 +88,7 @@ def damped_system(system: System, ratio: float = RATIO) -> System:
 
 
 def _fly_damped(eom: EquationsOfMotion, plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Times, states, inputs and rates of the damped plant under the plan's inputs; switches stand twice."""
+    """Return times, states, inputs and rates of the damped plant under the plan's inputs; times of switches occur twice."""
     damped = form_equations(damped_system(eom.system))
     law = open_loop(damped, plan.u)
     bounds = [0.0, *plan.switch_times, plan.final_time]

@@ -1,4 +1,4 @@
-"""Default weights of a settling feedback: the energy of the error against inputs in units of their limits."""
+"""Default weights of a settling feedback: the energy of the error, and inputs in units of their limits."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["energy_weights", "input_weights"]
 
 
 def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: float) -> np.ndarray:
-    """Q, shape (2 n_v, 2 n_v): ``(v' M v + e' (K + omega^2 M) e) / energy`` with M at the state x and the strain energy K.
+    """Return Q, shape (2 n_v, 2 n_v): ``(v' M v + e' (K + omega^2 M) e) / energy`` with M at the state x, strain energy K.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     x : array, shape (n_x,)
-        Where.
+        State.
     omega : float
-        Stiffness that the error of every coordinate counts with, as a frequency [rad/s].
+        Additional stiffness of every coordinate, as a frequency [rad/s].
     energy : float
-        Energy that counts as much as inputs at their limits [J].
+        Energy that has the same weight as inputs at their limits [J].
     """
     n, M = eom.n_v, eom.mass_matrix(0.0, x[: eom.n_q])
     Q = np.zeros((2 * n, 2 * n))
@@ -38,10 +38,10 @@ def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: 
 
 
 def input_weights(eom: EquationsOfMotion, share: float = 1.0) -> dict[str, float]:
-    """R by input: one over the square of `share` of each limit."""
+    """Return R by input: one over the square of `share` of each limit."""
     low, high = eom.limits()
     size = np.minimum(np.abs(low), np.abs(high))
     open_ended = [name for name, value in zip(eom.inputs, size, strict=True) if not np.isfinite(value) or value == 0.0]
     if open_ended:
-        raise ModelError(f"input '{open_ended[0]}' has no limit by which to weigh it; give R")
+        raise ModelError(f"input '{open_ended[0]}' has no limit for its default weight; give R")
     return {name: 1.0 / (share * value) ** 2 for name, value in zip(eom.inputs, size, strict=True)}

@@ -14,12 +14,12 @@ __all__ = ["find_locked_frequencies"]
 
 
 def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray:
-    """Natural frequencies of the flexible bodies of a tree with all joints locked [rad/s], ascending.
+    """Compute the natural frequencies of the flexible bodies of a tree with all joints locked [rad/s], ascending.
 
     ``K a = omega^2 M a`` over the modal coordinates, with M in the given posture and K the stiffness of the bodies: the
-    vibration of an arm whose brakes are on. Gravity, spin and preload do not enter. Default shapes of beams and plates suit
-    the moments that motors and springs in the joints transmit; about an axis that nothing drives they are those of a free
-    joint, and too stiff for a locked one.
+    vibration of an arm whose brakes are on. Gravity, spin and preload are not included. Default shapes of beams and
+    plates suit the moments that motors and springs in the joints transmit; about an axis without a drive they are
+    those of a free joint, which are too stiff for a locked one.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray
         raise ModelError(f"{what} has constraints or springs between points; use modes(linearize(eom, x)) instead")
     bodies = eom.system.flexible_bodies
     if not bodies:
-        raise ModelError(f"{what} has no flexible body, so nothing vibrates with its joints locked")
+        raise ModelError(f"{what} has no flexible body, so it has no vibrations with locked joints")
     own = [eom.speeds.index(f"{body.name}.{name}_dot") for body in bodies for name in body.modal_names]
     q = np.asarray(eom.state() if x is None else x, dtype=float)[: eom.n_q]
     K = block_diag(*(body.elasticity for body in bodies))

@@ -1,4 +1,4 @@
-"""`modes`: frequencies, damping, shapes by name, participation, and where the energy of a mode is.
+"""`modes`: frequencies, damping, shapes by name, participation, and the distribution of kinetic energy.
 
 Works on any `LinearModel`; with the equations given, kinetic energy is split by part.
 """
@@ -33,7 +33,7 @@ class Modes:
     shapes : array, shape (n, n_x), complex
         Right eigenvectors, largest entry 1.
     participation : array, shape (n, n_x)
-        ``|left * right|`` entry by entry, summing to 1: which states make the mode.
+        ``|left * right|`` entry by entry, summing to 1: participation of the states in the mode.
     energy : array, shape (n, n_parts)
         Share of each part in the mode's kinetic energy; empty without the equations.
     x : Labels
@@ -55,12 +55,12 @@ class Modes:
         return len(self.poles)
 
     def dominant(self, k: int, count: int = 3) -> tuple[str, ...]:
-        """Names of the states that take part most in mode k."""
+        """Return the names of the states with the largest participation in mode k."""
         order = np.argsort(-self.participation[k])[:count]
         return tuple(self.x.names[i] for i in order)
 
     def table(self) -> str:
-        """One line a mode, for people."""
+        """Return a table with one line per mode."""
         lines = ["mode  frequency [rad/s]  damping [1]  mostly"]
         for k in range(len(self)):
             summary = ", ".join(self.dominant(k))
@@ -69,14 +69,14 @@ class Modes:
 
 
 def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
-    """Eigenmodes of a linear model.
+    """Compute the eigenmodes of a linear model.
 
     Parameters
     ----------
     model : LinearModel
         From `linearize`, or any other.
     eom : EquationsOfMotion, optional
-        The equations it comes from, to split the kinetic energy by part.
+        The equations of the model, to split the kinetic energy by part.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
     largest = shapes[np.arange(len(keep)), np.argmax(np.abs(shapes), axis=1)]
     shapes = shapes / largest[:, None]
     size = np.abs(poles)
-    # a pole of the size of rounding against the others is one at the origin: its damping ratio means nothing
+    # a pole of the size of rounding is one at the origin, without a meaningful damping ratio
     noise = 1e-9 * max(np.max(size, initial=0.0), np.finfo(float).tiny)
     damping = np.where(size > noise, -poles.real / np.maximum(size, np.finfo(float).tiny), 0.0)
     names = () if eom is None else tuple(part.name for part in eom.system.tree)
@@ -119,7 +119,7 @@ def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
 
 
 def _energy(eom: EquationsOfMotion, point: Any, shapes: np.ndarray) -> np.ndarray:
-    """Shares of the parts in the kinetic energy of each mode, averaged over a period."""
+    """Return the shares of the parts in the kinetic energy of each mode, averaged over a period."""
     x: Array = point["x"]
     q, n = np.asarray(x)[: eom.n_q], eom.n_v
     rows = []

@@ -1,4 +1,4 @@
-"""Whether a linear system grows, and the eigenvalue that decides; rounding and multiple eigenvalues are taken into account."""
+"""Stability of a linear system and the decisive eigenvalue, with allowance for rounding and multiple eigenvalues."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ACCURACY = (
 
 
 def judge_stability(A: Any) -> tuple[str, complex]:
-    """Judge ``x_dot = A x`` by the real parts of the eigenvalues of A.
+    """Determine the stability of ``x_dot = A x`` from the real parts of the eigenvalues of A.
 
     A real part counts as zero if it is within the error of its eigenvalue. With entries of A known to ``e = 1e-10`` of
-    its norm that is ``e |A| / |y^H x|``, with left and right eigenvectors of unit length in balanced coordinates, and at
-    most ``sqrt(e) |A|``: that of a double eigenvalue with one eigenvector (drift of a free body).
+    its norm that is ``e |A| / |y^H x|``, with left and right eigenvectors of unit length in balanced coordinates,
+    and at most ``sqrt(e) |A|``: that of a double eigenvalue with one eigenvector (drift of a free body).
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def judge_stability(A: Any) -> tuple[str, complex]:
     word : {"stable", "marginal", "unstable"}
         All real parts negative; some zero and none positive; some positive. Marginal includes drift at constant speed.
     pole : complex
-        The eigenvalue that decides, with the largest real part; 0 for a system without states.
+        The eigenvalue with the largest real part; 0 for a system without states.
 
     Examples
     --------

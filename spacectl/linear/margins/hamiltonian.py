@@ -1,6 +1,6 @@
 """Where singular values of a frequency response cross a level: eigenvalues of a Hamiltonian matrix.
 
-Turns a realisation (A, B, C, D) and a level into the frequencies of all crossings. `norms` searches peaks with it,
+A realisation (A, B, C, D) and a level give the frequencies of all crossings. `norms` searches peaks with it,
 `structured` proves bounds over whole intervals of frequency.
 """
 
@@ -16,14 +16,14 @@ Realisation = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def balanced(system: Realisation) -> Realisation:
-    """The same transfer matrix with the entries of A balanced by a diagonal scaling."""
+    """Balance the entries of A by a diagonal scaling; the transfer matrix is unchanged."""
     A, B, C, D = system
     scale = balancing_scale(A)
     return A * scale / scale[:, None], B / scale[:, None], C * scale, D
 
 
 def response(system: Realisation, w: float) -> np.ndarray:
-    """``C (j w - A)^-1 B + D``; D at infinite frequency."""
+    """Return ``C (j w - A)^-1 B + D``; D at infinite frequency."""
     A, B, C, D = system
     if not np.isfinite(w):
         return D.astype(complex)
@@ -31,16 +31,17 @@ def response(system: Realisation, w: float) -> np.ndarray:
 
 
 def largest(system: Realisation, w: float) -> float:
-    """Largest singular value at a frequency."""
+    """Return the largest singular value at a frequency."""
     return float(np.linalg.norm(response(system, w), 2)) if system[3].size else 0.0
 
 
 def crossing_frequencies(system: Realisation, level: float) -> np.ndarray:
-    """Frequencies [rad/s], ascending, at which a singular value may equal `level`.
+    """Return the frequencies [rad/s], ascending, at which a singular value may equal `level`.
 
     The Hamiltonian matrix ``[[F, B R^-1 B.T], [-C.T (I + D R^-1 D.T) C, -F.T]]`` with ``R = level^2 - D.T D`` and ``F =
-    A + B R^-1 D.T C`` has the eigenvalue j w exactly if `level`, no singular value of D, is one at w [1]_. They are accepted
-    up to 1e-5 of the largest beside the axis, so no crossing is missed through rounding; some found may be none.
+    A + B R^-1 D.T
+    C`` has the eigenvalue j w exactly if `level`, no singular value of D, is one at w [1]_. They are accepted up to
+    1e-5 of the largest off the axis, so rounding causes no missed crossing; some of them may be spurious.
 
     References
     ----------
@@ -61,11 +62,11 @@ def crossing_frequencies(system: Realisation, level: float) -> np.ndarray:
 
 
 def find_peak(system: Realisation, tolerance: float) -> tuple[float, float]:
-    """Peak of the largest singular value over frequency, and where [rad/s].
+    """Return the peak of the largest singular value over frequency, and its frequency [rad/s].
 
-    The two-step method of Bruinsma and Steinbuch [1]_: from the best value known, cross the curve slightly above it and
-    look at the middles of what lies between; nothing higher there proves the bound. A must have no eigenvalue on the
-    imaginary axis.
+    The two-step method of Bruinsma and Steinbuch [1]_: from the best value known, find the crossings slightly above
+    it and evaluate the midpoints of the intervals between them; no higher value there proves the bound. A must have
+    no eigenvalue on the imaginary axis.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """`h_infinity_norm`, `h2_norm`: the largest gain over frequency and the response to white noise of a linear model.
 
-Both are computed to a tolerance from the matrices; a model that does not decay has infinite norms, and the result
+Both are computed to a tolerance from the matrices. A model that does not decay has infinite norms, and the result
 names the mode.
 """
 
@@ -29,14 +29,14 @@ class SystemNorm:
     value : float
         The norm; infinite if the model does not decay (or, for the H2 norm, if D is not zero).
     frequency : float
-        Where the gain is largest [rad/s]; not a number for the H2 norm.
+        Frequency of the largest gain [rad/s]; NaN for the H2 norm.
     input_direction, output_direction : mappings of str to complex
-        The worst inputs at that frequency, of unit norm, and the outputs they make, over the gain; empty for the H2 norm
+        The worst inputs at that frequency, of unit norm, and the resulting outputs over the gain; empty for the H2 norm
         and where the norm is infinite.
     tolerance : float
         Relative: the norm lies between ``value`` and ``value * (1 + 2 * tolerance)``.
     message : str
-        What the number means, in words.
+        The meaning of the value, in words.
     """
 
     value: float
@@ -48,10 +48,10 @@ class SystemNorm:
 
 
 def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNorm:
-    """Largest gain over all frequencies, ``max_w sigma_max(C (j w - A)^-1 B + D)``.
+    """Compute the largest gain over all frequencies, ``max_w sigma_max(C (j w - A)^-1 B + D)``.
 
-    Inputs and outputs count in SI units; scale B and C where that is not meant. Poles on or right of the imaginary axis
-    make the norm infinite even if inputs or outputs do not reach them (remove such modes with `reduce_modal`).
+    Inputs and outputs count in SI units; scale B and C otherwise. Poles on or right of the imaginary axis
+    make the norm infinite even if they are uncontrollable or unobservable (remove such modes with `reduce_modal`).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNor
 
 
 def h2_norm(model: LinearModel) -> SystemNorm:
-    """Root mean square of the outputs under white noise of unit intensity at the inputs.
+    """Compute the root mean square of the outputs under white noise of unit intensity at the inputs.
 
     ``sqrt(trace(C P C.T))`` with ``A P + P A.T + B B.T = 0``: also the energy of the impulse responses.
 
@@ -113,9 +113,7 @@ def h2_norm(model: LinearModel) -> SystemNorm:
     A, B, C, D = realisation(model)
     if np.any(D != 0.0):
         row, column = np.unravel_index(np.argmax(np.abs(D)), D.shape)
-        summary = (
-            f"infinite: output '{model.y.names[row]}' follows input '{model.u.names[column]}' at once (D is not zero)"
-        )
+        summary = f"infinite: output '{model.y.names[row]}' depends on input '{model.u.names[column]}' directly (D is not zero)"
         return _infinite(summary, np.nan, tolerance)
     P = solve_continuous_lyapunov(A, -B @ B.T) if len(A) else np.zeros((0, 0))
     value = float(np.sqrt(max(np.trace(C @ P @ C.T), 0.0)))
@@ -130,13 +128,13 @@ def h2_norm(model: LinearModel) -> SystemNorm:
 
 
 def realisation(model: LinearModel) -> Realisation:
-    """The matrices A, B, C, D as plain arrays."""
+    """Return the matrices A, B, C, D as plain arrays."""
     A, B, C, D = (np.asarray(item) for item in (model.A, model.B, model.C, model.D))
     return A, B, C, D
 
 
 def explain_growth(model: LinearModel) -> tuple[float, str] | None:
-    """Frequency and description of the mode that decays least if it does not decay at all, else nothing."""
+    """Return frequency and description of the slowest mode if it does not decay; otherwise None."""
     poles = np.linalg.eigvals(np.asarray(model.A)) if len(model.x) else np.zeros(0)
     if np.all(is_decaying(poles)):
         return None

@@ -1,7 +1,7 @@
-"""The tangent of the constraints: which error states are independent, and how the others follow from them.
+"""The tangent of the constraints: independent error states, and the dependence of the others on them.
 
-With ``J_g theta = 0`` (rows that hold positions) and ``J dv + G theta = 0`` (all rows at speed level) a pivoted choice
-keeps some error states z as they are and gives all of them as ``basis z``, so the reduced model keeps its names.
+With ``J_g theta = 0`` (position-level equations) and ``J dv + G theta = 0`` (all equations at speed level) a pivoted
+selection retains some error states z and gives all of them as ``basis z``, so the reduced model retains their names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Manifold", "constraint_manifold"]
 
 @dataclass(frozen=True)
 class Manifold:
-    """Places of the independent error states, and the matrix that gives all of them, (2 n_v, k)."""
+    """Positions of the independent error states, and the matrix that gives all of them, (2 n_v, k)."""
 
     independent: list[int]
     basis: np.ndarray
@@ -31,14 +31,14 @@ class Manifold:
 def constraint_manifold(
     eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any = None, wanted: tuple[int, ...] = ()
 ) -> Manifold:
-    """The tangent of the constraints at a state that meets them; `wanted` error coordinates (and their rates) are kept.
+    """Return the tangent of the constraints at a state that satisfies them; retain the `wanted` error coordinates and rates.
 
     Raises
     ------
     SolverError
-        If the state does not meet the constraints; `make_consistent` is the cure.
+        If the state violates the constraints; use `make_consistent` first.
     ModelError
-        If the constraints tie the wanted coordinates together.
+        If the constraints make the wanted coordinates dependent.
     """
     rows = eom.call("constraints", t, q, v, p=p)
     left = max(float(np.max(np.abs(rows[k]), initial=0.0)) for k in (0, 1))
@@ -61,14 +61,14 @@ def constraint_manifold(
 
 
 def _pivots(A: np.ndarray) -> tuple[np.ndarray, int]:
-    """Columns in the order of pivoting, and the rank."""
+    """Return columns in the order of pivoting, and the rank."""
     _, R, order = qr(A, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     return order, int(np.sum(diagonal > RANK * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
 
 
 def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[list[int], np.ndarray, Any]:
-    """Independent places, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
+    """Return independent positions, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
     n = weight.size
     if J.shape[0] == 0:
         return list(range(n)), np.eye(n), lambda b: np.zeros((n, b.shape[1]))
@@ -81,7 +81,7 @@ def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[
         chosen, found = _pivots(scaled[:, others]) if others.size else (others, 0)
         if found < rank:
             raise ModelError(
-                f"linearize: independent names {len(wanted)} coordinates that the constraints tie together; name fewer"
+                f"linearize: independent names {len(wanted)} coordinates, which the constraints make dependent; name fewer"
             )
         order = np.concatenate([others[chosen[:rank]], np.setdiff1d(np.arange(n), others[chosen[:rank]])])
     dependent, free = sorted(order[:rank]), sorted(order[rank:])

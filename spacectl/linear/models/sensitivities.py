@@ -1,4 +1,4 @@
-"""Derivatives of a linear model by run-time parameters: numbers, or fields of the description."""
+"""Derivatives of a linear model with respect to run-time parameters: parameters, or fields of the description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["find_sensitivities"]
 def find_sensitivities(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, names: tuple[str, ...]
 ) -> dict[str, tuple[Array, str]]:
-    """Derivatives of A (n, n, size) by named parameters, and by which method the numbers p follow from each name.
+    """Return derivatives of A (n, n, size) by named parameters, and the method by which the parameters p follow from each name.
 
     The derivative of A along a change of p is exact, through CasADi's second derivatives.
     """
@@ -39,7 +39,7 @@ def find_sensitivities(
 
 
 def _jacobian_rate(eom: EquationsOfMotion, letter: str) -> ca.Function:
-    """(t, q, v, u, p, dp) -> derivative of d v_dot / d letter along dp."""
+    """Return a function (t, q, v, u, p, dp) -> derivative of d v_dot / d letter along dp."""
     f = eom.functions["v_dot_implicit" if "v_dot_implicit" in eom.functions else "v_dot"]
     symbols = {name: ca.MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())}
     jacobian = ca.jacobian(f(*symbols.values()), symbols[letter])

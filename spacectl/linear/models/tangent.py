@@ -27,7 +27,7 @@ __all__ = ["displace_state", "error_labels", "subtract_states", "tangent_map", "
 
 
 def error_labels(eom: EquationsOfMotion) -> Labels:
-    """Names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
+    """Return the names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
     names: list[str] = []
     units: list[str] = []
     labels = eom.labels
@@ -38,7 +38,7 @@ def error_labels(eom: EquationsOfMotion) -> Labels:
 
 
 def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
-    """W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
+    """Return W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
     W = np.zeros((*q.shape[:-1], eom.n_q, eom.n_v))
     for at_q, at_v, turns in _blocks(eom):
         if turns is None:
@@ -51,7 +51,7 @@ def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
 
 
 def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
-    """T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
+    """Return T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
     T = np.zeros((*v.shape, eom.n_v))
     for _, at, turns in _blocks(eom):
         if turns is not None:
@@ -60,7 +60,7 @@ def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
 
 
 def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
-    """Speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
+    """Return speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
     v = np.zeros((*q.shape[:-1], eom.n_v))
     for at_q, at_v, turns in _blocks(eom):
         if turns is None:
@@ -73,18 +73,18 @@ def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> n
 
 
 def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
-    """Error state of `x` against a reference: the deviation that `linearize` and its gains act on.
+    """Return the error state of `x` relative to a reference: the deviation on which `linearize` and its gains act.
 
     Rotation vectors in body axes of the reference, ``theta = log(R_ref' R)`` (angle at most pi), for quaternions;
     differences for all other coordinates and the speeds. ``u = u_ref - K @ subtract_states(eom, x, x_ref)`` is thus a
-    state feedback on attitudes without further care.
+    valid state feedback for attitudes.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Whose states they are.
+        Equations of the states.
     x, reference : arrays, shape (n_x,) or (n, n_x), or casadi columns
-        States; one reference serves many states. Symbols give an expression, smooth at zero error.
+        States; one reference may apply to many states. Symbols give an expression, smooth at zero error.
 
     Returns
     -------
@@ -112,12 +112,12 @@ def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
 
 
 def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.ndarray:
-    """The state that deviates from `reference` by an error state: the inverse of `subtract_states`.
+    """Return the state that deviates from `reference` by an error state: the inverse of `subtract_states`.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Whose states they are.
+        Equations of the states.
     reference : array, shape (n_x,)
         State with unit quaternions.
     error : array, shape (2 n_v,)
@@ -147,7 +147,7 @@ def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.nda
 
 
 def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
-    """Error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
+    """Return error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
     errors: list[Any] = []
     for at_q, _, turns in _blocks(eom):
         if turns is None:
@@ -162,7 +162,7 @@ def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
 
 
 def _angle_by_sine(square: Any, scalar: Any) -> Any:
-    """``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
+    """Return ``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
     if is_symbolic(square, scalar):
         small = square < 1e-12
         sine = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -174,7 +174,7 @@ def _angle_by_sine(square: Any, scalar: Any) -> Any:
 
 
 def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
-    """Where errors live: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
+    """Return the positions of errors: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
 
     Every coordinate that belongs to no quaternion is the integral of its own speed.
     """
