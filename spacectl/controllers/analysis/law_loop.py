@@ -1,7 +1,7 @@
-"""Any control law about a point, and its loop with a linear plant: derivatives of the law's own function, by name.
+"""Linearise any control law about a point and close its loop with a linear plant, by names.
 
-Turns a `ControlLaw` and a `LinearModel` (which may have more states than the law knows) into the closed loop's matrix and
-into the loop gain at the plant's inputs. `spillover` and `lqg` use both.
+A `ControlLaw` and a `LinearModel` (which may have more states than the law) give the closed loop's matrix and the
+loop gain at the plant's inputs. `spillover` and `lqg` use both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LawSlopes:
     Parameters
     ----------
     u_e, u_y, u_z, z_e, z_y, z_z : arrays
-        Slopes by the plant's error state e, the law's measurements y and its memory z.
+        Derivatives with respect to the plant's error state e, the law's measurements y and its memory z.
     A, B, C : arrays
         The plant for the law's inputs and measurements; of its samples, for a sampled law.
     period : float
@@ -49,12 +49,12 @@ class LawSlopes:
 
 
 def linearise_law(law: ControlLaw, model: LinearModel, *, what: str, y_point: Any = None, t: float = 0.0) -> LawSlopes:
-    """Derivatives of a law at the model's point, with its states found by name among those of the model.
+    """Differentiate a law at the model's point, with its states found by name among those of the model.
 
     Raises
     ------
     ModelError
-        If the model has not got a state, input or measurement of the law.
+        If the model lacks a state, input or measurement of the law.
     """
     errors = read_error_state(model, what)
     for name in law.states.names:
@@ -88,13 +88,13 @@ def linearise_law(law: ControlLaw, model: LinearModel, *, what: str, y_point: An
 
 
 def close_loop(s: LawSlopes, factor: float = 1.0) -> np.ndarray:
-    """Matrix of the closed loop's state (e, z), with the law's commands multiplied by `factor` before the plant."""
+    """Return the matrix of the closed loop's state (e, z), with the law's commands multiplied by `factor`."""
     by_e, by_z = s.u_e + s.u_y @ s.C, s.u_z
     return np.block([[s.A + factor * s.B @ by_e, factor * s.B @ by_z], [s.z_e + s.z_y @ s.C, s.z_z]])
 
 
 def loop_gain(s: LawSlopes, law: ControlLaw) -> LoopGain:
-    """The loop broken at the plant's inputs."""
+    """Return the loop broken at the plant's inputs."""
     n, k, m = len(s.A), len(s.z_z), s.B.shape[1]
     A = np.block([[s.A, np.zeros((n, k))], [s.z_e + s.z_y @ s.C, s.z_z]])
     B = np.vstack([s.B, np.zeros((k, m))])
@@ -102,7 +102,7 @@ def loop_gain(s: LawSlopes, law: ControlLaw) -> LoopGain:
 
 
 def _slopes(law: ControlLaw) -> ca.Function:
-    """(t, x, y, z, r, p) -> du/d(x, y, z), then d(change of z)/d(x, y, z)."""
+    """Return a function (t, x, y, z, r, p) -> du/d(x, y, z), then d(change of z)/d(x, y, z)."""
     f = law.function
     symbols = [ca.MX.sym(f.name_in(i), *f.size_in(i)) for i in range(f.n_in())]
     u, z_dot, z_next = f(*symbols)
@@ -112,7 +112,7 @@ def _slopes(law: ControlLaw) -> ca.Function:
 
 
 def _tangent(errors: ErrorState) -> np.ndarray:
-    """Derivative of the states by the error state at the point, shape (n_x, n); on the tangent of constraints."""
+    """Return the derivative of the states with respect to the error state at the point, shape (n_x, n)."""
     W = np.zeros((len(errors.states), len(errors.errors) if errors.basis is None else len(errors.basis)))
     column = 0
     for at, turns in errors.blocks:

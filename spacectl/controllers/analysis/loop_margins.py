@@ -1,7 +1,7 @@
 """Margins of a state-feedback or estimator loop, continuous or sampled, broken at the plant's inputs.
 
-A sampled loop is seen through ``z = (1 + s T/2) / (1 - s T/2)``: the same response at other frequencies, which are put
-right afterwards. `linear.margins.disk` and `linear.margins.classical` do the work.
+A sampled loop is analysed through ``z = (1 + s T/2) / (1 - s T/2)``: the same response at other frequencies, which are
+corrected afterwards. `linear.margins.disk` and `linear.margins.classical` do the work.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["LoopGain"]
 
 
 class LoopGain:
-    """The loop gain ``C (s - A)^-1 B`` (or in z) from the plant's inputs to what the law subtracts from them.
+    """Loop gain ``C (s - A)^-1 B`` (or in z) from the plant's inputs to the feedback that the law subtracts.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LoopGain:
         self.D = np.zeros((len(inputs), len(inputs))) if D is None else D
 
     def disk(self) -> DiskMargins:
-        """Disk margins, each input alone and all at once; frequencies are true ones."""
+        """Return disk margins, each input alone and all at once; frequencies are those of the sampled loop."""
         found = disk_margins(self._model(self.A, self.B, self.C, self.D, self.inputs))
         if self.period == 0.0:
             return found
@@ -48,7 +48,7 @@ class LoopGain:
         return replace(found, channels=channels, simultaneous=self._true(found.simultaneous))
 
     def classical(self) -> dict[str, ClassicalMargins]:
-        """Gain, phase and delay margin of each input, the other loops closed."""
+        """Return gain, phase and delay margin of each input, the other loops closed."""
         result = {}
         for k, name in enumerate(self.inputs.names):
             rest = [j for j in range(len(self.inputs)) if j != k]
@@ -72,7 +72,7 @@ class LoopGain:
         return LinearModel(A=A, B=B, C=C, D=D, x=x, u=u, y=u)
 
     def _frequency(self, w: float) -> float:
-        """``2/T atan(w T/2)``: where a frequency of the transformed loop really is."""
+        """Convert a frequency of the transformed loop to the true one: ``2/T atan(w T/2)``."""
         return float(2.0 / self.period * np.arctan(0.5 * w * self.period))
 
     def _true(self, margin: DiskMargin) -> DiskMargin:

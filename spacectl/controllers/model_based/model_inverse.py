@@ -1,4 +1,4 @@
-"""Inputs that meet given accelerations, with the structure of the equations, as scalar expressions.
+"""Inputs that impose given accelerations, with the structure of the equations, as scalar expressions.
 
 ``C v_dot = c`` with ``M v_dot = f + E y`` is solved for the few inputs y by sparse LDL' factors of a part of M that are
 written out: no matrix is left in the law, so that it compiles into plain operations. `feedback_linearization` and
@@ -35,10 +35,11 @@ _FEW = 5  # rows of a determinant that is written out
 def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, list[Any], Any]:
     """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
 
-    C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
-    which y does not stand. The leverage is that of `measure_authority` as the root of the harmonic mean of the squared
-    cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it is 1 everywhere (inputs
-    that push the outputs directly). The side changes its sign where inputs pass through a position without authority.
+    C has as many rows as E has columns. Speeds on which no input in y acts directly are eliminated first, by the
+    equations in which y does not stand. The leverage is that of `measure_authority` as the root of the harmonic mean
+    of the squared cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it
+    is 1 everywhere (inputs that act on the outputs directly). The side changes its sign where inputs pass through a
+    position without authority.
     """
     M, C, E = ca.sparsify(M), ca.sparsify(C), ca.sparsify(E)
     pushed = sorted(set(E.sparsity().row()))
@@ -68,7 +69,8 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
 
 
 def singular_side(*factors: Any) -> Any:
-    """Product of determinants, which changes its sign at a singularity; empty if it is constant, or of more than five rows."""
+    """Return a product of determinants, which changes its sign at a singularity; empty if it is constant, or "
+    "of more than five rows."""
     if factors[0].shape[0] > _FEW:
         return ca.SX(0, 1)
     product = ca.det(factors[0]) if len(factors) == 1 else ca.det(factors[0]) * ca.det(factors[1])
@@ -106,7 +108,7 @@ def solve_symmetric(A: Any, columns: Any) -> Any:
 
 
 def command_function(name: str, symbols: list[Any], *results: Any) -> ca.Function:
-    """A function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
+    """Return a function of scalar expressions without repeated subexpressions (derivatives repeat every sine)."""
     return ca.Function(name, symbols, ca.cse([ca.densify(item) for item in results]))
 
 
@@ -118,9 +120,9 @@ def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:
 
 
 def independent_rows(eom: EquationsOfMotion) -> list[int]:
-    """Places of natural constraint rows that do not follow from those before them, judged near the reference position.
+    """Return the indices of independent natural constraint equations, determined near the reference position.
 
-    A bearing that closes a planar loop has five rows, of which two hold something that the other pins do not.
+    A bearing that closes a planar loop has five equations, two of which are independent of those of the other pins.
     """
     rows = list(range(len(eom.constraint_rows)))
     try:
@@ -131,7 +133,7 @@ def independent_rows(eom: EquationsOfMotion) -> list[int]:
 
 
 def postures(eom: EquationsOfMotion) -> list[np.ndarray]:
-    """The reference position and one near it, made to meet the constraints."""
+    """Return the reference position and one near it, made consistent with the constraints."""
     rest = np.array(eom.x_rest, dtype=float)
     moved = rest.copy()
     moved[: eom.n_q] += (0.03 if eom.constraint_rows else 0.1) * np.cos(np.arange(eom.n_q))

@@ -1,6 +1,6 @@
-"""`design_lqg`: a regulator and a Kalman filter into one law that needs measurements only; its memory is the estimate.
+"""`design_lqg`: combine a regulator and a Kalman filter in one law on measurements; its memory is the estimate.
 
-The law predicts what the closed loop's covariance will be, so that simulations with noise can be held against it.
+The law predicts the covariance of the closed loop, for comparison with simulations with noise.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LqgLaw(ControlLaw):
     regulator : LqrLaw
         Its gains act on the estimate.
     estimator : KalmanFilter
-        What makes the estimate.
+        The estimator.
     """
 
     regulator: LqrLaw
@@ -74,7 +74,7 @@ class LqgLaw(ControlLaw):
 
     @cached_property
     def margins(self) -> DiskMargins:
-        """Disk margins at the plant's inputs, found when first asked for; an estimator can make them small."""
+        """Disk margins at the plant's inputs, computed on first access; an estimator can make them small."""
         return self.loop.disk()
 
     @cached_property
@@ -119,7 +119,7 @@ def design_lqg(
     z0: Any = None,
     name: str = "LQG",
 ) -> LqgLaw:
-    """Regulator on the estimate of a Kalman filter: ``u = u_0 - K z - K_i z_i`` from measurements y alone.
+    """Design a regulator on the estimate of a Kalman filter: ``u = u_0 - K z - K_i z_i`` from measurements y alone.
 
     Continuous: ``z_dot = A z + B (u - u_0) + L (y - y_0 - C z)``. Sampled: ``z+ = z + L (y - y_0 - C z)`` gives u, and
     ``z <- A z+ + B (u - u_0)`` predicts to the next sample. The estimate is that of the error state about the model's
@@ -132,9 +132,11 @@ def design_lqg(
     estimator : KalmanFilter
         From `design_kalman`.
     y_point : array (n_y,) or mapping of str to float, optional
-        Measurements at the point: ``dict(zip(eom.labels.y.names, eom.outputs(t, x, u)))``; needed if the model has a point.
+        Measurements at the point: ``dict(zip(eom.labels.y.names, eom.outputs(t, x, u)))``; needed if the model has a
+        point.
     limits : (array, array), optional
-        Limits of the law's inputs, ``eom.limits()``: the filter then uses the input that the plant gets, not the command.
+        Limits of the law's inputs, ``eom.limits()``: the filter then uses the clipped input of the plant, not the
+        command.
     z0 : array, optional
         Estimate at the start; default zero (the point).
     name : str

@@ -1,4 +1,4 @@
-"""Whether a regulator problem has a stabilising solution, judged before it is solved, with names of what is missing.
+"""Check that a regulator problem has a stabilising solution before solving it, and report what is missing by name.
 
 `lqr_problem` and `lqr_along` call these checks; `linear.analysis.controllability` has those of a plain model.
 """
@@ -20,7 +20,7 @@ LOST = 1e-8  #: as the tolerance of `check_controllability`
 
 
 def require_movable(model: LinearModel, rows: np.ndarray, names: tuple[str, ...], what: str) -> None:
-    """Raise, naming them, unless inputs can move all integrated quantities ``rows x`` at rest, independently.
+    """Raise, with names, unless inputs can control all integrated quantities ``rows x`` at rest, independently.
 
     The states at rest, ``A x + B u = 0``, are a space of as many dimensions as there are inputs (if the model is
     stabilisable); integrals are poles at s = 0, which are lost if their rows depend on each other there.
@@ -41,15 +41,15 @@ def require_movable(model: LinearModel, rows: np.ndarray, names: tuple[str, ...]
             f"{weight:+.2g} {name}" for name, weight in zip(names, lost, strict=True) if abs(weight) > 0.05
         )
         raise ModelError(
-            f"{what}: not stabilizable: no input moves the mode at the origin, ({summary}): the inputs hold {rank} of the "
-            f"{len(names)} integrated quantities at will; integrate fewer, or others"
+            f"{what}: not stabilizable: no input moves the mode at the origin ({summary}): the inputs control {rank} of the "
+            f"{len(names)} integrated quantities independently; integrate fewer, or others"
         )
 
 
 def require_weighted(
     model: LinearModel, Q: np.ndarray, R: np.ndarray, N: np.ndarray, what: str, *, seen: np.ndarray | None = None
 ) -> None:
-    """Raise, naming the mode, if an undamped mode has no weight: no stabilising solution then exists.
+    """Raise, with its name, if an undamped mode has no weight: no stabilising solution then exists.
 
     `seen` are further rows whose integrals are weighted.
     """
@@ -67,6 +67,6 @@ def require_weighted(
     for mode in found.weak_modes:
         if mode.count > 0 and abs(mode.pole.real) < 1e-9 * found.rate:
             raise ModelError(
-                f"{what}: no weight sees {mode.describe()}; it does not decay, so a law that ignores it cannot be stable: "
+                f"{what}: no weight covers {mode.describe()}; it does not decay, so a law without its weight cannot be stable: "
                 f"give '{mode.states[0]}' a weight in Q"
             )

@@ -37,9 +37,9 @@ class RiccatiSolution:
     poles : array, shape (n,), complex
         Of A - B K, slowest first.
     residual : float
-        Frobenius norm of the equation's residual, relative. The larger of two: of the solution in the scaled coordinates in
-        which it was found and from which K comes, over the sum of the norms of the equation's terms; and of S as it is,
-        rounded, over ``2 |A| |S| + |K.T R K| + |Q|`` (discrete: ``|A|^2 |S| + |S| + ...``).
+        Frobenius norm of the equation's residual, relative. The larger of two: of the solution in the scaled
+        coordinates in which it was found and from which K comes, over the sum of the norms of the equation's terms;
+        and of S as it is, rounded, over ``2 |A| |S| + |K.T R K| + |Q|`` (discrete: ``|A|^2 |S| + |S| + ...``).
     steps : int
         Newton steps that were taken.
     """
@@ -54,10 +54,11 @@ class RiccatiSolution:
 def solve_continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray) -> RiccatiSolution:
     """Solve ``A.T S + S A - (S B + N) R^-1 (B.T S + N.T) + Q = 0`` with A - B K stable, ``K = R^-1 (B.T S + N.T)``.
 
-    With ``R = L L.T`` the cross weight and R go into ``A - B R^-1 N.T``, ``B L^-T``, ``Q - N R^-1 N.T``. The Hamiltonian
-    ``[[A, -B B.T], [-Q, -A.T]]`` is balanced by diag(T^-1, T), which removes units of states and of cost (time is a common
-    factor); its ordered Schur form gives the start, and Newton's method goes on until the residual falls no more. Where
-    that does not reach rounding, the same is done in modal coordinates, in which a weakly controlled mode is an axis.
+    With ``R = L L.T`` the cross weight and R go into ``A - B R^-1 N.T``, ``B L^-T``, ``Q - N R^-1 N.T``. The
+    Hamiltonian ``[[A, -B B.T], [-Q, -A.T]]`` is balanced by diag(T^-1, T), which removes units of states and of cost
+    (time is a common factor); its ordered Schur form gives the start, and Newton's method goes on until the residual
+    falls no more. Where that does not reach rounding, the same is done in modal coordinates, in which a weakly
+    controlled mode is an axis.
 
     Raises
     ------
@@ -70,8 +71,8 @@ def solve_continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
 def solve_discrete(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray) -> RiccatiSolution:
     """Solve ``S = A.T S A - (A.T S B + N)(R + B.T S B)^-1 (B.T S A + N.T) + Q`` with A - B K inside the unit circle.
 
-    Structure-preserving doubling gives the start: each step squares the closed loop, so it converges quadratically and S
-    stays symmetric. Scaling, modal coordinates and Newton's method are as for the continuous equation.
+    Structure-preserving doubling gives the start: each step squares the closed loop, so it converges quadratically
+    and S stays symmetric. Scaling, modal coordinates and Newton's method are as for the continuous equation.
 
     Raises
     ------
@@ -116,7 +117,8 @@ def _solve(
     if best is None or best.inside > 1e-3:
         raise SolverError(
             "the Riccati equation has no stabilising solution to working accuracy: a mode at the limit of stability is "
-            "hardly weighted or hardly moved; weight the states of every undamped mode, and see check_controllability"
+            "nearly without weight or nearly uncontrollable; weight the states of every undamped mode, and see "
+            "check_controllability"
         ) from trouble
     gain = np.linalg.solve(L.T, best.K + Nh.T)
     poles = sort_poles(best.poles, discrete=kind is DiscreteForm)

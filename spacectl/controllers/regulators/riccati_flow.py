@@ -2,7 +2,7 @@
 
 Over a step the Hamiltonian flow becomes the triple (A, G, H) of a two-point problem, ``S(t) = H + A.T S(t + h) (1 + G
 S(t + h))^-1 A``, put together by doubling from short times: exact for constant coefficients and bounded for any step,
-whatever fast modes there are. Magnus' formula of order 4 serves coefficients that vary.
+with any fast modes. Varying coefficients use Magnus' formula of order 4.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def flow_back(
     first: float = 0.0,
     max_steps: int = 100_000,
 ) -> list[Knot]:
-    """S from `end`, where it is given, back to `start`: knots in increasing time.
+    """Integrate S from `end`, where it is given, back to `start`; return knots in increasing time.
 
     Steps are chosen so that one step and two halves agree to `rtol` of the norm of S, and so does Hermite interpolation
     between the knots with the value in the middle, so that the knots are a table of S.
@@ -66,7 +66,7 @@ def flow_back(
     longest, first : float
         Longest step and first trial step [s] (0: chosen).
     max_steps : int
-        After which the integration is given up.
+        Largest number of steps.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def flow_back(
             largest = max(largest, float(np.linalg.norm(S)))
         elif h < 1e-13 * max(abs(t), end - start):
             raise SolverError(
-                f"the Riccati equation cannot be followed back beyond t = {t:g} s: steps become too small"
+                f"the Riccati equation cannot be integrated backward beyond t = {t:g} s: steps become too small"
             )
         factor = 0.9 * (rtol / error) ** 0.25 if error > 0.0 else 4.0
         h = min(longest, h * float(np.clip(factor, 0.1, 4.0)))

@@ -17,7 +17,7 @@ __all__ = ["read_reduction"]
 def read_reduction(
     model: LinearModel, reduction: Reduction | Iterable[str] | None, what: str
 ) -> tuple[LinearModel, Reduction | None]:
-    """The model to design on, and the reduction that leads to it (None: the model itself)."""
+    """Return the model for the design, and the reduction that leads to it (None: the model itself)."""
     if reduction is None:
         return model, None
     if not isinstance(reduction, Reduction):
@@ -33,7 +33,7 @@ def read_reduction(
 
 
 def _keep_states(model: LinearModel, names: tuple[str, ...]) -> Reduction:
-    """Rows and columns of some states, the others taken as zero."""
+    """Return rows and columns of some states, with the others zero."""
     kept = list(model.x.indices(names))
     units = tuple(model.x.units[k] for k in kept)
     left = np.eye(len(model.x))[kept]

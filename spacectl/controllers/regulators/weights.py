@@ -1,6 +1,6 @@
-"""Weights and noise levels given as numbers, diagonals, mappings by name or matrices, into checked matrices.
+"""Read weights and noise levels given as numbers, diagonals, mappings by name or matrices, as checked matrices.
 
-Whatever is not symmetric or not positive raises with the names of the states, inputs or outputs concerned.
+A matrix that is not symmetric or not positive raises with the names of the states, inputs or outputs concerned.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ __all__ = ["check_joint", "read_cross", "read_weight"]
 
 
 def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.ndarray:
-    """A symmetric, positive (semi-)definite matrix, shape (n, n).
+    """Return a symmetric, positive (semi-)definite matrix, shape (n, n).
 
     Parameters
     ----------
     value : float, array (n,) or (n, n), or mapping of str to float
         A multiple of the identity, a diagonal, a matrix, or diagonal entries by name; a mapping leaves the others zero.
     labels : Labels
-        Of the weighted vector.
+        Labels of the weighted vector.
     what : str
-        For messages.
+        Name of the argument, for messages.
     definite : bool
         Whether every direction must have a positive weight.
     """
@@ -54,14 +54,14 @@ def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.
 
 
 def read_cross(value: Any, x: Labels, u: Labels, what: str) -> np.ndarray:
-    """Cross weight N, shape (n_x, n_u); None is zero."""
+    """Return the cross weight N, shape (n_x, n_u); None is zero."""
     if value is None:
         return np.zeros((len(x), len(u)))
     return np.array(as_array(value, (len(x), len(u)), what))
 
 
 def check_joint(Q: np.ndarray, R: np.ndarray, N: np.ndarray, x: Labels, u: Labels, what: str) -> None:
-    """Raise if ``[[Q, N], [N.T, R]]`` is indefinite, naming the states and inputs of its negative direction."""
+    """Raise if ``[[Q, N], [N.T, R]]`` is indefinite, with the states and inputs of its negative direction."""
     if np.any(N):
         labels = Labels((*x.names, *(f"input {name}" for name in u.names)), (), "state or input")
         _check_definite(np.block([[Q, N], [N.T, R]]), labels, f"{what}: [[Q, N], [N.T, R]]", False)

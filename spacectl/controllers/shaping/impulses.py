@@ -1,8 +1,8 @@
-"""Times and amplitudes of the impulses of a shaper for one mode: closed forms, and Newton's method where damping has none.
+"""Times and amplitudes of the impulses of a shaper for one mode: closed forms, or Newton's method.
 
-With ``K = exp(-z pi / sqrt(1 - z^2))``, the decay in half a period: ZV is ``(1, K) / (1 + K)`` half a damped period apart,
-ZVD and ZVDD are ZV convolved with itself. EI and unity-magnitude shapers with damping solve their defining equations,
-starting from the closed form without damping.
+With ``K = exp(-z pi / sqrt(1 - z^2))``, the decay in half a period: ZV is ``(1, K) / (1 + K)`` half a damped period
+apart, ZVD and ZVDD are ZV convolved with itself. EI and unity-magnitude shapers with damping solve their defining
+equations, starting from the closed form without damping.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEP = 0.05  # of the damping ratio, by which the solution is followed from 0
 
 
 def find_impulses(kind: str, frequency: float, damping: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times [s] and amplitudes for a mode.
+    """Return times [s] and amplitudes for a mode.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _slope(times: np.ndarray, amplitudes: np.ndarray, z: float) -> float:
 def _follow_insensitive(damping: float, level: float) -> tuple[np.ndarray, np.ndarray]:
     """EI for w = 1: V = level and dV/dw = 0 at 1, V = 0 at one frequency below and one above.
 
-    Unknown: two amplitudes, two times, the two frequencies; equations: V, its slope, and two for each zero.
+    Unknown: two amplitudes, two times, the two frequencies; equations: V, its derivative, and two for each zero.
     """
 
     def split(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +111,7 @@ def _follow(equations: Equations, start: np.ndarray, damping: float, kind: str) 
     """Solve the equations at `damping`, in steps from 0."""
     unknown = start
     for z in np.linspace(0.0, damping, max(1, int(np.ceil(damping / STEP))) + 1)[1:]:
-        with np.errstate(all="ignore"):  # it may try times that overflow; what it finds is checked
+        with np.errstate(all="ignore"):  # the iteration may overflow; its result is checked
             unknown = root(equations, unknown, args=(float(z),), tol=1e-15).x
     with np.errstate(all="ignore"):
         error = float(np.max(np.abs(equations(unknown, damping))))

@@ -1,7 +1,7 @@
 """Low-pass and notch filters around a law, by frequency and damping.
 
-A filter is two states (one for a first-order low-pass) for each signal. Sampled laws get the bilinear transform with the
-frequency kept where it was given, so that a notch is where it should be at any period.
+A filter is two states (one for a first-order low-pass) for each signal. Sampled laws get the bilinear transform with
+the frequency prewarped, so a notch is at its frequency for any period.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def add_low_pass(
     start: Any = 0.0,
     on: On = "inputs",
 ) -> ControlLaw:
-    """Low-pass filter on signals of a law: ``w^2 / (s^2 + 2 damping w s + w^2)``, or ``w / (s + w)`` for order 1.
+    """Filter signals of a law by a low-pass: ``w^2 / (s^2 + 2 damping w s + w^2)``, or ``w / (s + w)`` for order 1.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def add_low_pass(
 def add_notch(
     law: ControlLaw, frequency: Any, *, damping: float = 0.5, depth: float = 0.0, start: Any = 0.0, on: On = "inputs"
 ) -> ControlLaw:
-    """Notch filter on signals of a law: ``(s^2 + 2 depth damping w s + w^2) / (s^2 + 2 damping w s + w^2)``.
+    """Filter signals of a law by a notch: ``(s^2 + 2 depth damping w s + w^2) / (s^2 + 2 damping w s + w^2)``.
 
     Its gain is `depth` at w and 1 far from it; the notch is ``2 damping w`` wide.
 
