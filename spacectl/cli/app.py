@@ -22,7 +22,7 @@ __all__ = [
     "app",
     "say",
     "say_json",
-    "tell_verdicts",
+    "say_verdicts",
     "verdict_data",
 ]
 
@@ -52,7 +52,7 @@ def say_json(data: Any) -> None:
     say(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def tell_verdicts(verdicts: list[Verdict]) -> None:
+def say_verdicts(verdicts: list[Verdict]) -> None:
     """A line for each requirement."""
     for verdict in verdicts:
         reason = f" ({verdict.reason})" if verdict.reason else ""

@@ -1,4 +1,4 @@
-"""The command ``gallery``: runs all studies, keeps those that are done, goes on where one fails, and writes one page."""
+"""The command ``gallery``: run all studies, reuse finished ones, continue after failures, and write one page."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def gallery_command(
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run all studies and write one page: printed results next to ours, verdicts, figures.
+    """Run all studies and write one page: published results beside ours, verdicts, figures.
 
-    A study that is finished is kept, unless it or spacectl has changed; one that fails is named and the others go on.
+    A finished study is not run again unless it or spacectl has changed. If one fails, it is reported and the others run.
     """
     console = Console(stderr=True)
     files = chosen_studies(only or [])
@@ -79,7 +79,7 @@ def _question(file: Path) -> str:
 def _visit(
     name: str, file: Path, folder: Path, *, is_quick: bool, is_fresh: bool, console: Console, prefix: str
 ) -> GalleryEntry:
-    """Run one study, or keep what is there; any failure becomes part of the answer."""
+    """Run one study, or reuse its result; record any failure."""
     question = ""
     try:
         loaded = load_study(file)

@@ -1,4 +1,4 @@
-"""Finds studies by name and loads them: a path first, then ./studies, then the copy that came with the package."""
+"""Find studies by name and load them: a path first, then ./studies, then the copy in the package."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def list_studies() -> dict[str, Path]:
 
 
 def find_study(name: str) -> Path:
-    """The study file that `name` means.
+    """Return the study file for a name.
 
     Raises
     ------

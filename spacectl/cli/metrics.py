@@ -1,4 +1,4 @@
-"""The command ``metrics``: all metrics of all studies in one file, and what differs from another such file."""
+"""The command ``metrics``: collect all metrics of all studies in one file, and compare it with another one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ __all__ = ["metrics_command"]
 
 @app.command("metrics")
 def metrics_command(
-    out: Annotated[Path, typer.Option("--out", "-o", help="JSON file to write; studies it already holds are kept.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="JSON file to write; studies that it already contains are reused.")
+    ],
     form: Annotated[str, typer.Option("--form", help="quick, full or both.")] = "both",
     only: Annotated[list[str] | None, typer.Option("--only", help="Only this study; may be repeated.")] = None,
     against: Annotated[Path | None, typer.Option("--against", help="Another such file to compare with.")] = None,
@@ -32,7 +34,7 @@ def metrics_command(
     """Run all studies in their quick and full forms and collect their metrics in one file.
 
     The file is written after every study, and a study whose code, and that of spacectl, has not changed is not run
-    again; a study that fails is recorded with its error and the others go on.
+    again; a study that fails is recorded with its error and the others run.
     """
     forms = FORMS if form == "both" else (form,)
     if not set(forms) <= set(FORMS):
@@ -86,10 +88,10 @@ def _measure(
         if isinstance(loaded, Exception):
             raise loaded
         progress = show_progress(console, prefix)
-        with collect_warnings() as heard:
+        with collect_warnings() as caught:
             result = answer(loaded, loaded.study.parameters, is_quick=is_quick, progress=progress)
     except Exception as error:
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return {"error": text, "seconds": round(time.perf_counter() - start, 1)}
     seconds = round(time.perf_counter() - start, 1)
-    return {"key": key, "seconds": seconds, "warnings": list(heard), "metrics": dict(result.metrics)}
+    return {"key": key, "seconds": seconds, "warnings": list(caught), "metrics": dict(result.metrics)}

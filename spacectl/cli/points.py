@@ -1,4 +1,4 @@
-"""The finished points of a sweep, one line of JSON each, written as they are found so that nothing that is done is lost.
+"""The finished points of a sweep, one line of JSON each, written at once so that no finished point is lost.
 
 The file lies in the output folder until the sweep is complete; the same sweep started again goes on from it.
 """

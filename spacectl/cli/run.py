@@ -1,4 +1,4 @@
-"""Runs a study for the command line: parameters, progress, warnings, and the folder of results."""
+"""Run a study for the command line: parameters, progress, warnings, and the folder of results."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def run_study(
     is_quick : bool
         Passed on to the study.
     progress : callable
-        Told ``(fraction, text)`` as the study goes on.
+        Called with ``(fraction, text)`` as the study advances.
     """
     check_replaceable(out)
     parameters = prepare_parameters(loaded, settings.changes)
     start = time.perf_counter()
-    with collect_warnings() as heard:
+    with collect_warnings() as caught:
         result = answer(loaded, parameters, is_quick=is_quick, progress=progress)
     provenance = {
         "seconds": round(time.perf_counter() - start, 3),
@@ -78,7 +78,7 @@ def run_study(
         parameters=parameters,
         defaults=loaded.study.parameters,
         is_quick=is_quick,
-        warnings=(*heard, *simulation_warnings(result.simulations)),
+        warnings=(*caught, *simulation_warnings(result.simulations)),
         units=match_units(loaded.units, result.metrics),
         requirements=settings.requirements,
         provenance=provenance,
@@ -89,7 +89,7 @@ def run_study(
 
 
 def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Report) -> StudyResult:
-    """What a study finds, without verdicts on published results where `parameters` are not the study's own.
+    """Return the result of a study, without verdicts on published results if `parameters` differ from the defaults.
 
     Raises
     ------
@@ -129,11 +129,11 @@ def show_progress(console: Console, prefix: str = "") -> Report:
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
     """Sentences that Python warnings and spacectl's log bring during a run, each once."""
-    heard: list[str] = []
+    caught: list[str] = []
 
     def hear(text: str) -> None:
-        if text not in heard:
-            heard.append(text)
+        if text not in caught:
+            caught.append(text)
 
     class Listener(logging.Handler):
         def emit(self, item: logging.LogRecord) -> None:
@@ -150,6 +150,6 @@ def collect_warnings() -> Iterator[list[str]]:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = show
-            yield heard
+            yield caught
     finally:
         logger.removeHandler(listener)

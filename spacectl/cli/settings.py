@@ -1,4 +1,4 @@
-"""Parameters and requirements as a user gives them: on the command line and in a TOML file, checked before a run."""
+"""Read parameters and requirements from the command line and a TOML file, and check them before a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = ("study", "parameters", "requirements")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a run shall do differently.
+    """Changes of a run: parameters and requirements.
 
     Parameters
     ----------

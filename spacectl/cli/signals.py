@@ -1,7 +1,7 @@
-"""Turns the terminate signal into the clean-up of Ctrl-C, so that a stopped run leaves nothing behind.
+"""Treat the terminate signal as Ctrl-C, so that a stopped run removes its temporary files.
 
 Python drops an exception that is raised while it runs a destructor or the callback of a weak reference, also a
-`KeyboardInterrupt`; a run would then go on as if nobody had asked. The signal that brought such an interrupt is repeated
+`KeyboardInterrupt`; a run would then continue. The signal that brought such an interrupt is repeated
 a moment later.
 """
 

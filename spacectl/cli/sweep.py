@@ -59,9 +59,9 @@ def sweep_command(
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a study for many parameter values; a value that fails is named, the others go on.
+    """Run a study for many parameter values; if one fails, it is reported and the others run.
 
-    Finished values are kept if the sweep is interrupted or killed; the same command goes on from them.
+    Finished values are kept if the sweep is interrupted or killed; the same command continues from them.
     """
     check_replaceable(out)
     loaded = load_study(find_study(name))
@@ -109,7 +109,7 @@ def _parse(loaded: LoadedStudy, over: list[str], settings: list[str]) -> tuple[d
 
 
 def _key(loaded: LoadedStudy, parameters: Any, *, is_quick: bool) -> str:
-    """What must be the same for a finished point to be kept."""
+    """Return the data that must be equal for a finished point to be reused."""
     entries = [loaded.name, loaded.sha256, package_hash(), versions(), plain_parameters(parameters), is_quick]
     return content_hash(entries)
 
@@ -188,9 +188,9 @@ def _run_all(
 def _run_one(loaded: LoadedStudy, shown: dict[str, Any], parameters: Any, *, is_quick: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"parameters": shown, "metrics": {}, "error": "", "warnings": []}
     try:
-        with collect_warnings() as heard:
+        with collect_warnings() as caught:
             row["metrics"] = dict(answer(loaded, parameters, is_quick=is_quick, progress=lambda *_: None).metrics)
-        row["warnings"] = list(heard)
+        row["warnings"] = list(caught)
     except Exception as error:  # any: the other points go on
         kind = "" if isinstance(error, SpacectlError) else f"{type(error).__name__}: "
         row["error"] = kind + (" ".join(str(error).split()) or "no message")

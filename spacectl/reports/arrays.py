@@ -1,4 +1,4 @@
-"""Packs arrays for pages and for the folder: base64 inside JSON, small, without loss that an eye could see.
+"""Pack arrays for pages and for the folder: base64 inside JSON, small, without visible loss.
 
 `pack` keeps single precision (curves); `pack_tracks` keeps 16 bits between the least and the greatest value of each
 column (positions and attitudes of a replay, where the budget of a page matters more).
@@ -30,7 +30,7 @@ def pack_indices(values: Any) -> dict[str, Any]:
 
 
 def unpack(packed: Mapping[str, Any]) -> np.ndarray:
-    """What `pack` or `pack_indices` packed."""
+    """Unpack the result of `pack` or `pack_indices`."""
     key, kind = ("f32", "<f4") if "f32" in packed else ("u32", "<u4")
     flat = np.frombuffer(base64.b64decode(packed[key]), dtype=kind)
     return flat.reshape(packed["shape"]).astype(float if key == "f32" else int)
@@ -47,7 +47,7 @@ def pack_tracks(values: Any) -> dict[str, Any]:
 
 
 def unpack_tracks(packed: Mapping[str, Any]) -> np.ndarray:
-    """What `pack_tracks` packed, shape (n, k)."""
+    """Unpack the result of `pack_tracks`, shape (n, k)."""
     n, k = packed["shape"]
     levels = np.frombuffer(base64.b64decode(packed["u16"]), dtype="<u2").reshape(k, n).T
     return np.asarray(packed["low"]) + np.asarray(packed["step"]) * levels

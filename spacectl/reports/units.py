@@ -1,4 +1,4 @@
-"""How numbers and units are shown to people: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
+"""Display of numbers and units: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
 
 Inside the package everything is SI and radians; only `reports` converts.
 """
@@ -25,7 +25,7 @@ _ENDINGS = {
 
 
 def pretty_unit(unit: str) -> str:
-    """A unit as printed: ``"N m"`` becomes ``"N·m"``, ``"m/s^2"`` becomes ``"m/s²"``, ``"1"`` nothing.
+    """Return a unit as shown: ``"N m"`` becomes ``"N·m"``, ``"m/s^2"`` becomes ``"m/s²"``, ``"1"`` nothing.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def pretty_unit(unit: str) -> str:
 
 
 def pretty_powers(text: Any) -> str:
-    """A text in which programmers' powers of ten are printed ones.
+    """Return a text with powers of ten in typographic form.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def pretty_powers(text: Any) -> str:
 
 
 def shown_unit(unit: str) -> tuple[str, float]:
-    """The unit in which people see a quantity, and the factor from SI to it.
+    """Return the display unit of a quantity, and the factor from SI to it.
 
     Angles and their rates become degrees; everything else stays.
 
@@ -86,7 +86,7 @@ def metric_unit(name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """A number, text, boolean, None or list as printed in a table.
+    """Return a number, text, boolean, None or list as shown in a table.
 
     Examples
     --------

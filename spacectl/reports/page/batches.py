@@ -1,4 +1,4 @@
-"""What a report shows of a `SimulationBatch`: the range of each signal over the runs, and a table of the runs."""
+"""Report of a `SimulationBatch`: the range of each signal over the runs, and a table of the runs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Everything that a report shows, as one JSON object: made from a result once, drawn as often as wanted.
+"""Content of a report as one JSON object: formed from a result once, drawn any number of times.
 
-`page` turns it into HTML; `folder` keeps it beside the results, so that `spacectl report` can draw the page again.
+`page` converts it to HTML; `folder` keeps it beside the results, so that `spacectl report` can draw the page again.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _log = logging.getLogger(__name__)
 
 
 def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figure, ...] = ()) -> dict[str, Any]:
-    """What a page about `result` shows.
+    """Build the content of a page about `result`.
 
     Parameters
     ----------
     result : StudyResult
-        What was found.
+        Result of the study.
     record : StudyRecord
         Question, parameters, requirements, warnings, provenance.
     figures : tuple of Figure
@@ -107,7 +107,7 @@ def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
 
 
 def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
-    """The section of a panel as data; a panel that fails says so in its place and costs no result."""
+    """The section of a panel as data; a panel that fails is replaced by its error message."""
     try:
         section = panel.show(result)
         if not isinstance(section, Section):
@@ -230,7 +230,7 @@ def _tables(simulation: Any) -> list[Any]:
 
 
 def _harmless(title: str) -> str:
-    """A spreadsheet must not take a name for a formula."""
+    """Escape a name so that a spreadsheet does not read it as a formula."""
     return f"'{title}" if title[:1] in "=+-@\t" else title
 
 

@@ -98,6 +98,6 @@ def _edge(value: float | None, default: float) -> float:
 
 
 def _units(unit: str) -> dict[str, Any]:
-    """The unit as printed in SI and in degrees, and the factor between them."""
+    """Return the unit as shown in SI and in degrees, and the factor between them."""
     shown, factor = shown_unit(unit)
     return {"si": pretty_unit(unit), "deg": shown, "factor": factor}

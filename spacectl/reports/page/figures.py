@@ -1,4 +1,4 @@
-"""Draws `core.figure.Figure` data with matplotlib, for papers and pages.
+"""Draw `core.figure.Figure` data with matplotlib, for papers and pages.
 
 Only the object interface is used (no global figure list), so drawing is safe in workers and without a screen.
 Angles appear in degrees; limits as shaded regions; colours stay apart for colour-blind readers.
@@ -166,7 +166,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
 
 
 def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
-    """A constant is drawn as one: its rounding is no curve."""
+    """Return a constant without its rounding noise."""
     values = np.concatenate([factor * np.asarray(line.y)[np.isfinite(line.y)] for line in panel.lines] or [np.zeros(0)])
     size = float(np.max(np.abs(values), initial=0.0))
     if values.size and not panel.log_y and size > 0.0 and float(np.ptp(values)) < CONSTANT * size:
@@ -204,7 +204,7 @@ def _owner(line: Line, solid: dict[str, None]) -> str:
 
 
 def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
-    """Shade what lies outside the band, as far as the curves come near it."""
+    """Shade the region outside the band, where the curves come near it."""
     values = [factor * np.asarray(line.y) for line in panel.lines if line.y.size]
     low, high = factor * band.low, factor * band.high
     bottom, top = (float(min(v.min() for v in values)), float(max(v.max() for v in values))) if values else (low, high)

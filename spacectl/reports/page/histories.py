@@ -1,4 +1,4 @@
-"""Turns a `Simulation` into figures automatically: states, inputs and outputs, grouped by unit.
+"""Draw figures of a `Simulation` automatically: states, inputs and outputs, grouped by unit.
 
 It reads the labelled dataset only: ``x(time, state)``, ``u(time, input)``, ``u_commanded``, ``y(time, output)`` and
 ``z(time, memory)``. Where a limit cut an input, the command is drawn dashed beside it.

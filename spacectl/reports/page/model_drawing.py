@@ -123,7 +123,7 @@ def _detail(part: Part, system: System) -> str:
     if axis is not None and kind != "fixed":
         text += f" about {_direction(axis)}" if kind != "prismatic" else f" along {_direction(axis)}"
     if joint.motion is not None:
-        text += ", moved as prescribed"
+        text += ", prescribed motion"
     inputs = [item for item in system.actuators if any(effort.joint == name for effort in item.joint_efforts)]
     inputs += [item for item in system.actuators if part.name in _bodies(item)]
     return "; ".join([text, *(_input(item) for item in inputs)])
@@ -162,7 +162,9 @@ def _notes(system: System, count: int) -> list[str]:
     rules: dict[str, list[str]] = {}
     for constraint in system.constraints:
         word = WORDS.get(type(constraint).__name__, "constraint")
-        rules.setdefault(word if constraint.is_natural else f"{word}, kept by actuators", []).append(constraint.name)
+        rules.setdefault(word if constraint.is_natural else f"{word}, enforced by actuators", []).append(
+            constraint.name
+        )
     notes += [f"{word}: {', '.join(names)}" for word, names in rules.items()]
     brought = {part.name for part in system.tree if part.body.drawn_as == "line"}
     kinds: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Writes the report: one HTML file that holds everything it shows and opens without a network.
+"""Write the report: one self-contained HTML file that opens without a network.
 
 `write_report` takes a `Simulation`, a `SimulationBatch` or a `StudyResult`; `folder` puts the page beside the data. All text
 goes through the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
@@ -46,14 +46,14 @@ def write_report(
     Parameters
     ----------
     target : Simulation, SimulationBatch or StudyResult
-        What to show. A simulation is drawn by itself: its states, inputs and outputs, grouped by unit; a batch by the range
+        Content of the page. A simulation is drawn with its states, inputs and outputs, grouped by unit; a batch by the range
         and the median of each signal over its runs.
     path : path
         The ``.html`` file to write; its folder must exist.
     record : StudyRecord, optional
         Title, question, parameters, requirements, warnings and provenance.
     panels : tuple of ReportPanel
-        Sections of the user's own, behind the figures; a `StudyResult` may bring more.
+        User-defined sections after the figures; a `StudyResult` may have more.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def write_report(
     Raises
     ------
     ModelError
-        If `target` is neither, or the file cannot be written.
+        If `target` is of another type, or the file cannot be written.
     """
     result = _as_result(target)
     result = dataclasses.replace(result, panels=(*result.panels, *panels)) if panels else result
@@ -90,7 +90,7 @@ def render_page(document: Mapping[str, Any]) -> str:
         "page.html"
     ).render(
         document=document,
-        metrics=sorted(rows, key=lambda row: not row["verdicts"]),  # what is judged comes first
+        metrics=sorted(rows, key=lambda row: not row["verdicts"]),  # metrics with requirements come first
         printed=printed_rows(document["printed"]),
         verdicts=verdicts,
         unjudged=[verdict for verdict in verdicts if verdict.reason],

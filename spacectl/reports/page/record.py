@@ -1,4 +1,4 @@
-"""`StudyRecord`: what a report says about a run besides its result."""
+"""`StudyRecord`: information about a run for its report, besides the result."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ ACRONYMS = {"fem": "FEM", "iftomm": "IFToMM", "lqg": "LQG", "lqr": "LQR", "pd": 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRecord:
-    """What a report says about a run besides its result.
+    """Information about a run for its report, besides the result.
 
     Parameters
     ----------
     name : str
         Title of the page, usually the study's name.
     question : str
-        What was to be found out.
+        Question of the study.
     parameters, defaults : dataclass instances, optional
-        The numbers of this run and those of the study; differences are marked.
+        Parameters of this run and those of the study; differences are marked.
     is_quick : bool
         Whether the run was the short form of the study.
     warnings : tuple of str
-        What a reader should know before trusting the numbers.
+        Warnings that qualify the results.
     units : mapping of str to str
         SI units of metrics and parameters, by name, as far as they are known.
     requirements : tuple of Requirement
-        What the user asks of the metrics.
+        Requirements of the user on the metrics.
     provenance : mapping
         Versions and hashes; default: the versions of this installation.
     """

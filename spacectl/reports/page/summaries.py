@@ -26,7 +26,7 @@ GAINS = (12, 26)  # largest table of gains: inputs, states
 
 
 def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
-    """Names, formulation, constraint rows and operation counts of equations of motion."""
+    """Return names, formulation, constraint equations and operation counts of equations of motion."""
     labels = eom.labels
     rows = [
         ("formulation", f"{eom.formulation} ({eom.stats.get('reason', '')})".replace(" ()", "")),
@@ -34,8 +34,8 @@ def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
         (f"speeds v ({eom.n_v})", _names(labels.v)),
         (f"inputs u ({eom.n_u})", _names(labels.u)),
         (f"outputs y ({eom.n_y})", _names(labels.y)),
-        (f"constraint rows ({len(eom.constraint_rows)})", _shortened(list(eom.constraint_rows))),
-        ("inputs that keep constraints", _shortened(list(eom.constraint_inputs))),
+        (f"constraint equations ({len(eom.constraint_rows)})", _shortened(list(eom.constraint_rows))),
+        ("inputs that enforce constraints", _shortened(list(eom.constraint_inputs))),
         ("parameters p", f"{len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}"),
         ("operations of x_dot", _operations(eom)),
         *((f"shapes of {name}", text) for name, text in describe_shapes(eom.system).items()),
@@ -71,7 +71,7 @@ def linear_summary(title: str, model: Any) -> dict[str, Any]:
 
 
 def law_summary(title: str, law: Any) -> dict[str, Any]:
-    """How a law was designed, and its gains."""
+    """Return the design of a law, and its gains."""
     rows = [("inputs", _names(law.inputs)), ("measurements", _names(law.measurements)), ("memory", _names(law.memory))]
     rows.append(("period", f"{format_value(law.period)} s" if law.period else "continuous"))
     table: dict[str, Any] | None = None
@@ -85,7 +85,7 @@ def law_summary(title: str, law: Any) -> dict[str, Any]:
 
 
 def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
-    """Final time, outcome, arcs with what limits them."""
+    """Return final time, outcome, and arcs with their active limits."""
     arcs = [[format_value(arc.begin), format_value(arc.end), arc.limit] for arc in plan.arcs]
     notes = [
         (str(key).replace("_", " "), format_value(value))

@@ -1,4 +1,4 @@
-"""Turns metrics, parameters and simulations into the rows of a report's tables."""
+"""Rows of a report's tables from metrics, parameters and simulations."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 EVENTS_SHOWN = 40  # of each simulation; result files hold all
-#: What a simulation's dataset says about how it was made, in the order of the table.
+#: Attributes of a simulation's dataset about its computation, in the order of the table.
 SETTINGS = ("system", "formulation", "law", "law_period", "method", "rtol", "atol", "content_hash")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: a name, the value as printed, its unit, and a remark."""
+    """One row: a name, the value as shown, its unit, and a remark."""
 
     name: str
     value: str
@@ -65,7 +65,7 @@ def metric_rows(
 
 
 def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Published results next to ours, with how far they are apart, the tolerance, and the independent value."""
+    """Return published results beside ours, with their difference, the tolerance, and the independent value."""
     rows = []
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
@@ -79,7 +79,7 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _tolerance(item: Mapping[str, Any]) -> str:
-    """What decides the verdict: the tolerance of a number, the criterion of a statement."""
+    """Return the criterion of the verdict: the tolerance of a number, the criterion of a statement."""
     if item["within"] is None:
         return str(item["criterion"])
     percent = float(f"{100.0 * item['within']:.2g}")
@@ -96,7 +96,7 @@ def _second(item: Mapping[str, Any]) -> str:
 
 
 def _apart(printed: float, ours: float) -> str:
-    """How far ours lies from the printed value: in per cent, or as a factor where per cents say nothing."""
+    """Return the difference of ours from the published value in per cent, or as a factor if it is large."""
     if ours == printed:
         return "0 %"
     percent = 100.0 * (ours - printed) / abs(printed)
@@ -175,13 +175,13 @@ def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
             if str(key).startswith(SATURATED):
                 entries.append(
                     f"simulation '{name}': input '{key.removeprefix(SATURATED)}' is saturated during {100.0 * share:.0f} % of "
-                    "the run: the law asks for more than its limits let through"
+                    "the run: the commands of the law exceed the limits"
                 )
     return entries
 
 
 def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
-    """When which guard was crossed: the simulation as name, the time as value, the guard as remark."""
+    """Return the events of guards: the simulation as name, the time as value, the guard as remark."""
     rows = []
     for name, simulation in simulations.items():
         data = simulation.dataset
@@ -196,7 +196,7 @@ def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
 
 
 def _same_times(times: Any, guards: Any) -> list[tuple[float, list[str]]]:
-    """Times of events, each once as printed, with all that happened then."""
+    """Return the times of events, each once as shown, with all events at that time."""
     found: list[tuple[float, list[str]]] = []
     for time, guard in zip(times, guards, strict=True):
         if found and format_value(found[-1][0]) == format_value(float(time)):
