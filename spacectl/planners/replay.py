@@ -78,7 +78,7 @@ def replay(
 
 
 def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None) -> Plan:
-    """A plan's inputs with the motion that these equations make of them: the best guess that a simpler model can give.
+    """Return a plan's inputs with the motion that these equations make of them: the best guess that a simpler model can give.
 
     A plan for the rigid arm, flown by the flexible one, vibrates and misses its target a little;
     ``plan_collocation(problem, guess=refly(eom, plan))`` then has to correct only that.

@@ -58,8 +58,8 @@ class FlowExpressions:
 def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
     """Write a problem as a flow.
 
-    With ``u = (w, b)`` a held condition ``c(q) = 0`` gives ``c_ddot = alpha(x, w) + beta(x) b = 0``, hence b: the input as the
-    force of an artificial constraint (003 Eq 7.2).
+    With ``u = (w, b)`` a held condition ``c(q) = 0`` gives ``c_ddot = alpha(x, w) + beta(x) b = 0``, hence b: the
+    input as the force of an artificial constraint (Sadigh 1995, Eq 7.2).
     """
     eom = problem.eom
     if not eom.functions["v_dot"].is_a("SXFunction"):
@@ -113,7 +113,7 @@ def flow_rows(problem: Problem, busy: tuple[str, ...]) -> tuple[Row, ...]:
 
 
 def _row_values(problem: Problem, busy: tuple[str, ...], way: Quantities, x: Any, u: Any) -> Any:
-    """Values of `flow_rows`."""
+    """Return values of `flow_rows`."""
     labels = problem.eom.labels
     values = [u[labels.u.index(name)] for name in busy] + [x[labels.x.index(name)] for name in problem.bounds]
     values += [way.of(item.rule, f"path condition '{item.name}'") for item in problem.path if item.low < item.high]
@@ -130,7 +130,7 @@ def held_count(problem: Problem) -> int:
 
 
 def choose_busy(problem: Problem, inputs: np.ndarray) -> tuple[str, ...]:
-    """The inputs that a guess keeps farthest from their limits, as many as held conditions have values.
+    """Return the inputs that a guess keeps farthest from their limits, as many as held conditions have values.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Stretch:
 
 
 def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.ndarray:
-    """Switching function of each control at the points, (P, n_c), from the multipliers of all bounds."""
+    """Return the switching function of each control at the points, (P, n_c), from the multipliers of all bounds."""
     block = solution.block
     own = multipliers[block.column : block.column + block.n - 1].reshape(block.P, block.model.n_z)
     weights = np.where(block.quadrature > 0.0, block.quadrature, np.inf)[:, None] * max(solution.at.T, 1e-300)
@@ -49,7 +49,7 @@ def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.
 
 
 def control_levels(solution: PhaseSolution) -> np.ndarray:
-    """Mean of each control over each interval, -1 at its lower limit and 1 at its upper, 0 without them, (N, n_c)."""
+    """Return the mean of each control over each interval, -1 at its lower limit and 1 at its upper, 0 without them, (N, n_c)."""
     low, high = solution.block.control_limits.T
     limited = np.isfinite(low) & np.isfinite(high) & (high > low)
     low, high = np.where(limited, low, 0.0), np.where(limited, high, 1.0)
@@ -76,7 +76,7 @@ def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[
 
 
 def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
-    """(first, last + 1, side) of equal neighbours."""
+    """Return (first, last + 1, side) of equal neighbours."""
     cuts = np.concatenate([[0], np.flatnonzero(np.diff(side)) + 1, [len(side)]])
     return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
@@ -119,7 +119,7 @@ def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before:
 
 
 def without_middle(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
-    """The same with every stretch between the limits replaced by switches that keep its mean.
+    """Return the same with every stretch between the limits replaced by switches that keep its mean.
 
     Between ``+ 0 -`` come two more switches, ``+ - + -``; between ``+ 0 +`` a pulse, ``+ - +``.
     """

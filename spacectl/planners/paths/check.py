@@ -61,7 +61,7 @@ class PathReport:
         found += [f"crosses itself: the same coordinates at s = {a:.6g} and s = {b:.6g}" for a, b in self.crossings]
         found += [f"passes the same point at s = {a:.6g} and s = {b:.6g}" for a, b in self.point_crossings]
         found += [f"corner at s = {s:.6g}: the motion must stop there" for s in self.corners]
-        found += [f"the path stands still at s = {s:.6g} (cusp): choose another path variable" for s in self.stops]
+        found += [f"the path is stationary at s = {s:.6g} (cusp): choose another path variable" for s in self.stops]
         return tuple(found)
 
 
@@ -132,7 +132,7 @@ def _at(solved: SolvedPath, s: float) -> tuple[tuple[np.ndarray, np.ndarray], tu
 
 
 def _crossings(s: np.ndarray, z: np.ndarray, at: Any) -> tuple[tuple[float, float], ...]:
-    """Pairs of s with equal z: near pairs of samples, then Gauss-Newton on ``z(s1) - z(s2)``."""
+    """Return pairs of s with equal z: near pairs of samples, then Gauss-Newton on ``z(s1) - z(s2)``."""
     step = np.max(np.linalg.norm(np.diff(z, axis=0), axis=1))
     if not step > 0.0:
         return ()

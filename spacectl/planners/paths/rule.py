@@ -1,8 +1,8 @@
 """The conditions of a path on the coordinates and their exact derivatives, as one CasADi function.
 
-With K q' = r the first derivatives along s (003 Eq 8.15) follow from linear equations; the second (Eq 8.16) from the same
-matrix and another right-hand side. Rows are the conditions of the path, natural constraints, unit quaternions and, for a free
-base, zero momentum.
+With K q' = r the first derivatives along s (Sadigh 1995, Eq 8.15) follow from linear equations, and the second
+(Eq 8.16) from the same matrix and another right-hand side. Rows are the conditions of the path, natural constraints,
+unit quaternions and, for a free base, zero momentum.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _along(function: ca.Function, columns: list[np.ndarray], p: np.ndarray) -> l
 
 
 def form_rule(eom: EquationsOfMotion, path: Path) -> PathRule:
-    """Conditions of a path for given equations of motion.
+    """Return conditions of a path for given equations of motion.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def _position_rows(eom: EquationsOfMotion, q: Any, p: Any) -> Any:
 
 
 def _momentum_rows(eom: EquationsOfMotion, path: Path, q: Any, p: Any) -> Any:
-    """Rows ``M_b W^+`` of the speeds that no actuator drives: zero momentum is ``M_b v = 0``."""
+    """Return rows ``M_b W^+`` of the speeds that no actuator drives: zero momentum is ``M_b v = 0``."""
     B = np.asarray(eom.input_map(0.0, np.asarray(eom.x_rest)[: eom.n_q]))
     free = [i for i in range(eom.n_v) if not np.any(B[i])]
     if not free:

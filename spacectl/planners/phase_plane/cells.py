@@ -42,7 +42,7 @@ def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _special(profile: Profile, cells: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Cells whose two ends belong to two curves, or in which a curve meets the limit curve."""
+    """Return cells whose two ends belong to two curves, or in which a curve meets the limit curve."""
     x, cap = profile.x, profile.cap
     is_mixed = profile.owner[cells] != profile.owner[cells + 1]
     is_low = (x < cap * (1.0 - 1e-9))[cells] | (x < cap * (1.0 - 1e-9))[cells + 1]
@@ -50,7 +50,7 @@ def _special(profile: Profile, cells: np.ndarray, kind: np.ndarray) -> np.ndarra
 
 
 def _meeting(profile: Profile, k: int) -> int | None:
-    """The curve that meets the limit curve in cell k, if one does."""
+    """Return the curve that meets the limit curve in cell k, if one does."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b:
         return a if a >= 0 else None
@@ -78,7 +78,7 @@ def _capping(
 
 
 def _centres(profile: Profile, cells: np.ndarray, kind: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Middles of the cells, but of stiff ones (see phase_plane.c) the end at which their row holds."""
+    """Return middles of the cells, but of stiff ones (see phase_plane.c) the end at which their row holds."""
     grid, x = profile.grid, profile.x
     h = np.diff(grid.s)[cells]
     a, b, c, _ = grid.middle[cells, row].T
@@ -89,7 +89,7 @@ def _centres(profile: Profile, cells: np.ndarray, kind: np.ndarray, row: np.ndar
 
 
 def _labels(profile: Profile, cells: np.ndarray, pair: np.ndarray) -> tuple[list[int], list[int]]:
-    """Kinds and rows of the cells, by the curve that owns the end of each."""
+    """Return kinds and rows of the cells, by the curve that owns the end of each."""
     kind, row = np.zeros(len(cells), dtype=int), np.zeros(len(cells), dtype=int)
     owner = profile.owner[cells + 1]
     for i in np.unique(owner):
@@ -107,7 +107,7 @@ def _labels(profile: Profile, cells: np.ndarray, pair: np.ndarray) -> tuple[list
 
 
 def _label(profile: Profile, owner: int, k: int, pair: np.ndarray) -> tuple[int, int]:
-    """Kind and row of a curve in cell k."""
+    """Return kind and row of a curve in cell k."""
     if owner < 0:
         return SLIDING, _bound_row(pair, k)
     curve = profile.curves[owner]
@@ -137,7 +137,7 @@ def _meet(a: float, b: float) -> bool:
 
 
 def _crossing(profile: Profile, k: int) -> tuple[float, float] | None:
-    """Fraction of cell k at which the curves of its two ends cross, and x there; None where they meet in a node."""
+    """Return the fraction of cell k at which the curves of its two ends cross, and x there; None where they meet in a node."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a < 0 or b < 0:
         return None
@@ -153,7 +153,7 @@ def _crossing(profile: Profile, k: int) -> tuple[float, float] | None:
 
 
 def smooth_labels(kind: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels without single cells between two cells of one other label."""
+    """Return labels without single cells between two cells of one other label."""
     label = 10000 * kind + row
     alone = np.flatnonzero((label[:-2] == label[2:]) & (label[1:-1] != label[:-2])) + 1
     kind, row = kind.copy(), row.copy()

@@ -107,7 +107,7 @@ class PhaseGrid:
         return low, high, row_low, row_high
 
     def integrate(self, start: int, x0: float, direction: int, cap: np.ndarray, slack: float = 1e-9) -> Curve:
-        """The curve of largest speed through (s[start], x0), forward or backward, below the cap."""
+        """Return the curve of largest speed through (s[start], x0), forward or backward, below the cap."""
         n, m = self.node.shape[:2]
         x, free, row = np.full(n, np.inf), np.full(n, np.inf), np.full(n, -1, dtype=np.int32)
         library = phase_library()
@@ -156,7 +156,7 @@ class PhaseGrid:
         return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
 
     def split(self, parts: np.ndarray) -> PhaseGrid:
-        """The grid with cell k cut into parts[k] equal ones; only for grids without margin."""
+        """Return the grid with cell k cut into parts[k] equal ones; only for grids without margin."""
         cell = np.repeat(np.arange(len(parts)), parts)
         part = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
         s = np.append(self.s[cell] + part / parts[cell] * np.diff(self.s)[cell], self.s[-1])
@@ -170,7 +170,7 @@ class PhaseGrid:
 
 
 def rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
-    """Rows (n, m, 4) at points of several pieces."""
+    """Return rows (n, m, 4) at points of several pieces."""
     out = np.empty((len(s), len(rows.names), 4))
     for i in np.unique(piece):
         out[piece == i] = rows.evaluate(s[piece == i], int(i))[1]
@@ -191,7 +191,7 @@ def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def form_grid(rows: LimitRows, n: int, rests: tuple[bool, bool]) -> PhaseGrid:
-    """A grid of about n cells; near ends at rest the cells grow with the square, as the motion does.
+    """Return a grid of about n cells; near ends at rest the cells grow with the square, as the motion does.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 @cache
 def phase_library() -> ctypes.CDLL | None:
-    """The compiled kernels; None (said once) where there is no compiler."""
+    """Return the compiled kernels; None (said once) where there is no compiler."""
     try:
         library = load_library({"phase_plane.c": c_source(__package__, "phase_plane.c")}, name="phase_plane")
     except SolverError as error:

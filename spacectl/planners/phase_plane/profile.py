@@ -68,7 +68,7 @@ def _row_name(grid: PhaseGrid, row: int) -> str:
 
 
 def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None, end: float | None) -> Profile:
-    """The highest feasible profile.
+    """Return the highest feasible profile.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _repair(profile: Profile) -> None:
 
 
 def _open(grid: PhaseGrid, k: int, x: float) -> float:
-    """The largest x before a blocked cell, less than the one given, from which a step through it is possible."""
+    """Return the largest x before a blocked cell, less than the one given, from which a step through it is possible."""
 
     def is_open(value: float) -> bool:
         low, high, _, _ = grid.check(np.array([value, 0.0]), k)

@@ -34,7 +34,7 @@ def interval(P: float, Q: float, R: float, y0: float) -> tuple[float, float]:
 
 
 def limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Smallest and largest feasible speed at each point of rows (n, m, 4), and the pairs of rows that bound them."""
+    """Return smallest and largest feasible speed at each point of rows (n, m, 4), and the pairs of rows that bound them."""
     n, m = rows.shape[:2]
     low, high = np.zeros(n), np.full(n, HUGE)
     pair_low, pair_high = np.full((n, 2), -1, dtype=np.int32), np.full((n, 2), -1, dtype=np.int32)
@@ -56,7 +56,7 @@ def limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 
 def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float) -> tuple[float, float, int, int]:
-    """Range of the next x after a step of length h from x0, and the rows that bound it."""
+    """Return the range of the next x after a step of length h from x0, and the rows that bound it."""
     y0 = math.sqrt(max(x0, 0.0))
     low, high, row_low, row_high = 0.0, HUGE, -1, -1
     for i, (c, e) in enumerate(zip(middle, end, strict=True)):
@@ -81,7 +81,7 @@ def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float)
 def check(
     s: np.ndarray, node: np.ndarray, middle: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Ranges of x at the end of each step of a given profile, and the rows that bound them."""
+    """Return ranges of x at the end of each step of a given profile, and the rows that bound them."""
     n = len(s) - 1
     low, high = np.zeros(n), np.full(n, HUGE)
     row_low, row_high = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)

@@ -79,7 +79,7 @@ class Law:
         return begin, end
 
     def grid_values(self, grid: PhaseGrid) -> np.ndarray:
-        """Rows of its grid at the begin, the middle and the end of each cell, without margin: (3, n - 1, m).
+        """Return rows of its grid at the begin, the middle and the end of each cell, without margin: (3, n - 1, m).
 
         Parts of cells that were cut have none.
         """
@@ -106,7 +106,7 @@ class Law:
         return s, y0 + part * (y1 - y0), (1.0 - part) * begin + part * end
 
     def excess(self, rows: LimitRows, cells: np.ndarray) -> np.ndarray:
-        """Largest excess over each limit in some cells (a mask), as part of its half range: (n - 1, m).
+        """Return the largest excess over each limit in some cells (a mask), as part of its half range: (n - 1, m).
 
         At quarters of each cell's time; ends and middles of cells that are not cut are left to `grid_values`.
         """
@@ -135,7 +135,7 @@ def _margin(grid: PhaseGrid, s: np.ndarray) -> np.ndarray:
 
 
 def find_law(profile: Profile) -> Law:
-    """Nodes, crossings of curves, times and arcs of a profile.
+    """Return nodes, crossings of curves, times and arcs of a profile.
 
     Raises
     ------

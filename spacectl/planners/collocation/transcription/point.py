@@ -55,7 +55,7 @@ class Slopes:
 
 
 def _column(matrix: Any) -> Any:
-    """The nonzeros, column after column, as a dense column."""
+    """Return the nonzeros, column after column, as a dense column."""
     nonzeros = ca.SX(matrix).nonzeros()
     return ca.densify(ca.vertcat(*nonzeros)) if nonzeros else ca.SX(0, 1)
 
@@ -122,7 +122,7 @@ _KEPT = 32
 
 
 def _keep(store: dict[Any, Any], key: Any, make: Any) -> Any:
-    """The stored item, or a new one; the oldest leaves when there are too many."""
+    """Return the stored item, or a new one; the oldest leaves when there are too many."""
     if key not in store:
         while len(store) >= _KEPT:
             store.pop(next(iter(store)))
@@ -131,7 +131,7 @@ def _keep(store: dict[Any, Any], key: Any, make: Any) -> Any:
 
 
 def point_model(problem: Problem, *, clock: bool = False) -> PointModel:
-    """The point model of a problem; one for all problems of a process with equal structure and rules.
+    """Return the point model of a problem; one for all problems of a process with equal structure and rules.
 
     With `clock`, time is a state even if nothing depends on it (another phase may need it).
     """
@@ -224,7 +224,7 @@ class Rates:
 
 
 def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[Any]:
-    """An equation of positions with its first and second rates, of speeds with its first, of inputs alone.
+    """Return an equation of positions with its first and second rates, of speeds with its first, of inputs alone.
 
     Collocated on the level of positions, an equation is of index 3, and the programme as badly conditioned as the square
     of the number of intervals.
@@ -236,7 +236,7 @@ def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[
 
 
 def _row_names(conditions: tuple[Any, ...]) -> tuple[str, ...]:
-    """A name for each value of some conditions."""
+    """Return a name for each value of some conditions."""
     sizes = [(item.name, item.rule.size) for item in conditions]
     return tuple(name if size == 1 else f"{name} ({i + 1})" for name, size in sizes for i in range(size))
 
