@@ -53,12 +53,12 @@ def say_json(data: Any) -> None:
 
 
 def say_verdicts(verdicts: list[Verdict]) -> None:
-    """A line for each requirement."""
+    """Return a line for each requirement."""
     for verdict in verdicts:
         reason = f" ({verdict.reason})" if verdict.reason else ""
         say(f"  {'pass' if verdict.is_met else 'FAIL'}: {verdict.requirement}{reason}")
 
 
 def verdict_data(verdicts: list[Verdict]) -> list[dict[str, Any]]:
-    """Verdicts as JSON data."""
+    """Return verdicts as JSON data."""
     return [{"requirement": str(item.requirement), "is_met": item.is_met, "reason": item.reason} for item in verdicts]

@@ -59,7 +59,7 @@ def gallery_command(
 
 
 def chosen_studies(only: list[str]) -> dict[str, Path]:
-    """Names and files of the studies called `only`, or of all studies if there is no name."""
+    """Return names and files of the studies called `only`, or of all studies if there is no name."""
     studies = list_studies()
     if not studies:
         raise ModelError("no studies here; run `spacectl gallery` beside a folder `studies`")

@@ -51,7 +51,7 @@ def study_folders() -> tuple[Path, ...]:
 
 
 def list_studies() -> dict[str, Path]:
-    """Names and files of all studies that can be found by name."""
+    """Return names and files of all studies that can be found by name."""
     found: dict[str, Path] = {}
     for folder in study_folders():
         for file in sorted(folder.glob(f"*/{FILE}")):
@@ -129,7 +129,7 @@ def load_study(file: Path) -> LoadedStudy:
 
 
 def package_hash() -> str:
-    """sha256 of the package's sources, which versions do not distinguish between two commits."""
+    """Return sha256 of the package's sources, which versions do not distinguish between two commits."""
     sources = sorted(path for end in ("py", "c", "h") for path in PACKAGE.rglob(f"*.{end}"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
@@ -138,7 +138,7 @@ LISTED = r"((?:`[\w*]+`,\s+)*`[\w*]+`)\s+\[([^\]\[\n]+)\]"  # names in a README,
 
 
 def stated_units(file: Path) -> dict[str, str]:
-    """Units by name, as the study's own text states them.
+    """Return units by name, as the study's own text states them.
 
     Parameters carry them in a comment, ``mass: float = 2.0  # [kg]``; the README.md beside the file lists metrics as
     ```settling_time` [s]``, several as ```peak`, `mean` [N]``, alike ones as ```travel_k*` [m]``.
@@ -157,7 +157,7 @@ def stated_units(file: Path) -> dict[str, str]:
 
 
 def match_units(units: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Units with those of `names` that only patterns such as ``travel_k*`` state."""
+    """Return units with those of `names` that only patterns such as ``travel_k*`` state."""
     patterns = {key: unit for key, unit in units.items() if "*" in key}
     found = {
         name: unit

@@ -71,7 +71,7 @@ def metrics_command(
 
 
 def _load(name: str, file: Path, package: str) -> tuple[LoadedStudy | Exception, str]:
-    """A study and the key under which its metrics are kept, or the error that loading it raised."""
+    """Return a study and the key under which its metrics are kept, or the error that loading it raised."""
     try:
         loaded = load_study(file)
     except Exception as error:  # recorded with the study; the others go on

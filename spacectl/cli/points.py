@@ -58,7 +58,7 @@ class PointJournal:
         return len(self._rows)
 
     def find(self, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The row of a point that was finished before, without an error; else None."""
+        """Return the row of a point that was finished before, without an error; else None."""
         row = self._rows.get(content_hash(dict(parameters)))
         return None if row is None or row["error"] else row
 
@@ -70,7 +70,7 @@ class PointJournal:
         os.fsync(self._file.fileno())
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        """Rows of the same sweep, by the hash of their parameters; half a line at the end is left out."""
+        """Return rows of the same sweep, by the hash of their parameters; half a line at the end is left out."""
         found: dict[str, dict[str, Any]] = {}
         try:
             first, *lines = regular_file(self._path).read_text(encoding="utf-8").splitlines()

@@ -29,7 +29,7 @@ __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "sho
 
 
 def prepare_parameters(loaded: LoadedStudy, changes: Mapping[str, Any]) -> Any:
-    """A study's parameters with some changed.
+    """Return a study's parameters with some changed.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Re
 
 
 def show_progress(console: Console, prefix: str = "") -> Report:
-    """A function that prints each new step of a study on a terminal, and nothing elsewhere.
+    """Return a function that prints each new step of a study on a terminal, and nothing elsewhere.
 
     Lines instead of a bar, because a long simulation within the study shows a bar of its own. Each line says how long
     the study has been running, and from a tenth on about how long it will take.
@@ -128,7 +128,7 @@ def show_progress(console: Console, prefix: str = "") -> Report:
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Sentences that Python warnings and spacectl's log bring during a run, each once."""
+    """Return sentences that Python warnings and spacectl's log bring during a run, each once."""
     caught: list[str] = []
 
     def hear(text: str) -> None:

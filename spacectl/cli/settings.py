@@ -58,7 +58,7 @@ def read_settings(
 
 
 def parse_settings(settings: list[str], *, option: str = "--set") -> dict[str, str]:
-    """``["mass=2", "name=a"]`` as a dictionary.
+    """Return ``["mass=2", "name=a"]`` as a dictionary.
 
     Raises
     ------

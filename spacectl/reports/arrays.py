@@ -18,7 +18,7 @@ LEVELS = 65535
 
 
 def pack(values: Any) -> dict[str, Any]:
-    """An array in single precision."""
+    """Return an array in single precision."""
     array = np.ascontiguousarray(values, dtype="<f4")
     return {"f32": base64.b64encode(array.tobytes()).decode("ascii"), "shape": list(array.shape)}
 

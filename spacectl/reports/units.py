@@ -71,7 +71,7 @@ def shown_unit(unit: str) -> tuple[str, float]:
 
 
 def metric_unit(name: str) -> str:
-    """Unit of a metric by the ending of its name, or empty if the name does not give it.
+    """Return the unit of a metric by the ending of its name, or empty if the name does not give it.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def format_value(value: Any) -> str:
 
 
 def _format_list(values: Any) -> str:
-    """The first ones of many; rows in brackets, with rounding beside their largest number shown as zero."""
+    """Return the first ones of many; rows in brackets, with rounding beside their largest number shown as zero."""
     most = 4 if any(isinstance(item, (list, tuple)) for item in values) else 6
     shown = list(values) if len(values) <= (6 if most == 4 else 12) else list(values)[:most]
     rest = f", … ({len(values)} values)" if len(shown) < len(values) else ""

@@ -24,7 +24,7 @@ class SampledCost(NamedTuple):
 
 
 def integrate_weight(F: np.ndarray, W: np.ndarray, period: float) -> np.ndarray:
-    """``integral_0^period exp(F.T s) W exp(F s) ds``, shape as W (symmetric).
+    """Return ``integral_0^period exp(F.T s) W exp(F s) ds``, shape as W (symmetric).
 
     A Taylor series over period / 2^k, then ``W(2 h) = W(h) + exp(F h).T W(h) exp(F h)``.
     """
@@ -43,7 +43,7 @@ def integrate_weight(F: np.ndarray, W: np.ndarray, period: float) -> np.ndarray:
 
 
 def sample_plant(A: np.ndarray, B: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
-    """``exp(A T)`` and ``integral_0^T exp(A s) ds B``."""
+    """Return ``exp(A T)`` and ``integral_0^T exp(A s) ds B``."""
     n, m = B.shape
     whole = expm(np.block([[A, B], [np.zeros((m, n + m))]]) * period)
     return whole[:n, :n], whole[:n, n:]

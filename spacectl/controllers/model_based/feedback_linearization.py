@@ -257,7 +257,7 @@ def _error_function(eom: EquationsOfMotion) -> ca.Function:
 
 
 def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.Function:
-    """(t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
+    """Return a function (t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
     t, x, a, p = ca.SX.sym("t"), ca.SX.sym("x", eom.n_x), ca.SX.sym("a", eom.n_v), ca.SX.sym("p", n_p)
     q, v = x[: eom.n_q], x[eom.n_q :]
     f = eom.functions
@@ -268,7 +268,7 @@ def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.
 def _exact(
     eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Authority | None
 ) -> Command:
-    """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
+    """Return inputs that impose the accelerations of the selected speeds; free speeds and constraint forces follow."""
     places = [eom.labels.v.index(name) for name in chosen]
     columns = list(eom.labels.u.indices(inputs))
     held = independent_rows(eom) if eom.constraint_rows else []
@@ -291,7 +291,7 @@ def _exact(
 
 
 def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Authority | None) -> Command:
-    """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
+    """Solve ``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms

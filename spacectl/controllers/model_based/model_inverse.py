@@ -69,8 +69,7 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
 
 
 def singular_side(*factors: Any) -> Any:
-    """Return a product of determinants, which changes its sign at a singularity; empty if it is constant, or "
-    "of more than five rows."""
+    """Return a product of determinants that changes its sign at a singularity; empty if constant or of over five rows."""
     if factors[0].shape[0] > _FEW:
         return ca.SX(0, 1)
     product = ca.det(factors[0]) if len(factors) == 1 else ca.det(factors[0]) * ca.det(factors[1])
@@ -102,7 +101,7 @@ def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
 
 
 def solve_symmetric(A: Any, columns: Any) -> Any:
-    """``A^-1 columns`` for a symmetric positive definite A, written out."""
+    """Return ``A^-1 columns`` for a symmetric positive definite A, written out."""
     D, LT, order = ca.ldl(ca.sparsify(A), True)
     return ca.ldl_solve(ca.densify(columns), D, LT, order)
 
@@ -113,7 +112,7 @@ def command_function(name: str, symbols: list[Any], *results: Any) -> ca.Functio
 
 
 def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:
-    """``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
+    """Return ``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
     if M.shape[0] == 0:
         return ca.SX(0, columns.shape[1])
     return ca.solve(M, ca.densify(columns)) if is_truncated(eom.system) else solve_symmetric(M, columns)

@@ -87,7 +87,7 @@ def _poles(
     u: np.ndarray,
     name: str,
 ) -> tuple[np.ndarray, bool]:
-    """Poles of what is left free at one state, and whether some drift; none where the constraints cannot be kept."""
+    """Return the poles of the remaining motion at one state, and whether some drift; none without authority."""
     try:
         model = linearize(eom, x, u, t=t, check=False)
     except SolverError:

@@ -201,7 +201,7 @@ def _filter_step(z: Any, gyro: Any, sigma: Any, levels: Any, T: float) -> tuple[
 
 
 def _exponential(theta: Any) -> Any:
-    """Quaternion of a rotation vector."""
+    """Return the quaternion of a rotation vector."""
     square = ca.dot(theta, theta)
     small = square < 1e-8
     angle = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -211,7 +211,7 @@ def _exponential(theta: Any) -> Any:
 
 
 def _logarithm(q: Any) -> Any:
-    """Rotation vector of a unit quaternion, the shorter turn."""
+    """Return the rotation vector of a unit quaternion, the shorter turn."""
     square = ca.dot(q[1:4], q[1:4])
     small = square < 1e-12
     sine = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -220,7 +220,7 @@ def _logarithm(q: Any) -> Any:
 
 
 def _rotation(theta: Any) -> Any:
-    """Rotation matrix of a rotation vector, through its quaternion."""
+    """Return the rotation matrix of a rotation vector, through its quaternion."""
     q = _exponential(theta)
     e = ca.skew(q[1:4])
     return ca.SX.eye(3) + 2.0 * (q[0] * e + e @ e)

@@ -73,7 +73,7 @@ class KalmanFilter:
     period: float
 
     def deviations(self) -> dict[str, float]:
-        """Standard deviation of the estimate's error by state, after a measurement."""
+        """Return the standard deviation of the estimate's error by state, after a measurement."""
         sizes = np.sqrt(np.maximum(np.diag(np.asarray(self.P_after)), 0.0))
         return dict(zip(self.model.x.names, sizes.tolist(), strict=True))
 

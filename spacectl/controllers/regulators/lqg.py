@@ -218,7 +218,7 @@ def _check_match(regulator: LqrLaw, estimator: KalmanFilter, what: str) -> None:
 
 
 def _matrices(regulator: LqrLaw, estimator: KalmanFilter) -> dict[str, np.ndarray]:
-    """The law as ``u = u_z z + u_y dy``, change of z ``= z_z z + z_y dy``; z_u is what inputs do to the change."""
+    """Return the law as ``u = u_z z + u_y dy``, change of z ``= z_z z + z_y dy``; z_u is the effect of inputs on it."""
     model, T, k = estimator.model, estimator.period, len(regulator.memory)
     r, m = len(model.x), len(model.u)
     lift = np.eye(r) if estimator.reduction is None else estimator.reduction.right
@@ -241,7 +241,7 @@ def _matrices(regulator: LqrLaw, estimator: KalmanFilter) -> dict[str, np.ndarra
 
 
 def _integrands(regulator: LqrLaw, y: Labels, lift: np.ndarray) -> np.ndarray:
-    """Rows that take (estimate, deviation of y) to what is integrated."""
+    """Return rows that map (estimate, deviation of y) to the integrated quantities."""
     rows = np.zeros((len(regulator.memory), lift.shape[1] + len(y)))
     for k, item in enumerate(regulator.memory.names):
         name = item.removeprefix("integral.")
@@ -262,7 +262,7 @@ def _read_limits(limits: Any, m: int, what: str) -> tuple[np.ndarray, np.ndarray
 
 
 def _unpack(p: Any, matrices: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Slices of p as matrices again."""
+    """Return slices of p as matrices again."""
     found, at = {}, 0
     for key, item in matrices.items():
         rows, columns = item.shape

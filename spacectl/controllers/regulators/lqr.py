@@ -75,13 +75,13 @@ class LqrLaw(ControlLaw):
         return self.loop.classical()
 
     def named_gains(self) -> dict[str, dict[str, float]]:
-        """Gains by input and error state, integrals as ``integral.<name>``."""
+        """Return gains by input and error state, integrals as ``integral.<name>``."""
         names = (*self.model.x.names, *self.memory.names)
         rows = np.hstack([np.asarray(self.K), np.asarray(self.K_integral)])
         return {u: dict(zip(names, row.tolist(), strict=True)) for u, row in zip(self.inputs.names, rows, strict=True)}
 
     def predict_cost(self, x: Any, z: Any = None) -> float:
-        """Cost ``integral of e.T Q e + 2 e.T N u + u.T R u`` from the state x (and memory z) on, by the linear model.
+        """Return the cost ``integral of e.T Q e + 2 e.T N u + u.T R u`` from the state x (and memory z) on, by the linear model.
 
         u counts from the trim. A sampled law's integrals count with their value at each sample.
         """

@@ -128,7 +128,7 @@ def _solve(
 def _coordinates(
     plant: list[np.ndarray], plain: np.ndarray, kind: type[ContinuousForm]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """``x = right z``, ``z = left x``: balanced states, then balanced modes."""
+    """Return ``x = right z``, ``z = left x``: balanced states, then balanced modes."""
     yield np.diag(plain), np.diag(1.0 / plain)
     A = plant[0].astype(float)
     units = balancing_scale(A)
@@ -174,7 +174,7 @@ def _relative(problem: ContinuousForm, S: np.ndarray, units: Any) -> float:
 
 
 def sort_poles(poles: np.ndarray, *, discrete: bool = False) -> np.ndarray:
-    """Poles in a fixed order: slowest first, conjugate pairs together."""
+    """Return poles in a fixed order: slowest first, conjugate pairs together."""
     size = -np.abs(poles) if discrete else np.abs(poles)
     return poles[np.lexsort((poles.imag, poles.real, np.round(size, 12 - _digits(size))))].astype(complex)
 

@@ -31,7 +31,7 @@ class Knot(NamedTuple):
 
 
 def riccati_rate(H: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """``S_dot = -A.T S - S A + S G S - Q``."""
+    """Return ``S_dot = -A.T S - S A + S G S - Q``."""
     n = len(S)
     half = S @ H[:n, :n]
     return H[n:, :n] - half - half.T - S @ H[:n, n:] @ S
@@ -118,7 +118,7 @@ def _step(hamiltonian: Hamiltonian, t: float, h: float, S: np.ndarray) -> np.nda
 
 
 def _two_point(omega: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(A, G, H) of the flow exp(omega): ``x1 = A x0 - G l1``, ``l0 = H x0 + A.T l1`` for states x and costates l."""
+    """Return (A, G, H) of the flow exp(omega): ``x1 = A x0 - G l1``, ``l0 = H x0 + A.T l1`` for states x and costates l."""
     n = len(omega) // 2
     size = float(np.linalg.norm(omega, 1))
     halvings = max(0, int(np.ceil(np.log2(size / 0.5)))) if np.isfinite(size) and size > 0.5 else 0

@@ -123,7 +123,7 @@ def symplectic_scale(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def _from_schur(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """``S = U21 U11^-1`` from the stable invariant subspace of the Hamiltonian."""
+    """Return ``S = U21 U11^-1`` from the stable invariant subspace of the Hamiltonian."""
     n = len(A)
     H = np.block([[A, -G], [-Q, -A.T]])
     try:
@@ -140,7 +140,7 @@ def _from_schur(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def _from_doubling(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """``(A, G, H) -> (A W A, G + A W G A.T, H + A.T H W A)``, ``W = (1 + G H)^-1``: H tends to S."""
+    """Return ``(A, G, H) -> (A W A, G + A W G A.T, H + A.T H W A)``, ``W = (1 + G H)^-1``: H tends to S."""
     one, H = np.eye(len(A)), Q
     for _ in range(60):
         W = np.linalg.solve(one + G @ H, np.hstack([A, G]))

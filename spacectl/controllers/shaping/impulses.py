@@ -65,7 +65,7 @@ def _sum(times: np.ndarray, amplitudes: np.ndarray, w: float, z: float) -> compl
 
 
 def _slope(times: np.ndarray, amplitudes: np.ndarray, z: float) -> float:
-    """Half of dV^2/dw at w = 1."""
+    """Return half of dV^2/dw at w = 1."""
     unit = -z + 1j * np.sqrt(1.0 - z * z)
     back = times[-1] - times
     waves = amplitudes * np.exp(unit * back)

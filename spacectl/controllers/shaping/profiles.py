@@ -174,7 +174,7 @@ def _integrate(blocks: list[tuple[float, float, float]], shape: Edge) -> tuple[A
 
 
 def _versine(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``(1 - cos(pi s)) / 2``, its integral, and the integral of that."""
+    """Return ``(1 - cos(pi s)) / 2``, its integral, and the integral of that."""
     angle = np.pi * s
     once = 0.5 * (s - np.sin(angle) / np.pi)
     return 0.5 * (1.0 - np.cos(angle)), once, 0.5 * (0.5 * s**2 - (1.0 - np.cos(angle)) / np.pi**2)

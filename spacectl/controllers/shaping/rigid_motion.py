@@ -75,7 +75,7 @@ def _read(rigid: EquationsOfMotion, motion: Any, breaks: Any) -> Reference:
 
 
 def _sample(rigid: EquationsOfMotion, x: Trajectory, u: Trajectory) -> Reference:
-    """Tables at all their knots; knots that lie a rounding apart, or steps of a table that is held, are jumps."""
+    """Return tables at all their knots; knots that lie a rounding apart, or steps of a table that is held, are jumps."""
     near = 1e-9 * float(np.asarray(x.t)[-1] - np.asarray(x.t)[0])
     knots = np.asarray(u.t)
     times = np.sort(np.concatenate([np.asarray(x.t), knots]))
@@ -107,7 +107,7 @@ def _require_rest(eom: EquationsOfMotion, x: np.ndarray, what: str) -> None:
 
 
 def _holding(eom: EquationsOfMotion, t: float, x: np.ndarray, what: str) -> np.ndarray:
-    """Inputs of least size that leave no acceleration at the end; the elastic part may still be off its rest."""
+    """Return inputs of least size that leave no acceleration at the end; the elastic part may still be off its rest."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     M, h, B_tau = eom.mass_matrix(t, q), eom.bias(t, q, v), eom.input_map(t, q)
     rows = np.flatnonzero(np.any(B_tau != 0.0, axis=1))

@@ -66,7 +66,7 @@ class Shaper:
         return float(self.times[-1])
 
     def residual(self, frequency: Any, damping: Any = 0.0) -> np.ndarray:
-        """Residual vibration over that of one impulse, shaped as the arguments.
+        """Return the residual vibration over that of one impulse, shaped as the arguments.
 
         ``V = exp(-z w t_n) |sum_i a_i exp((z w + i w_d) t_i)|``, ``w_d = w sqrt(1 - z^2)``: the envelope right after
         the last impulse over the envelope right after a single impulse of size 1. A command that ends at T and would

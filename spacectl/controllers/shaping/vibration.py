@@ -126,7 +126,7 @@ def suppress_vibration(
 
 
 def _held(eom: EquationsOfMotion, given: RigidMotion) -> Any:
-    """The linear model along the motion and a while of rest behind it, whose steady gain the law keeps."""
+    """Return the linear model along the motion and a following time of rest, whose steady gain the law retains."""
     end = float(given.t[-1])
     rest = end + 0.05 * (end - float(given.t[0]))
     t = np.concatenate([given.t, [end, rest]])
@@ -136,7 +136,7 @@ def _held(eom: EquationsOfMotion, given: RigidMotion) -> Any:
 
 
 def _switched(eom: EquationsOfMotion, steady: LqrLaw, given: RigidMotion) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """The maneuver's inputs as a table, and the steady law from its end on."""
+    """Return the maneuver's inputs as a table, and the steady law from its end on."""
     end, m = float(given.t[-1]), eom.n_u
     jumps = np.flatnonzero(np.diff(given.t) == 0.0)
     t = given.t.copy()

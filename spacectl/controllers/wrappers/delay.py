@@ -76,7 +76,7 @@ def add_delay(law: ControlLaw, delay: Any, *, order: int = 3, start: Any = 0.0, 
 
 
 def pade_filter(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """(A, B, C, D) of the Pade filter (n, n) of ``exp(-2 x)`` in the time of x.
+    """Return (A, B, C, D) of the Pade filter (n, n) of ``exp(-2 x)`` in the time of x.
 
     The ladder: ``e = v1 + e2, v1' = i; i = v2 + i3, v2' = 3 e2; e2 = v3 + e4, v3' = 5 i3; ...``, cut after n states,
     with the wave ``e + i`` as input and ``e - i`` as output. A constant input has v1 = input, the other states zero.

@@ -26,7 +26,7 @@ BETWEEN = ".record.between"  # the record while files are replaced one by one
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
-    """sha256 of every file in `folder` except the record itself, by relative path."""
+    """Return sha256 of every file in `folder` except the record itself, by relative path."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 

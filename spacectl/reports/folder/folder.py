@@ -168,7 +168,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
 
 
 def _attribute(value: Any) -> Any:
-    """An attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
+    """Return an attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, str) or (items and all(type(item) in (int, float) for item in items)):
         return value

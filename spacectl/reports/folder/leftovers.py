@@ -24,7 +24,7 @@ def process_mark() -> str:
 
 
 def is_leftover(name: str, target: str) -> bool:
-    """Whether a folder of this name holds what a run writes that ends in `target`."""
+    """Return whether a folder of this name holds what a run writes that ends in `target`."""
     return _shape(target).fullmatch(name) is not None
 
 

@@ -29,7 +29,7 @@ def compressed(data: bytes) -> str:
 
 
 def compressed_json(data: Any) -> str:
-    """JSON data in the same form."""
+    """Return JSON data in the same form."""
     return compressed(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8"))
 
 

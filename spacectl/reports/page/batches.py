@@ -21,7 +21,7 @@ _FIGURES = (
 
 
 def is_batch(data: Any) -> bool:
-    """Whether a dataset holds many runs."""
+    """Return whether a dataset holds many runs."""
     return "run" in data.dims
 
 
@@ -69,7 +69,7 @@ def _panel(t: np.ndarray, values: np.ndarray, name: str, unit: str) -> Panel | N
 
 
 def run_columns(data: Any) -> tuple[list[str], list[Any]]:
-    """Titles and columns of a table with one row a run: status, end, seed, counts, the state at the end."""
+    """Return titles and columns of a table with one row a run: status, end, seed, counts, the state at the end."""
     titles, columns = ["run"], [data["run"].values]
     for name, item in data.data_vars.items():
         if item.dims == ("run",):

@@ -107,7 +107,7 @@ def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
 
 
 def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
-    """The section of a panel as data; a panel that fails is replaced by its error message."""
+    """Return the section of a panel as data; a panel that fails is replaced by its error message."""
     try:
         section = panel.show(result)
         if not isinstance(section, Section):
@@ -125,7 +125,7 @@ def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
 
 
 def _equations(result: StudyResult) -> dict[str, Any]:
-    """Equations given, or those of the simulations, each once."""
+    """Return equations given, or those of the simulations, each once."""
     if result.equations:
         return dict(result.equations)
     found: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def _equations(result: StudyResult) -> dict[str, Any]:
 
 
 def _laws(result: StudyResult) -> dict[str, Any]:
-    """Laws of the simulations, each once."""
+    """Return laws of the simulations, each once."""
     found: dict[str, Any] = {}
     seen = set()
     for simulation in result.simulations.values():
@@ -151,7 +151,7 @@ def _laws(result: StudyResult) -> dict[str, Any]:
 
 
 def _models(systems: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Drawings that differ; studies often fly variants of one system."""
+    """Return drawings that differ; studies often fly variants of one system."""
     found: dict[str, dict[str, Any]] = {}
     for system in systems.values():
         drawing = draw_model(system)
@@ -195,7 +195,7 @@ def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
-    """Titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
+    """Return titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
     t = np.asarray(data["time"].values, dtype=float)[rows]
     runs = data["run"].values if is_batch(data) else None
     titles, columns = ["time [s]"], [t if runs is None else np.tile(t, len(runs))]
@@ -213,7 +213,7 @@ def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.nd
 
 
 def _table(name: str, titles: list[str], columns: list[Any], size: int) -> dict[str, Any]:
-    """A table of `size` rows, or of some of them, as text."""
+    """Return a table of `size` rows, or of some of them, as text."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([_harmless(title) for title in titles])

@@ -63,7 +63,7 @@ def _figure(data: Any, variable: str, name: str, title: str, commanded: str = ""
 
 
 def _share_out(group: list[int], names: list[str]) -> list[list[int]]:
-    """Entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
+    """Return entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
     blocks: list[list[int]] = []
     for i in group:
         owner, dot, _ = names[i].rpartition(".")

@@ -73,7 +73,7 @@ def write_report(
 
 
 def render_page(document: Mapping[str, Any]) -> str:
-    """The page about a document that `build_document` made."""
+    """Return the page about a document that `build_document` made."""
     document = {"panels": [], **document}  # documents written before there were panels
     figures, replays = document["figures"], [page_replay(item) for item in document["replays"]]
     script = own_script()
@@ -104,7 +104,7 @@ def render_page(document: Mapping[str, Any]) -> str:
 
 
 def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
-    """Requirements of a document against its metrics."""
+    """Return requirements of a document against its metrics."""
     return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
 
 
@@ -148,7 +148,7 @@ def template(name: str) -> jinja2.Template:
 
 
 def _shown(entry: Any) -> str:
-    """An entry of a panel's table: numbers as everywhere on the page."""
+    """Return an entry of a panel's table: numbers as everywhere on the page."""
     is_number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
     return format_value(entry) if is_number else "" if entry is None else str(entry)
 
@@ -169,7 +169,7 @@ def _title_of(target: Any) -> str:
 
 
 def _inline(figure: Figure) -> str:
-    """The drawing as a data address; inside an image no script can run."""
+    """Return the drawing as a data address; inside an image no script can run."""
     drawing, kind = render_figure(figure, suffix="svg", has_title=False, is_transparent=True), "svg+xml"
     if len(drawing) > LARGE_DRAWING:
         drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True, dpi=130), "png"

@@ -56,7 +56,7 @@ def describe_shapes(system: Any) -> dict[str, str]:
 
 
 def linear_summary(title: str, model: Any) -> dict[str, Any]:
-    """Sizes and poles of a linear model."""
+    """Return sizes and poles of a linear model."""
     poles = np.asarray(model.poles)
     table = [
         [format_value(float(pole.real)), format_value(float(abs(pole.imag))), _hertz(pole), _ratio(pole)]
@@ -104,7 +104,7 @@ def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
 
 
 def plan_figures(key: str, title: str, plan: Plan) -> list[Figure]:
-    """The phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
+    """Return the phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
     figures = []
     if isinstance(plan.notes.get("phase_plane"), PhasePlane):
         figures.append(draw_phase_plane(plan, name=f"{key}_phase_plane", title=f"{title}: phase plane"))
@@ -170,7 +170,7 @@ def _matrix(value: Any) -> np.ndarray | None:
 
 
 def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
-    """The gain matrix with names, if it is small enough to read."""
+    """Return the gain matrix with names, if it is small enough to read."""
     model = getattr(law, "model", None)
     names = list(model.x.names if model is not None else law.states.names)
     if K.ndim != 2 or K.shape[0] > GAINS[0] or K.shape[1] > GAINS[1] or len(names) != K.shape[1]:
@@ -184,7 +184,7 @@ def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether a note is a few numbers or words, not an object or a table."""
+    """Return whether a note is a few numbers or words, not an object or a table."""
     if not isinstance(value, (str, int, float, list, tuple, Mapping, np.ndarray, type(None))):
         return False
     if isinstance(value, Mapping):

@@ -41,7 +41,7 @@ class Row:
 
     @staticmethod
     def of(key: str, value: Any) -> Row:
-        """A row named after `key`, in words; a hash is shortened."""
+        """Return a row named after `key`, in words; a hash is shortened."""
         shown = str(value)[:12] if key.endswith("_hash") else format_value(value)
         return Row(key.replace("_", " "), shown, key=key)
 
@@ -49,7 +49,7 @@ class Row:
 def metric_rows(
     metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """A row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
+    """Return a row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)
@@ -87,7 +87,7 @@ def _tolerance(item: Mapping[str, Any]) -> str:
 
 
 def _second(item: Mapping[str, Any]) -> str:
-    """The independent value with its method."""
+    """Return the independent value with its method."""
     value = item["independent"]
     if value is None:
         return ""
@@ -136,7 +136,7 @@ def _field_rows(system: Any, original: Any) -> list[Row]:
 
 
 def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Status, message, time span, settings and counts of each simulation."""
+    """Return status, message, time span, settings and counts of each simulation."""
     rows = []
     for name, simulation in simulations.items():
         data = simulation.dataset
@@ -165,7 +165,7 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
-    """Sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
+    """Return sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
     entries = []
     for name, simulation in simulations.items():
         outcome = getattr(simulation, "outcome", None)

@@ -44,7 +44,7 @@ class Skin:
 
 
 def skin_of(body: FlexibleBody, thickness: float) -> Skin:
-    """The body's own surface where it has one; else a tube along a line of points, or a hull around them."""
+    """Return the body's own surface where it has one; else a tube along a line of points, or a hull around them."""
     mesh = body.surface_mesh()
     if len(mesh.triangles):
         none = np.zeros_like(mesh.shapes)
@@ -65,7 +65,7 @@ def skin_of(body: FlexibleBody, thickness: float) -> Skin:
 
 
 def _with_ends(body: FlexibleBody, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The material points and those of the frames (the tip of a beam), and the root, which does not move."""
+    """Return the material points and those of the frames (the tip of a beam), and the root, which does not move."""
     lists: list[list[np.ndarray]] = [list(points.X), list(points.Phi), list(points.Psi), list(points.G)]
     places = [np.asarray(frame.at) for frame in body.frames]
     places += [np.zeros(3)] if getattr(body, "length", None) else []
@@ -110,6 +110,6 @@ def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces
 
 
 def _is_flat(across: np.ndarray) -> bool:
-    """Whether all triangles lie in parallel planes."""
+    """Return whether all triangles lie in parallel planes."""
     unit = across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]
     return bool(np.all(np.abs(np.abs(unit @ unit[0]) - 1.0) < 1e-6))

@@ -32,7 +32,7 @@ OFF = 1.5  # widths of a bar beyond which a centre of mass gets a box of its own
 
 
 def rigid_looks(motion: Motion, shapes: Mapping[str, Shape | Sequence[Shape]]) -> dict[str, Solid]:
-    """The looks of all rigid bodies by name, in their own axes.
+    """Return the looks of all rigid bodies by name, in their own axes.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def rigid_solid(
     neighbours: np.ndarray | None = None,
     hub: float = 0.0,
 ) -> Solid:
-    """The looks of one rigid body in its own axes.
+    """Return the looks of one rigid body in its own axes.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def rigid_solid(
 
 
 def equal_box(body: Mass) -> tuple[np.ndarray, np.ndarray]:
-    """Size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
+    """Return the size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
     moments, R = np.linalg.eigh(np.asarray(body.inertia))
     per_mass = 6.0 / body.mass if body.mass > 0.0 else 0.0  # nothing to see of a body without mass
     size = np.sqrt(np.maximum(per_mass * (moments.sum() - 2.0 * moments), 0.0))
@@ -138,20 +138,20 @@ def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
 
 
 def bent_points(material: Any, kept: Any, eta: np.ndarray) -> np.ndarray:
-    """Chosen points of a flexible body, (times, k, 3); what bends beyond any theory may leave the picture."""
+    """Return chosen points of a flexible body, (times, k, 3); what bends beyond any theory may leave the picture."""
     most = BENT * float(np.max(np.ptp(material.X, axis=0)))
     moved: np.ndarray = material.X[kept] + np.clip(deflection(material.Phi[kept], material.G[kept], eta), -most, most)
     return moved
 
 
 def _rigid_parts(system: System) -> list[tuple[Part, Mass]]:
-    """Parts that are drawn as solids."""
+    """Return parts that are drawn as solids."""
     solids = ((part, part.body.solid) for part in system.tree)
     return [(part, solid) for part, solid in solids if solid is not None]
 
 
 def _seen_by(motion: Motion, part: Part, skeleton: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Points of the others in the axes of a body."""
+    """Return points of the others in the axes of a body."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     R, p = motion.R[part.name][rows], motion.p[part.name][rows]
     return [np.einsum("nji,nkj->nki", R, points - p[:, None]) for name, points in skeleton.items() if name != part.name]
@@ -175,13 +175,13 @@ def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarra
 
 
 def _frame_at(part: Part, frame: str) -> np.ndarray:
-    """Origin of a frame on a body, in body axes; a turned frame is taken as it stands."""
+    """Return the origin of a frame on a body, in body axes; a turned frame is taken as it stands."""
     found = [np.asarray(item.at) for item in part.body.frames if frame == f"{part.name}.{item.name}"]
     return found[0] if found else np.zeros(3)
 
 
 def _bars(own: np.ndarray, carried: list[np.ndarray], width: float, least: float) -> list[tuple[np.ndarray, float]]:
-    """Ends and widths of bars from the own joint to those carried."""
+    """Return ends and widths of bars from the own joint to those carried."""
     found = []
     for end in carried:
         length = float(np.linalg.norm(end - own))
@@ -197,7 +197,7 @@ def _distance(point: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _smaller(size: np.ndarray, points: np.ndarray, hub: float) -> np.ndarray:
-    """The box, made smaller until no point is inside, but not below twice `hub`."""
+    """Return the box, made smaller until no point is inside, but not below twice `hub`."""
     if not len(points) or not size.max() > 0.0:
         return size
     half = np.maximum(0.5 * size, 1e-9)

@@ -112,7 +112,7 @@ def _stretch(motion: Motion, skins: Mapping[str, FlexibleBody]) -> float:
 
 
 def _largest(motion: Motion, skins: Mapping[str, FlexibleBody]) -> dict[str, float]:
-    """Largest deflection of each flexible body over its length."""
+    """Return the largest deflection of each flexible body over its length."""
     found = {}
     for name, body in skins.items():
         points = body.material

@@ -22,12 +22,12 @@ class Solid:
     faces: np.ndarray
 
     def moved(self, R: np.ndarray, p: np.ndarray) -> Solid:
-        """The same, turned and shifted."""
+        """Return the same solid, rotated and translated."""
         return Solid(self.vertices @ np.asarray(R).T + np.asarray(p), self.faces)
 
 
 def merge(solids: Iterable[Solid]) -> Solid:
-    """Several as one."""
+    """Combine several solids into one."""
     vertices, faces, count = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=int)], 0
     for solid in solids:
         vertices.append(solid.vertices)
@@ -37,7 +37,7 @@ def merge(solids: Iterable[Solid]) -> Solid:
 
 
 def box(size: np.ndarray) -> Solid:
-    """A box about the origin; each side has corners of its own, so that edges stay sharp."""
+    """Return a box about the origin; each side has corners of its own, so that edges stay sharp."""
     corners: list[np.ndarray] = []
     faces: list[list[int]] = []
     for axis in range(3):
@@ -96,7 +96,7 @@ def arrow(heads: int = 1) -> Solid:
 
 
 def strut(a: np.ndarray, b: np.ndarray, width: float) -> Solid:
-    """A thin bar between two points."""
+    """Return a thin bar between two points."""
     length = float(np.linalg.norm(b - a))
     if length < 1e-9:
         return merge(())
@@ -118,7 +118,7 @@ def solid_of(shape: Shape) -> Solid:
 
 
 def tube_faces(stations: int, sides: int) -> np.ndarray:
-    """Triangles of a tube whose corners are listed station by station, with both ends closed."""
+    """Return triangles of a tube whose corners are listed station by station, with both ends closed."""
     faces = []
     for i in range(stations - 1):
         for k in range(sides):
@@ -131,7 +131,7 @@ def tube_faces(stations: int, sides: int) -> np.ndarray:
 
 
 def _lathe(profile: np.ndarray, size: np.ndarray) -> Solid:
-    """A profile of (radius, height), turned about z."""
+    """Return a profile of (radius, height), turned about z."""
     angles = 2.0 * np.pi * np.arange(ROUND) / ROUND
     rings = [np.stack([r * np.cos(angles), r * np.sin(angles), np.full(ROUND, z)], axis=1) for r, z in profile]
     return Solid(np.concatenate(rings) * np.asarray(size), tube_faces(len(profile), ROUND))

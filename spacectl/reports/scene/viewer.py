@@ -22,7 +22,7 @@ AXES = (0xD55E00, 0x009E73, 0x0072B2)
 
 
 def page_replay(replay: Mapping[str, Any]) -> dict[str, Any]:
-    """A replay for a page: corners go into k3d's snapshot, the rest stays JSON."""
+    """Return a replay for a page: corners go into k3d's snapshot, the rest stays JSON."""
     kept = {key: value for key, value in replay.items() if key not in ("rigid", "skins")}
     rigid = [{"body": item["body"], "name": item["name"]} for item in replay["rigid"]]
     skins = [{key: value for key, value in item.items() if key != "faces"} for item in replay["skins"]]
