@@ -22,7 +22,7 @@ __all__ = [
     "app",
     "say",
     "say_json",
-    "tell_verdicts",
+    "say_verdicts",
     "verdict_data",
 ]
 
@@ -43,22 +43,22 @@ Quick = Annotated[bool, typer.Option("--quick", help="The short form of the stud
 
 
 def say(text: str) -> None:
-    """One line (or block) on standard output, exactly as it is."""
+    """Print one line (or block) on standard output, exactly as it is."""
     typer.echo(text)
 
 
 def say_json(data: Any) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     say(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def tell_verdicts(verdicts: list[Verdict]) -> None:
-    """A line for each requirement."""
+def say_verdicts(verdicts: list[Verdict]) -> None:
+    """Return a line for each requirement."""
     for verdict in verdicts:
         reason = f" ({verdict.reason})" if verdict.reason else ""
         say(f"  {'pass' if verdict.is_met else 'FAIL'}: {verdict.requirement}{reason}")
 
 
 def verdict_data(verdicts: list[Verdict]) -> list[dict[str, Any]]:
-    """Verdicts as JSON data."""
+    """Return verdicts as JSON data."""
     return [{"requirement": str(item.requirement), "is_met": item.is_met, "reason": item.reason} for item in verdicts]

@@ -54,7 +54,7 @@ def bench_command(
 
 
 def _typical(work: Callable[[], Any]) -> float:
-    """Median time of a call, after one to warm up; up to 51 calls or about a second [s]."""
+    """Return the median time of a call, after one to warm up; up to 51 calls or about a second [s]."""
     work()
     times: list[float] = []
     while len(times) < 51 and sum(times) < 1.0:

@@ -72,7 +72,7 @@ def _equations_data(system: System, eom: EquationsOfMotion) -> dict[str, Any]:
 
 
 def _label_lines(labels: Labels, limits: tuple[np.ndarray, np.ndarray] | None) -> list[str]:
-    """Name, unit and (for inputs) the limits of each entry."""
+    """Return the name, unit and (for inputs) the limits of each entry."""
     width = max((len(name) for name in labels), default=0)
     low, high = limits or (np.full(len(labels), -np.inf), np.full(len(labels), np.inf))
     lines = []

@@ -1,4 +1,4 @@
-"""The command ``gallery``: runs all studies, keeps those that are done, goes on where one fails, and writes one page."""
+"""The command ``gallery``: run all studies, reuse finished ones, continue after failures, and write one page."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def gallery_command(
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run all studies and write one page: printed results next to ours, verdicts, figures.
+    """Run all studies and write one page: published results beside ours, verdicts, figures.
 
-    A study that is finished is kept, unless it or spacectl has changed; one that fails is named and the others go on.
+    A finished study is not run again unless it or spacectl has changed. If one fails, it is reported and the others run.
     """
     console = Console(stderr=True)
     files = chosen_studies(only or [])
@@ -59,7 +59,7 @@ def gallery_command(
 
 
 def chosen_studies(only: list[str]) -> dict[str, Path]:
-    """Names and files of the studies called `only`, or of all studies if there is no name."""
+    """Return names and files of the studies called `only`, or of all studies if there is no name."""
     studies = list_studies()
     if not studies:
         raise ModelError("no studies here; run `spacectl gallery` beside a folder `studies`")
@@ -79,7 +79,7 @@ def _question(file: Path) -> str:
 def _visit(
     name: str, file: Path, folder: Path, *, is_quick: bool, is_fresh: bool, console: Console, prefix: str
 ) -> GalleryEntry:
-    """Run one study, or keep what is there; any failure becomes part of the answer."""
+    """Run one study, or reuse its result; record any failure."""
     question = ""
     try:
         loaded = load_study(file)
@@ -97,7 +97,7 @@ def _visit(
 
 
 def _is_finished(loaded: LoadedStudy, folder: Path, is_quick: bool) -> bool:
-    """Whether the folder holds the result of this very study, in this form, by this version of spacectl, with every file as
+    """Return whether the folder holds the result of this study, form and version of spacectl, with every file as
     it was written."""
     try:
         record = json.loads(regular_file(folder / RECORD).read_text(encoding="utf-8"))

@@ -28,7 +28,7 @@ def list_command(as_json: Json = False, debug: Debug = False) -> None:
 
 
 def _describe(file: Path) -> dict[str, Any]:
-    """Question and parameters of a study, which is run for it; one that is broken must not hide the others."""
+    """Return question and parameters of a study by loading it; a failure does not affect the others."""
     try:
         study = load_study(file).study
     except Exception as error:

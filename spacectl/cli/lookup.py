@@ -1,4 +1,4 @@
-"""Finds studies by name and loads them: a path first, then ./studies, then the copy that came with the package."""
+"""Find studies by name and load them: a path first, then ./studies, then the copy in the package."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LoadedStudy:
 
 
 def study_folders() -> tuple[Path, ...]:
-    """Folders of studies in the order in which names are looked up: ./studies, then what came with the package."""
+    """Return the folders of studies in the order in which names are looked up: ./studies, then what came with the package."""
     shipped = PACKAGE / "_studies"
     checkout = PACKAGE.parent
     if not shipped.is_dir() and (checkout / "pyproject.toml").is_file():
@@ -51,7 +51,7 @@ def study_folders() -> tuple[Path, ...]:
 
 
 def list_studies() -> dict[str, Path]:
-    """Names and files of all studies that can be found by name."""
+    """Return names and files of all studies that can be found by name."""
     found: dict[str, Path] = {}
     for folder in study_folders():
         for file in sorted(folder.glob(f"*/{FILE}")):
@@ -60,7 +60,7 @@ def list_studies() -> dict[str, Path]:
 
 
 def find_study(name: str) -> Path:
-    """The study file that `name` means.
+    """Return the study file for a name.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def load_study(file: Path) -> LoadedStudy:
 
 
 def package_hash() -> str:
-    """sha256 of the package's sources, which versions do not distinguish between two commits."""
+    """Return sha256 of the package's sources, which versions do not distinguish between two commits."""
     sources = sorted(path for end in ("py", "c", "h") for path in PACKAGE.rglob(f"*.{end}"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
 
@@ -138,7 +138,7 @@ LISTED = r"((?:`[\w*]+`,\s+)*`[\w*]+`)\s+\[([^\]\[\n]+)\]"  # names in a README,
 
 
 def stated_units(file: Path) -> dict[str, str]:
-    """Units by name, as the study's own text states them.
+    """Return units by name, as the study's own text states them.
 
     Parameters carry them in a comment, ``mass: float = 2.0  # [kg]``; the README.md beside the file lists metrics as
     ```settling_time` [s]``, several as ```peak`, `mean` [N]``, alike ones as ```travel_k*` [m]``.
@@ -157,7 +157,7 @@ def stated_units(file: Path) -> dict[str, str]:
 
 
 def match_units(units: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Units with those of `names` that only patterns such as ``travel_k*`` state."""
+    """Return units with those of `names` that only patterns such as ``travel_k*`` state."""
     patterns = {key: unit for key, unit in units.items() if "*" in key}
     found = {
         name: unit

@@ -1,6 +1,6 @@
 """The command line: ``spacectl list | run | report | gallery | sweep | metrics | new | check | bench``.
 
-Each error is one line that names the part and the cure. Exit codes: 0 done; 1 a solver or something unexpected failed;
+Each error is one line that names the part and a remedy. Exit codes: 0 done; 1 a solver or something unexpected failed;
 2 wrong usage, model or parameter; 3 a requirement is not met; 130 interrupted (Ctrl-C); 143 terminated.
 """
 
@@ -37,9 +37,9 @@ COMMANDS = {
 
 #: What an interrupted command leaves; others leave nothing
 KEPT = {
-    "gallery": "finished studies are kept, run it again to go on",
-    "sweep": "finished points are kept, run it again to go on",
-    "metrics": "finished studies are kept, run it again to go on",
+    "gallery": "finished studies are kept, run it again to continue",
+    "sweep": "finished points are kept, run it again to continue",
+    "metrics": "finished studies are kept, run it again to continue",
 }
 
 
@@ -105,7 +105,7 @@ def _unexpected(error: BaseException, show_traceback: bool) -> int:
 
 
 def main() -> None:
-    """Entry point of the ``spacectl`` script."""
+    """Run the ``spacectl`` script."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our signs shows ? instead of failing

@@ -1,4 +1,4 @@
-"""The command ``metrics``: all metrics of all studies in one file, and what differs from another such file."""
+"""The command ``metrics``: collect all metrics of all studies in one file, and compare it with another one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ __all__ = ["metrics_command"]
 
 @app.command("metrics")
 def metrics_command(
-    out: Annotated[Path, typer.Option("--out", "-o", help="JSON file to write; studies it already holds are kept.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="JSON file to write; studies that it already contains are reused.")
+    ],
     form: Annotated[str, typer.Option("--form", help="quick, full or both.")] = "both",
     only: Annotated[list[str] | None, typer.Option("--only", help="Only this study; may be repeated.")] = None,
     against: Annotated[Path | None, typer.Option("--against", help="Another such file to compare with.")] = None,
@@ -32,7 +34,7 @@ def metrics_command(
     """Run all studies in their quick and full forms and collect their metrics in one file.
 
     The file is written after every study, and a study whose code, and that of spacectl, has not changed is not run
-    again; a study that fails is recorded with its error and the others go on.
+    again; a study that fails is recorded with its error and the others run.
     """
     forms = FORMS if form == "both" else (form,)
     if not set(forms) <= set(FORMS):
@@ -69,7 +71,7 @@ def metrics_command(
 
 
 def _load(name: str, file: Path, package: str) -> tuple[LoadedStudy | Exception, str]:
-    """A study and the key under which its metrics are kept, or the error that loading it raised."""
+    """Return a study and the key under which its metrics are kept, or the error that loading it raised."""
     try:
         loaded = load_study(file)
     except Exception as error:  # recorded with the study; the others go on
@@ -80,7 +82,7 @@ def _load(name: str, file: Path, package: str) -> tuple[LoadedStudy | Exception,
 def _measure(
     loaded: LoadedStudy | Exception, is_quick: bool, key: str, console: Console, prefix: str
 ) -> dict[str, Any]:
-    """Metrics of one study, its time and its warnings; or its error."""
+    """Return the metrics of one study, its time and its warnings; or its error."""
     start = time.perf_counter()
     try:
         if isinstance(loaded, Exception):

@@ -1,4 +1,4 @@
-"""The finished points of a sweep, one line of JSON each, written as they are found so that nothing that is done is lost.
+"""The finished points of a sweep, one line of JSON each, written at once so that no finished point is lost.
 
 The file lies in the output folder until the sweep is complete; the same sweep started again goes on from it.
 """
@@ -58,7 +58,7 @@ class PointJournal:
         return len(self._rows)
 
     def find(self, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The row of a point that was finished before, without an error; else None."""
+        """Return the row of a point that was finished before, without an error; else None."""
         row = self._rows.get(content_hash(dict(parameters)))
         return None if row is None or row["error"] else row
 
@@ -70,7 +70,7 @@ class PointJournal:
         os.fsync(self._file.fileno())
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        """Rows of the same sweep, by the hash of their parameters; half a line at the end is left out."""
+        """Return rows of the same sweep, by the hash of their parameters; half a line at the end is left out."""
         found: dict[str, dict[str, Any]] = {}
         try:
             first, *lines = regular_file(self._path).read_text(encoding="utf-8").splitlines()

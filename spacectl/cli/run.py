@@ -1,4 +1,4 @@
-"""Runs a study for the command line: parameters, progress, warnings, and the folder of results."""
+"""Run a study for the command line: parameters, progress, warnings, and the folder of results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["answer", "collect_warnings", "prepare_parameters", "run_study", "sho
 
 
 def prepare_parameters(loaded: LoadedStudy, changes: Mapping[str, Any]) -> Any:
-    """A study's parameters with some changed.
+    """Return a study's parameters with some changed.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def run_study(
     is_quick : bool
         Passed on to the study.
     progress : callable
-        Called with ``(fraction, text)`` while the study runs.
+        Called with ``(fraction, text)`` as the study advances.
     """
     check_replaceable(out)
     parameters = prepare_parameters(loaded, settings.changes)
@@ -88,7 +88,7 @@ def run_study(
 
 
 def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Report) -> StudyResult:
-    """What a study finds, without verdicts on published results where `parameters` are not the study's own.
+    """Return the result of a study, without verdicts on published results if `parameters` differ from the defaults.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def answer(loaded: LoadedStudy, parameters: Any, *, is_quick: bool, progress: Re
 
 
 def show_progress(console: Console, prefix: str = "") -> Report:
-    """A function that prints each new step of a study on a terminal, and nothing elsewhere.
+    """Return a function that prints each new step of a study on a terminal, and nothing elsewhere.
 
     Lines instead of a bar, because a long simulation within the study shows a bar of its own. Each line says how long
     the study has been running, and from a tenth on about how long it will take.
@@ -127,7 +127,7 @@ def show_progress(console: Console, prefix: str = "") -> Report:
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Sentences that Python warnings and spacectl's log bring during a run, each once."""
+    """Return sentences that Python warnings and spacectl's log bring during a run, each once."""
     caught: list[str] = []
 
     def hear(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Parameters and requirements as a user gives them: on the command line and in a TOML file, checked before a run."""
+"""Read parameters and requirements from the command line and a TOML file, and check them before a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = ("study", "parameters", "requirements")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a run shall do differently.
+    """Changes of a run: parameters and requirements.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Settings:
 def read_settings(
     settings: Iterable[str] = (), *, file: Path | None = None, require: Iterable[str] = (), study: str = ""
 ) -> Settings:
-    """Settings from a file and the command line; the command line wins.
+    """Return the settings from a file and the command line; the command line wins.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read_settings(
 
 
 def parse_settings(settings: list[str], *, option: str = "--set") -> dict[str, str]:
-    """``["mass=2", "name=a"]`` as a dictionary.
+    """Return ``["mass=2", "name=a"]`` as a dictionary.
 
     Raises
     ------

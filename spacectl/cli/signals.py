@@ -1,8 +1,8 @@
-"""Turns the terminate signal into the clean-up of Ctrl-C, so that a stopped run leaves nothing behind.
+"""Treat the terminate signal as Ctrl-C, so that a stopped run removes its temporary files.
 
 Python drops an exception that is raised while it runs a destructor or the callback of a weak reference, also a
-`KeyboardInterrupt`; a run would then continue as if there had been no request. The signal that brought such an
-interrupt is repeated a moment later.
+`KeyboardInterrupt`; a run would then continue. The signal that brought such an interrupt is repeated
+a moment later.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AGAIN = 0.05  # [s] until a dropped interrupt is repeated
 
 @contextmanager
 def terminate_as_interrupt() -> Iterator[list[int]]:
-    """While this lasts, SIGTERM raises `KeyboardInterrupt`; the list holds the signals received.
+    """Raise `KeyboardInterrupt` on SIGTERM inside this context; the list holds the signals received.
 
     Outside the main thread, where signals cannot be handled, it does nothing. A child process that inherits the handler
     ends at once, as it would without.

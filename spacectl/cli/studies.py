@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from spacectl.cli.app import OK, UNMET, Debug, Json, Quick, app, say, say_json, tell_verdicts, verdict_data
+from spacectl.cli.app import OK, UNMET, Debug, Json, Quick, app, say, say_json, say_verdicts, verdict_data
 from spacectl.cli.lookup import find_study, load_study
 from spacectl.cli.run import run_study, show_progress
 from spacectl.cli.settings import read_settings
@@ -57,7 +57,7 @@ def run_command(
         for key, value in result.metrics.items():
             unit = pretty_unit(record.units.get(key, "")) if isinstance(value, float) else ""
             say(f"  {key} = {format_value(value)} {unit}".rstrip())
-        tell_verdicts(verdicts)
+        say_verdicts(verdicts)
         for kind, texts in (("warning", record.warnings), ("note", result.notes)):
             for text in texts:
                 console.print(Text(f"{kind}: {text}"), soft_wrap=True)
@@ -78,6 +78,6 @@ def report_command(
     if as_json:
         say_json({"report": str(folder / PAGE), "metrics": document["metrics"], "requirements": verdict_data(verdicts)})
     else:
-        tell_verdicts(verdicts)
+        say_verdicts(verdicts)
         say(f"report: {folder / PAGE}")
     return OK if all(verdict.is_met for verdict in verdicts) else UNMET

@@ -59,9 +59,9 @@ def sweep_command(
     as_json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a study for many parameter values; a value that fails is named, the others go on.
+    """Run a study for many parameter values; if one fails, it is reported and the others run.
 
-    Finished values are kept if the sweep is interrupted or killed; the same command goes on from them.
+    Finished values are kept if the sweep is interrupted or killed; the same command continues from them.
     """
     check_replaceable(out)
     loaded = load_study(find_study(name))
@@ -99,7 +99,7 @@ def sweep_command(
 
 
 def _parse(loaded: LoadedStudy, over: list[str], settings: list[str]) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Values of each axis, and the parameters that all runs share."""
+    """Return values of each axis, and the parameters that all runs share."""
     fixed, axes = parse_settings(settings), {}
     for key, text in parse_settings(over, option="--over").items():
         if key in fixed:
@@ -109,13 +109,13 @@ def _parse(loaded: LoadedStudy, over: list[str], settings: list[str]) -> tuple[d
 
 
 def _key(loaded: LoadedStudy, parameters: Any, *, is_quick: bool) -> str:
-    """What must be the same for a finished point to be kept."""
+    """Return the data that must be equal for a finished point to be reused."""
     entries = [loaded.name, loaded.sha256, package_hash(), versions(), plain_parameters(parameters), is_quick]
     return content_hash(entries)
 
 
 def parse_values(key: str, text: str, *, is_text: bool = False) -> list[Any]:
-    """``"1,2,5"`` as texts, which get the type of the parameter later, or ``"1:5:9"`` (begin, end, count) as numbers.
+    """Return ``"1,2,5"`` as texts, which get the type of the parameter later, or ``"1:5:9"`` (begin, end, count) as numbers.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _run_all(
     is_quick: bool,
     console: Console,
 ) -> list[dict[str, Any]]:
-    """A row for each point: from the journal, or by a run; whatever a run raises is part of its row."""
+    """Return a row for each point: from the journal, or by a run; whatever a run raises is part of its row."""
     rows: list[dict[str, Any]] = []
     unseen = set(wanted)  # a metric that another point has may be missing in this one
     for i, (point, parameters) in enumerate(zip(points, prepared, strict=True)):
@@ -198,7 +198,7 @@ def _run_one(loaded: LoadedStudy, shown: dict[str, Any], parameters: Any, *, is_
 
 
 def _gather(rows: list[dict[str, Any]], axes: Mapping[str, Any], wanted: list[str], loaded: LoadedStudy) -> StudyResult:
-    """The whole sweep as a result: lists of metrics, figures over the first parameter, failures as notes."""
+    """Return the whole sweep as a result: lists of metrics, figures over the first parameter, failures as notes."""
     good = [row for row in rows if not row["error"]]
     numeric = _numeric(good)
     columns = {key: [row["parameters"][key] for row in good] for key in axes}
@@ -212,7 +212,7 @@ def _gather(rows: list[dict[str, Any]], axes: Mapping[str, Any], wanted: list[st
 
 
 def _numeric(good: list[dict[str, Any]]) -> list[str]:
-    """Names of the metrics of the first run that are numbers."""
+    """Return names of the metrics of the first run that are numbers."""
     first = good[0]["metrics"] if good else {}
     return [key for key, value in first.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
 
@@ -222,7 +222,7 @@ def _point_text(point: Mapping[str, Any]) -> str:
 
 
 def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: LoadedStudy) -> Figure | None:
-    """A metric over the first parameter, a curve for each combination of the others."""
+    """Return a metric over the first parameter, a curve for each combination of the others."""
     curves: dict[str, list[tuple[float, float]]] = {}
     for i, row in enumerate(rows):
         x, y = row["parameters"][keys[0]], row["metrics"].get(metric)
@@ -249,7 +249,7 @@ def _draw(rows: list[dict[str, Any]], keys: list[str], metric: str, loaded: Load
 
 
 def _lines(rows: list[dict[str, Any]], keys: list[str], wanted: list[str]) -> str:
-    """Parameters and a few metrics, one run a line, in columns: the wanted ones, or the first numbers."""
+    """Return the parameters and a few metrics, one run a line, in columns: the wanted ones, or the first numbers."""
     chosen = wanted or _numeric([row for row in rows if not row["error"]])[:SHOWN]
     table = [[*keys, *chosen]]
     for row in rows:
@@ -265,7 +265,7 @@ def _lines(rows: list[dict[str, Any]], keys: list[str], wanted: list[str]) -> st
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    """All runs as CSV: parameters, metrics, and the error of those that failed."""
+    """Return all runs as CSV: parameters, metrics, and the error of those that failed."""
     keys = list(rows[0]["parameters"])
     metrics = list(dict.fromkeys(key for row in rows for key in row["metrics"]))
     text = io.StringIO()

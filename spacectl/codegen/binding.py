@@ -154,7 +154,7 @@ def _bind_machine(bound: BoundFunction, f: ca.Function, through_python: bool) ->
 
 
 def calls_python(f: ca.Function) -> bool:
-    """True if some part is a Python callback, whose exceptions must not cross C code."""
+    """Return whether some part is a Python callback, whose exceptions must not cross C code."""
     return any(item.class_name() == "CallbackInternal" for item in [f, *f.find_functions()])
 
 

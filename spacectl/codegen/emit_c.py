@@ -57,7 +57,7 @@ class EmittedC:
 
 
 def can_emit(function: ca.Function) -> bool:
-    """Whether a function is made of scalar expressions alone (no calls of other functions)."""
+    """Return whether a function is made of scalar expressions alone (no calls of other functions)."""
     return bool(function.is_a("SXFunction")) and not function.find_functions()
 
 

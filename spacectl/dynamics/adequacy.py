@@ -244,7 +244,7 @@ def _artificial_rows(eom: EquationsOfMotion) -> list[int]:
 
 
 def _repeats(columns: np.ndarray, k: int) -> bool:
-    """Whether a column is a combination of the others."""
+    """Return whether a column is a combination of the others."""
     others = np.delete(columns, k, axis=1)
     if not others.size:
         return False

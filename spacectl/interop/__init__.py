@@ -1,1 +1,1 @@
-"""Hand-over to and from other programs: python-control."""
+"""Conversion to and from other programs: python-control."""

@@ -1,6 +1,6 @@
 """Equations of motion as a nonlinear system of python-control, with names, units and run-time parameters.
 
-Linear models are handed over by `LinearModel.to_control` and come back by `LinearModel.from_control`.
+Linear models are converted by `LinearModel.to_control` and `LinearModel.from_control`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def to_nonlinear_control(
     clip: bool = True,
     name: str = "",
 ) -> Any:
-    """The plant as `control.NonlinearIOSystem`: ``x_dot = f(t, x, u; params)``, ``y = h(t, x, u; params)``.
+    """Return the plant as `control.NonlinearIOSystem`: ``x_dot = f(t, x, u; params)``, ``y = h(t, x, u; params)``.
 
-    Names are those of the equations with ``_`` in place of the dot, which python-control keeps for subsystems; the
-    system's docstring lists them with units. Numbers of the description are its ``params``, so
+    Names are those of the equations with ``_`` in place of the dot, which python-control reserves for subsystems; the
+    system's docstring lists them with units. Parameters of the description are its ``params``, so
     ``control.input_output_response(plant, t, u, x0, params={"payload.mass": 80.0})`` needs no new equations.
 
     Parameters
@@ -39,11 +39,11 @@ def to_nonlinear_control(
     outputs : iterable of str, optional
         Sensor outputs or states by name; default: the sensors' outputs, or all states if there are none.
     p : array, optional
-        Run-time parameters where ``params`` says nothing.
+        Run-time parameters that are not in ``params``.
     clip : bool
         Whether inputs are clipped to the actuators' limits, as `simulate` does.
     name : str
-        Of the system there; default its own.
+        Name of the new system; default that of the system.
 
     Returns
     -------
@@ -57,8 +57,9 @@ def to_nonlinear_control(
     Notes
     -----
     A quaternion stays four states there. Its length is an invariant of the equations and drifts only by the
-    integrator's error; start from ``eom.state(...)``, which has unit length. `control.linearize` differentiates all four
-    entries and so adds a spurious state for each quaternion; use `spacectl.linearize(...).to_control()` for design.
+    integrator's error; start from ``eom.state(...)``, which has unit length. `control.linearize` differentiates all
+    four entries and so adds a spurious state for each quaternion; use `spacectl.linearize(...).to_control()` for
+    design.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def to_nonlinear_control(
 
 
 class _Numbers:
-    """``params`` of python-control into p and the limits; the last answer is kept, since integrators ask again."""
+    """Convert ``params`` of python-control into p and the limits; cache the last result, since integrators ask repeatedly."""
 
     def __init__(self, eom: EquationsOfMotion, default: np.ndarray):
         self.eom, self.default = eom, default
@@ -117,7 +118,7 @@ class _Numbers:
         return self.answer
 
     def _vector(self, params: Mapping[str, Any]) -> np.ndarray:
-        """p by name; python-control passes all numbers, so that only those which differ count as given."""
+        """Return p by name; python-control passes all parameters, so only those that differ count as given."""
         known, changes = self.eom.parameters, {}
         for key, value in params.items():
             if key not in known or not np.array_equal(np.ravel(value), np.ravel(known.get(key, self.default))):
@@ -137,7 +138,7 @@ def _plain(value: np.ndarray) -> Any:
 
 
 def _describe(eom: EquationsOfMotion, outputs: Labels, clip: bool) -> str:
-    """Names and units of states, inputs, outputs and parameters, and what to know about quaternions."""
+    """Return names and units of states, inputs, outputs and parameters, and a remark on quaternions."""
     lines = [f"Equations of motion of '{eom.system.name}' by {eom.formulation}; SI units, angles in radians."]
     for title, labels in (("States", eom.labels.x), ("Inputs", eom.labels.u), ("Outputs", outputs)):
         summary = ", ".join(
@@ -153,7 +154,7 @@ def _describe(eom: EquationsOfMotion, outputs: Labels, clip: bool) -> str:
     if eom.quaternions:
         firsts = ", ".join(eom.states[k].replace(".", "_") for k in eom.quaternions)
         lines.append(
-            f"Unit quaternions, scalar first, begin at {firsts}: four states with one invariant, their length; "
+            f"Unit quaternions, scalar first, start at {firsts}: four states with one invariant, their length; "
             "linearise with spacectl.linearize to have three attitude errors instead."
         )
     lines.append(f"Parameters (params): {', '.join(eom.parameters.names)}.")

@@ -1,4 +1,4 @@
-"""`linearize_along`: equations of motion and a motion into a linear time-varying model on the attitude manifold.
+"""`linearize_along`: linearise equations of motion about a motion, as a linear time-varying model.
 
 The state is the same error state as in `linearize`, taken about a moving reference; inputs that jump split the result
 into smooth pieces. `tangent` derives the rate of an attitude error about a reference that turns.
@@ -33,12 +33,13 @@ def linearize_along(
     disturbances: Iterable[str] = (),
     p: Any = None,
 ) -> LinearTrajectory:
-    """Linear time-varying model of small deviations from a motion.
+    """Return the linearise the equations about a motion: a linear time-varying model of small deviations.
 
     The error state is that of `linearize`: rotation vectors in body axes of the moving reference, differences else.
-    Without `x_dot` the reference is taken as a solution of the equations, and the drift c is zero. With `x_dot`, c is
-    what remains: (speeds of the reference minus those its coordinates move with; v_dot(x, u) minus the rate of
-    its speeds); an attitude whose speeds are not those it turns with has ``-1/2 (v + Omega)~`` in A instead of ``-v~``.
+    Without `x_dot` the reference is assumed to be a solution of the equations, and the drift c is zero. With
+    `x_dot`, c is the residual: (speeds of the reference minus those its coordinates move with; v_dot(x, u) minus
+    the rate of its speeds); an attitude whose speeds differ from its rate of rotation has ``-1/2 (v + Omega)~`` in A
+    instead of ``-v~``.
 
     Parameters
     ----------
@@ -47,12 +48,12 @@ def linearize_along(
     reference : Trajectory of all states, (t, x, u), or anything with fields t, x and u such as a Simulation
         Times (n_t,), states (n_t, n_x) and inputs (n_t, n_u). A time may stand twice: inputs before and after a jump.
     u : Trajectory of inputs by name, or array, shape (n_t, n_u), optional
-        Inputs for a Trajectory of states (default zero). One held between its knots (``"previous"``) makes a jump at each
-        knot where it changes, which must be a time of the reference.
+        Inputs for a Trajectory of states (default zero). One that is constant between its knots (``"previous"``) has
+        a jump at each knot where it changes, which must be a time of the reference.
     x_dot : array, shape (n_t, n_x), optional
         Rates of the reference, for one that does not satisfy the equations (a plan of another model).
     breaks : iterable of float
-        Further times of the reference at which inputs jump; before it, the input of the time before holds on. For
+        Further times of the reference at which inputs jump; before it, the input of the preceding time continues. For
         simulations with sampled laws, whose records hold the inputs just after each sample.
     inputs, outputs, disturbances : iterables of str
         As in `linearize`.
@@ -85,7 +86,9 @@ def linearize_along(
     A[:, :n, :n], drift = _kinematics(eom, motion, v_dot)
     if "joint_speeds" in eom.functions:
         if x_dot is not None:
-            raise ModelError("linearize_along: x_dot is not served for speeds of the user's choice; give a solution")
+            raise ModelError(
+                "linearize_along: x_dot is not supported with user-defined speeds; give a motion that satisfies the equations"
+            )
         for k in range(n_t):
             A[k, :n] = joint_speed_rows(eom, float(motion.t[k]), q[k], v[k], p)
     C, D, y = linear_outputs(eom, motion.t, motion.x, motion.u, p, outputs)
@@ -110,7 +113,7 @@ def linearize_along(
 
 
 def _kinematics(eom: EquationsOfMotion, motion: Reference, v_dot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """T in ``theta_dot = T theta + dv + ...``, shape (n_t, n_v, n_v), and the drift, shape (n_t, 2 n_v)."""
+    """Return T in ``theta_dot = T theta + dv + ...``, shape (n_t, n_v, n_v), and the drift, shape (n_t, 2 n_v)."""
     q, v = motion.x[:, : eom.n_q], motion.x[:, eom.n_q :]
     if motion.x_dot is None:
         return tangent_rate(eom, v), np.zeros((len(v), 2 * eom.n_v))

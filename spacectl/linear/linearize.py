@@ -1,6 +1,6 @@
 """Exact linearisation of equations of motion about a point; `along` does the same along a motion.
 
-The native derivative recursion serves trees in the order-N formulation; other formulations are differentiated
+Trees in the order-N formulation use the native derivative recursion; other formulations are differentiated
 through their implicit CasADi form. Both give the model on the tangent of the coordinates (`tangent`).
 """
 
@@ -43,36 +43,38 @@ def linearize(
     independent: tuple[str, ...] = (),
     check: bool = True,
 ) -> LinearModel:
-    """Linear model ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
+    """Return the linearise the equations about a point: ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
 
-    The deviations are from the motion that starts at the point. If the speeds stay as they are there (v_dot = 0) and A
-    does not change along the motion, the model holds for all time; if not, only at that instant, and a warning says
-    what changes.
+    The deviations are from the motion that starts at the point. If its speeds are constant (v_dot = 0) and A
+    does not change along the motion, the model is valid for all time; otherwise only at that instant, and a warning
+    states what changes.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     x : array, shape (n_x,), or an operating point with fields x and u
-        Where.
+        The point.
     u : array, shape (n_u,), optional
-        Inputs there; default zero.
+        Inputs at the point; default zero.
     t : float
         Time [s].
     inputs, disturbances : iterables of str
-        Which inputs of the plant become inputs u and disturbances d; default: all that are no disturbances, and none.
+        Inputs of the plant that become inputs u and disturbances d; default: all except disturbances, and none.
     outputs : iterable of str, optional
         Outputs or error states, by name; default: the outputs of the system, or all error states if it has none.
     sensitivities : iterable of str
-        Parameters by which A is differentiated: numbers or fields (``"boom.EI"``); ``sensitivity_methods`` says how.
+        Parameters by which A is differentiated: numbers or fields (``"boom.EI"``); ``sensitivity_methods`` states
+        the method.
     p : array or mapping, optional
         Run-time parameters.
     stage : Stage or tuple of str, optional
-        Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
+        Of equations formed with ``switchable=True``: the stage, or the names of the active constraints.
     independent : tuple of str
-        Error coordinates of a constrained system that shall be among the states (with their rates); others are chosen.
+        Error coordinates of a constrained system to be among the states (with their rates); the others are selected
+        automatically.
     check : bool
-        Whether to warn about a point that is not balanced (v_dot above 1e-8 of what its terms make alone), and about a
+        Whether to warn about a point that is not balanced (v_dot above 1e-8 of its largest term), and about a
         steady motion along which A changes (a disc that rolls, in the coordinates of a Free joint).
 
     Returns
@@ -82,7 +84,7 @@ def linearize(
     Raises
     ------
     ModelError
-        If a loop is in a singular position there (the motions that it allows have no common tangent), or a rule undefined.
+        If a loop is in a singular position (the motions that it allows have no common tangent), or a rule is undefined.
 
     Examples
     --------
@@ -127,7 +129,9 @@ def linearize(
         every = labels
         labels = Labels(tuple(labels.names[k] for k in keep), tuple(labels.units[k] for k in keep), labels.kind)
         if found:
-            raise ModelError("linearize: sensitivities of constrained systems are not served; differentiate two models")
+            raise ModelError(
+                "linearize: sensitivities of constrained systems are not supported; take the difference of two models"
+            )
     return LinearModel(
         A=A,
         B=B[:, columns],
@@ -147,12 +151,12 @@ def linearize(
 
 
 def linear_terms(eom: EquationsOfMotion, t: float, q: Any, v: Any, u: Any, p: Any = None) -> LinearTerms:
-    """v_dot and its derivatives on the tangent: natively for order-N trees, else through CasADi."""
+    """Return v_dot and its derivatives on the tangent: natively for order-N trees, otherwise through CasADi."""
     return term_source(eom, p)(t, q, v, u)
 
 
 def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, Any, Any], LinearTerms]:
-    """A function (t, q, v, u) -> LinearTerms for fixed numbers p, prepared once for many points."""
+    """Return a function (t, q, v, u) -> LinearTerms for fixed parameters p, prepared once for many points."""
     values = eom.parameters.of(p)
 
     def by_casadi(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
@@ -181,7 +185,7 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
 
 
 def joint_speed_rows(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any) -> np.ndarray:
-    """Rows of A for theta_dot, (n_v, 2 n_v), where joint speeds V(q, v) follow from speeds of the user's choice."""
+    """Return the rows of A for theta_dot, (n_v, 2 n_v), where joint speeds V(q, v) depend on user-defined speeds."""
     V = eom.call("joint_speeds", t, q, v, p=p)[0].reshape(-1)
     V_q, V_v = (eom.jacobian("joint_speeds", "joint_speeds", name, t, q, v, p=p) for name in "qv")
     return np.hstack([tangent_rate(eom, V) + V_q @ tangent_map(eom, q), V_v])
@@ -190,7 +194,7 @@ def joint_speed_rows(eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndar
 def choose_inputs(
     eom: EquationsOfMotion, inputs: Iterable[str] | None, disturbances: Iterable[str]
 ) -> tuple[Labels, Labels]:
-    """Labels of commanded inputs (default: all that are no disturbances) and of disturbances."""
+    """Return the labels of commanded inputs (default: all except disturbances) and of disturbances."""
     known = eom.labels.u
     pushing = tuple(disturbances)
     commanded = tuple(name for name in eom.inputs if name not in pushing) if inputs is None else tuple(inputs)
@@ -201,10 +205,10 @@ def choose_inputs(
 
 
 def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms: LinearTerms) -> bool:
-    """Warn, naming the largest accelerations, if v_dot is more than rounding of what makes it up; whether it is."""
+    """Warn, with the largest accelerations, if v_dot is more than rounding of its terms; return whether it is."""
     made = np.sum(np.abs(terms.v_q), axis=1) + np.abs(terms.v_v) @ np.abs(v) + np.abs(terms.v_u) @ np.abs(u)
     rate, units = np.abs(terms.v_dot), np.array(eom.labels.v.units)
-    for unit in set(units):  # rounding of a large row shows in small ones
+    for unit in set(units):  # rounding of a large entry affects small ones
         made[units == unit] = np.maximum(made[units == unit], 1e-4 * np.max(made[units == unit]))
     moving = np.flatnonzero(rate > np.maximum(1e-8 * made, 1e-300))
     if moving.size == 0:
@@ -214,9 +218,9 @@ def _warn_if_moving(eom: EquationsOfMotion, v: np.ndarray, u: np.ndarray, terms:
         f"'{eom.speeds[k]}' by {terms.v_dot[k]:.3g} {_per_second(eom.labels.v.units[k])}" for k in worst
     )
     warn(
-        f"linearize: the point of system '{eom.system.name}' is not balanced, its speeds change: {summary}; the model holds "
+        f"linearize: the point of system '{eom.system.name}' is not balanced, its speeds change: {summary}; the model is valid "
         "at this instant only. find_operating_point(eom, ...) finds a balanced point, linearize_along(eom, ...) "
-        "follows a motion; check=False if this is meant"
+        "follows a motion; pass check=False if this is intended"
     )
     return True
 
@@ -239,7 +243,7 @@ def _point(eom: EquationsOfMotion, x: Any, u: Any) -> tuple[np.ndarray, np.ndarr
 def linear_outputs(
     eom: EquationsOfMotion, t: Any, x: Any, u: Any, p: Any, wanted: Iterable[str] | None
 ) -> tuple[np.ndarray, np.ndarray, Labels]:
-    """C (m, k, 2 n_v), D (m, k, n_u) and labels of the chosen outputs (sensors, or error states) at m points."""
+    """Return C (m, k, 2 n_v), D (m, k, n_u) and labels of the selected outputs (sensors, or error states) at m points."""
     states = error_labels(eom)
     names = (eom.labels.y.names or states.names) if wanted is None else tuple(wanted)
     m, n_e = len(t), len(states)
@@ -264,5 +268,5 @@ def linear_outputs(
 
 
 def _per_second(unit: str) -> str:
-    """Unit of the rate of something in `unit`: rad/s -> rad/s^2."""
+    """Return the unit of the rate of something in `unit`: rad/s -> rad/s^2."""
     return f"{unit}^2" if unit.endswith("/s") else f"{unit}/s"

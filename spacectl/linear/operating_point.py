@@ -1,7 +1,7 @@
-"""`find_operating_point`: positions and inputs at which chosen coordinates, speeds and inputs stay as they are.
+"""`find_operating_point`: positions and inputs at which the accelerations vanish.
 
-Solves ``v_dot(q, v, u) = 0`` for what is not fixed, from a guess, by Gauss-Newton steps of least norm on the tangent
-of the coordinates. Speeds are given (default zero), so steady motions such as spins are points too.
+Solve ``v_dot(q, v, u) = 0`` for the free coordinates and inputs, from a guess, by Gauss-Newton steps of least norm
+on the tangent of the coordinates. Speeds are given (default zero), so steady motions such as spins are points too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["OperatingPoint", "find_operating_point"]
 
 @dataclass(frozen=True, kw_only=True)
 class OperatingPoint:
-    """A state and inputs at which the speeds do not change.
+    """A state and inputs at which the accelerations vanish.
 
     Parameters
     ----------
@@ -39,10 +39,11 @@ class OperatingPoint:
     outcome : Outcome
         How the search ended.
     stability : {"stable", "marginal", "unstable", "unknown"}
-        Of the point with constant inputs, by the eigenvalues of the linear model there. Unknown where nothing balances,
-        in a singular position, and for a motion along which the linear model changes (`floquet` judges a periodic one).
+        Of the point with constant inputs, by the eigenvalues of the linear model there. Unknown without balance,
+        in a singular position, and for a motion along which the linear model changes (use `floquet` for a periodic
+        one).
     pole : complex or None
-        The eigenvalue that decides, that with the largest real part [1/s].
+        The eigenvalue with the largest real part [1/s].
     """
 
     x: Any
@@ -58,7 +59,7 @@ class OperatingPoint:
 
     @property
     def is_stable(self) -> bool:
-        """Whether small deviations decay with constant inputs; False too where that is marginal or unknown."""
+        """Whether small deviations decay with constant inputs; False also if this is marginal or unknown."""
         return self.stability == "stable"
 
 
@@ -76,7 +77,7 @@ def find_operating_point(
     stage: Any = None,
     check: bool = True,
 ) -> OperatingPoint:
-    """A point with v_dot = 0.
+    """Find a point with v_dot = 0.
 
     Parameters
     ----------
@@ -84,8 +85,8 @@ def find_operating_point(
         The plant.
     q, v, u : mappings of str to float
         Coordinates, speeds and inputs that are fixed. Coordinates that are not named stay at the guess unless listed in
-        `free`; modal coordinates of flexible bodies are found; speeds that are not named are zero; inputs that are not named
-        are found.
+        `free`; modal coordinates of flexible bodies are found; speeds that are not named are zero; inputs that are
+        not named are found.
     free : tuple of str
         Error coordinates to be found (``"elbow"``, ``"base.rx"``), or ``("all",)``.
     guess : array, shape (n_x,), optional
@@ -93,11 +94,11 @@ def find_operating_point(
     t : float
         Time [s].
     tolerance : float
-        Allowed v_dot relative to the largest acceleration that a term of the equations would make alone.
+        Allowed v_dot relative to the largest acceleration due to a single term of the equations.
     p : array, optional
         Run-time parameters.
     stage : Stage or tuple of str, optional
-        Of equations formed with ``switchable=True``: the stage, or the names of the constraints that act.
+        Of equations formed with ``switchable=True``: the stage, or the names of the active constraints.
     check : bool
         Whether an infeasible problem raises; otherwise the best point is returned with its status.
 
@@ -108,7 +109,7 @@ def find_operating_point(
     Raises
     ------
     SolverError
-        If something cannot balance; the message names the speeds, and what remains.
+        If there is no balance; the message names the speeds and the remaining forces.
     """
     require_equations(eom, "find_operating_point")
     p = p if stage is None else stage_numbers(eom, stage, p)
@@ -129,7 +130,7 @@ def find_operating_point(
     for name in q:
         if name in names and _place(names, name) in loose_q:
             loose_q.remove(_place(names, name))
-    if eom.constraint_rows:  # meet the constraints first; what they tie together must be free to move together
+    if eom.constraint_rows:  # satisfy the constraints first; dependent coordinates must be free to move together
         x = np.array(make_consistent(eom, x, t=t, hold=tuple(q), p=p).x)
         if loose_q:
             loose_q = [k for k, name in enumerate(names) if name not in q]
@@ -139,7 +140,7 @@ def find_operating_point(
         terms = linear_terms(eom, t, x[: eom.n_q], x[eom.n_q :], command, p)
         residual = terms.v_dot
         # springs that have been stretched balance each other within the bias: their efforts count too; and a force that
-        # vanishes at an angle such as pi is known to rounding of the angle only
+        # vanishes at an angle such as pi has the accuracy of the angle only
         stretched = float(np.max(np.abs(terms.v_q) @ np.abs(moved), initial=0.0))
         rounding = 1e-2 * float(np.max(np.abs(terms.v_q), initial=0.0))
         scale = max(_scale(eom, t, x, command, p), stretched, rounding)
@@ -148,7 +149,9 @@ def find_operating_point(
         J = np.hstack([terms.v_q[:, loose_q], terms.v_u[:, loose_u]])
         if eom.position_rows:
             rows = eom.call("constraints", t, x[: eom.n_q], x[eom.n_q :], p=p)
-            stiff = max(float(np.max(np.abs(J), initial=0.0)), 1.0)  # constraint rows count as much as the others
+            stiff = max(
+                float(np.max(np.abs(J), initial=0.0)), 1.0
+            )  # constraint equations have the same weight as the others
             held = np.hstack([rows[3][:, loose_q], np.zeros((rows[3].shape[0], len(loose_u)))])
             J = np.vstack([J, stiff * held])
             residual = np.concatenate([residual, stiff * rows[0].reshape(-1)])
@@ -180,7 +183,7 @@ def find_operating_point(
 def _judge(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any
 ) -> tuple[str, complex] | tuple[str, None]:
-    """Stability of a balanced point, and the eigenvalue that decides."""
+    """Return the stability of a balanced point, and the decisive eigenvalue."""
     source = term_source(eom, p)
     try:
         if find_variation(eom, t, x, u, p, source(t, x[: eom.n_q], x[eom.n_q :], u), source):
@@ -191,14 +194,14 @@ def _judge(
 
 
 def _by_name(values: Any, what: str) -> dict[str, Any]:
-    """Given values by name."""
+    """Return given values by name."""
     if values is not None and not isinstance(values, Mapping):
         raise ModelError(f"find_operating_point: {what} is {values!r}, expected values by name: {{'elbow': 0.5}}")
     return dict(values or {})
 
 
 def _modal(eom: EquationsOfMotion, free: tuple[str, ...]) -> list[str]:
-    """Modal coordinates that are not listed already."""
+    """Return modal coordinates that are not listed already."""
     bodies = eom.system.flexible_bodies
     return [name for body in bodies for key in body.modal_names if (name := f"{body.name}.{key}") not in free]
 
@@ -210,7 +213,7 @@ def _place(names: tuple[str, ...], name: str) -> int:
 
 
 def _scale(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any) -> float:
-    """The largest acceleration that bias or inputs alone would make, at least of order rounding."""
+    """Return the largest acceleration due to bias or inputs alone, at least of order rounding."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     bias = np.max(np.abs(eom.v_dot(t, q, v, np.zeros(eom.n_u), p)), initial=0.0)
     pushed = np.max(np.abs(eom.v_dot(t, q, v, u, p)), initial=0.0)
@@ -218,12 +221,12 @@ def _scale(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: An
 
 
 def _explain(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, v_dot: np.ndarray) -> str:
-    """Which generalised forces remain, largest first."""
+    """Describe the remaining generalised forces, largest first."""
     force = eom.mass_matrix(t, x[: eom.n_q], p) @ v_dot
     order = np.argsort(-np.abs(force))
     worst = [k for k in order[:3] if abs(force[k]) > 1e-3 * abs(force[order[0]])]
     summary = ", ".join(f"'{eom.speeds[k]}' (generalised force {force[k]:.3g} left)" for k in worst)
     return (
-        f"system '{eom.system.name}' cannot be held: nothing balances {summary}; free a coordinate (free=...), add an "
+        f"system '{eom.system.name}' has no equilibrium: no input balances {summary}; free a coordinate (free=...), add an "
         "actuator there, or give the speeds of a steady motion"
     )

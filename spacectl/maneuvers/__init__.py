@@ -1,1 +1,1 @@
-"""What needs planner, law and simulation together: plans flown again, near-minimum time, comparisons."""
+"""Maneuvers that combine planner, law and simulation: simulated plans, near-minimum time, comparisons."""

@@ -1,4 +1,4 @@
-"""Several maneuvers side by side: time, residual energy, deflection, effort, and sensitivity to wrong frequencies."""
+"""Compare several maneuvers: time, residual energy, deflection, effort, and sensitivity to wrong frequencies."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class ManeuverRow:
     Parameters
     ----------
     name : str
-        Of the maneuver.
+        Name of the maneuver.
     nominal : Flight
-        As planned.
+        With the planned frequencies.
     soft, stiff : Flight
         With frequencies lower and higher than the plan assumes.
     neighbourhood : float
-        Of the nominal flight (see `Maneuver`).
+        That of the nominal flight (see `Maneuver`).
     """
 
     name: str
@@ -53,7 +53,7 @@ class ManeuverComparison:
     frequency_error : float
         Relative change of the frequencies in the soft and stiff flights.
     maneuvers : tuple of Maneuver
-        What was compared.
+        The compared maneuvers.
     """
 
     rows: tuple[ManeuverRow, ...]
@@ -67,7 +67,7 @@ class ManeuverComparison:
         return found[0]
 
     def tabulate(self) -> str:
-        """The table as text, with units."""
+        """Return the table as text, with units."""
         percent = f"{100.0 * self.frequency_error:g} %"
         heads = (
             "maneuver", "plan [s]", "arrival [s]", "residual [J]", "deflection [m]", "effort [1]",
@@ -87,16 +87,16 @@ class ManeuverComparison:
 def compare_maneuvers(
     eom: EquationsOfMotion, maneuvers: Sequence[Maneuver], *, frequency_error: float = 0.1
 ) -> ManeuverComparison:
-    """Fly each maneuver once more with stiffer and softer bodies, laws unchanged, and put all into one table.
+    """Simulate each maneuver again with stiffer and softer bodies, laws unchanged, and return all results in one table.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        The plant of all of them.
+        The plant.
     maneuvers : sequence of Maneuver
         From `plan_near_minimum_time` or `fly_plan`.
     frequency_error : float
-        Relative change of all elastic frequencies, both ways.
+        Relative change of all elastic frequencies, in both directions.
     """
     if not 0.0 < frequency_error < 1.0:
         raise ModelError(f"compare_maneuvers: frequency_error is {frequency_error:g}, expected between 0 and 1")
@@ -122,22 +122,22 @@ def compare_near_minimum_time(
     settle_time: float = 30.0,
     frequency_error: float = 0.1,
 ) -> ManeuverComparison:
-    """All ways to fly a path in near-minimum time, and other plans of the same maneuver, in one table.
+    """Simulate all near-minimum-time strategies along a path, and other plans of the same maneuver; return one table.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The flexible plant.
     path : Path
-        What its rigid counterpart follows.
+        The path of its rigid counterpart.
     plans : sequence of Plan
         Further plans, such as the flexible optimum of `plan_collocation`; flown with LQR after their end.
     strategies : sequence of {"after", "during", "shaped", "bang_bang"}, optional
         Default all of them; ``"bang_bang"``, which leaves the path, only where no further limits are given.
     fraction : float
-        Part of the limits for the plan of ``"during"``.
+        Fraction of the limits for the plan of ``"during"``.
     limits, Q, R, settle_time : as in `plan_near_minimum_time`
-        For all of them.
+        Applied to all of them.
     frequency_error : float
         As in `compare_maneuvers`.
     """

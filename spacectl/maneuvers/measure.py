@@ -1,4 +1,4 @@
-"""What a flown maneuver is judged by: when it has arrived, what vibrates on, how far it bent, how hard it pushed."""
+"""Measures of a simulated maneuver: arrival time, residual vibration, deflection and effort."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ __all__ = ["Flight", "flexible_bodies", "measure_flight", "motion_energy", "scal
 
 @dataclass(frozen=True, kw_only=True)
 class Flight:
-    """A flown maneuver in numbers.
+    """Measures of a simulated maneuver.
 
     Parameters
     ----------
     plan_time : float
         End of the plan [s].
     arrival_time : float or None
-        From when on the motion stays within the tolerances of the target [s]; None if it does not within the run.
+        Time from which the motion stays within the tolerances of the target [s]; None if it does not within the run.
     residual_energy : float
-        Kinetic and strain energy, seen from the target at rest, at the end of the plan [J].
+        Kinetic and strain energy relative to the target at rest, at the end of the plan [J].
     final_energy : float
         The same at the end of the run [J].
     peak_energy : float
-        Largest on the way [J].
+        Largest during the motion [J].
     peak_deflection : float
-        Largest displacement of a frame of a flexible body from its undeformed place [m].
+        Largest displacement of a frame of a flexible body from its undeformed position [m].
     peak_effort : float
-        Largest input over its limit [1]; 0 where nothing is limited.
+        Largest input over its limit [1]; 0 without limits.
     limit_violation : float
-        How far an input was beyond its limit, of the limit [1]; at most 0 for a plant that clips.
+        Largest excess of an input over its limit, relative to the limit [1]; at most 0 for a plant that clips.
     asked_effort : float
-        Largest commanded input over its limit [1]; above 1 the plant has clipped it.
+        Largest commanded input over its limit [1]; above 1 if the plant has clipped it.
     """
 
     plan_time: float
@@ -65,19 +65,19 @@ def measure_flight(
     p: Any = None,
     factor: float = 1.0,
 ) -> Flight:
-    """Judge a simulation that should end at rest at a target.
+    """Measure a simulation that should end at rest at a target.
 
-    Arrived is a motion from when on its energy stays below `settled` of the largest on the way and every coordinate that
-    is not modal within `tolerance` of the target.
+    The motion has arrived when its energy stays below `settled` of its largest value and every coordinate that
+    is not modal stays within `tolerance` of the target.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     sim : Simulation
-        The flight; times resolve the vibration (ten a period or more).
+        The flight; its times must resolve the vibration (ten per period or more).
     target : array, shape (n_x,)
-        State to arrive at, at rest.
+        Target state, at rest.
     plan_time : float
         End of the plan [s].
     settled, tolerance : float
@@ -112,7 +112,7 @@ def measure_flight(
 def motion_energy(
     eom: EquationsOfMotion, t: Any, x: Any, target: Any, *, p: Any = None, factor: float = 1.0
 ) -> np.ndarray:
-    """``1/2 v' M v + 1/2 d_eta' K d_eta`` over a history [J], shape (n,); d_eta from the target, speeds from rest."""
+    """Return ``1/2 v' M v + 1/2 d_eta' K d_eta`` over a history [J], shape (n,); d_eta from the target, speeds from rest."""
     x, goal = np.asarray(x, dtype=float), np.asarray(target, dtype=float)
     v = x[:, eom.n_q :]
     M = eom.along("mass_matrix", t, x, None, p)
@@ -124,7 +124,7 @@ def motion_energy(
 
 
 def scale_stiffness(eom: EquationsOfMotion, factor: float, p: Any = None) -> np.ndarray:
-    """Run-time parameters with the stiffness of every flexible body times `factor`: frequencies change by its root."""
+    """Return run-time parameters with the stiffness of every flexible body times `factor`: frequencies change by its root."""
     if not factor > 0.0:
         raise ModelError(f"scale_stiffness: factor is {factor:g}, expected a positive number")
     vector = np.array(eom.parameters.of(p), dtype=float)
@@ -136,13 +136,13 @@ def scale_stiffness(eom: EquationsOfMotion, factor: float, p: Any = None) -> np.
 
 
 def flexible_bodies(eom: EquationsOfMotion) -> Mapping[str, list[int]]:
-    """Places in x of the modal coordinates of each flexible body."""
+    """Return the positions in x of the modal coordinates of each flexible body."""
     bodies = eom.system.flexible_bodies
     return {body.name: [eom.states.index(f"{body.name}.{mode}") for mode in body.modal_names] for body in bodies}
 
 
 def strain_stiffness(eom: EquationsOfMotion, name: str) -> np.ndarray:
-    """Stiffness matrix of a flexible body, shape (m, m)."""
+    """Return the stiffness matrix of a flexible body, shape (m, m)."""
     return _body(eom, name).elasticity
 
 
@@ -151,7 +151,7 @@ def _body(eom: EquationsOfMotion, name: str) -> FlexibleBody:
 
 
 def _rigid_errors(eom: EquationsOfMotion, x: np.ndarray, target: Any) -> np.ndarray:
-    """Errors of the coordinates that are not modal, shape (n, k)."""
+    """Return the errors of the coordinates that are not modal, shape (n, k)."""
     errors = np.asarray(subtract_states(eom, x, target))[:, : eom.n_v]
     modal = {eom.states[k] for places in flexible_bodies(eom).values() for k in places}
     kept = [k for k, speed in enumerate(eom.speeds) if speed.removesuffix("_dot") not in modal]
@@ -159,7 +159,7 @@ def _rigid_errors(eom: EquationsOfMotion, x: np.ndarray, target: Any) -> np.ndar
 
 
 def _over_limits(u: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
-    """Largest input over its limit on its own side; 0 where nothing is limited."""
+    """Return the largest input over its limit on its own side; 0 without limits."""
     with np.errstate(divide="ignore", invalid="ignore"):
         above = np.where(np.isfinite(high) & (high > 0.0), u / high, 0.0)
         below = np.where(np.isfinite(low) & (low < 0.0), u / low, 0.0)
@@ -167,7 +167,7 @@ def _over_limits(u: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
 
 
 def _deflection(eom: EquationsOfMotion, x: np.ndarray) -> float:
-    """Largest first-order displacement of a frame of a flexible body [m]."""
+    """Return the largest first-order displacement of a frame of a flexible body [m]."""
     largest = 0.0
     for name, places in flexible_bodies(eom).items():
         body = _body(eom, name)

@@ -38,18 +38,18 @@ __all__ = ["STRATEGIES", "Maneuver", "energy_weights", "fly_plan", "input_weight
 
 
 def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: float) -> np.ndarray:
-    """Q, shape (2 n_v, 2 n_v): ``(v' M v + e' (K + omega^2 M) e) / energy`` with M at the state x and the strain energy K.
+    """Return Q, shape (2 n_v, 2 n_v): ``(v' M v + e' (K + omega^2 M) e) / energy`` with M at the state x, strain energy K.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     x : array, shape (n_x,)
-        Where.
+        State.
     omega : float
-        Stiffness that the error of every coordinate counts with, as a frequency [rad/s].
+        Additional stiffness of every coordinate, as a frequency [rad/s].
     energy : float
-        Energy that counts as much as inputs at their limits [J].
+        Energy that has the same weight as inputs at their limits [J].
     """
     n, M = eom.n_v, eom.mass_matrix(0.0, x[: eom.n_q])
     Q = np.zeros((2 * n, 2 * n))
@@ -64,12 +64,12 @@ def energy_weights(eom: EquationsOfMotion, x: np.ndarray, omega: float, energy: 
 
 
 def input_weights(eom: EquationsOfMotion, share: float = 1.0) -> dict[str, float]:
-    """R by input: one over the square of `share` of each limit."""
+    """Return R by input: one over the square of `share` of each limit."""
     low, high = eom.limits()
     size = np.minimum(np.abs(low), np.abs(high))
     open_ended = [name for name, value in zip(eom.inputs, size, strict=True) if not np.isfinite(value) or value == 0.0]
     if open_ended:
-        raise ModelError(f"input '{open_ended[0]}' has no limit by which to weigh it; give R")
+        raise ModelError(f"input '{open_ended[0]}' has no limit for its default weight; give R")
     return {name: 1.0 / (share * value) ** 2 for name, value in zip(eom.inputs, size, strict=True)}
 
 
@@ -80,7 +80,7 @@ Feedback = Literal["after", "during"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Maneuver:
-    """A plan, the law that flies it, and the flight on the flexible plant.
+    """A plan, its law, and the simulation of the flexible plant.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ class Maneuver:
     law : ControlLaw
         Plan and feedback.
     target : OperatingPoint
-        Where it should end, at rest.
+        The target, at rest.
     simulation : Simulation
         The flight.
     flight : Flight
-        Its figures.
+        Its measures.
     neighbourhood : float
         Largest distance of the flight from the plan over the length of the plan, in the coordinates that are not modal:
-        first order, as 003 section 8.2.3.2 asks, means well below one (a tenth, say).
+        a first-order theory requires a value well below one, such as a tenth (Sadigh 1995, section 8.2.3.2).
     weights : mapping
         Q and R of the feedback.
     """
@@ -114,7 +114,7 @@ class Maneuver:
 
     @property
     def is_first_order(self) -> bool:
-        """Whether the flexible motion stays within a tenth of the planned one (003 section 8.2.3.2)."""
+        """Whether the flexible motion stays within a tenth of the planned one (Sadigh 1995, section 8.2.3.2)."""
         return self.neighbourhood <= 0.1
 
 
@@ -132,37 +132,38 @@ def plan_near_minimum_time(
     grid: int = 1001,
     name: str = "",
 ) -> Maneuver:
-    """The fastest motion of the rigid counterpart along a path, flown by the flexible plant with its vibration suppressed.
+    """Plan the fastest motion of the rigid counterpart along a path and simulate the flexible plant with suppressed vibration.
 
-    ``"after"`` flies the time-optimal inputs open loop and settles by LQR about the target (003 section 8.2.3.2).
-    ``"during"`` plans with a fraction alpha of the limits and flies with a time-varying LQR (section 8.2.3.1, with a terminal
-    weight and restarts at the switches) about the motion that the plan gives a plant of well damped modes, then settles.
-    ``"shaped"`` convolves the timing s(t) with an input shaper for the modes at the target, such that the shaped torques
-    stay within the limits, and settles as ``"after"``. ``"bang_bang"`` leaves the path and takes its ends only: the minimum
-    time of the flexible plant itself between them (`plan_bang_bang`), which arrives without vibration, then settles likewise.
+    ``"after"`` applies the time-optimal inputs open loop and settles by LQR about the target (Sadigh 1995, section
+    8.2.3.2). ``"during"`` plans with a fraction alpha of the limits and tracks with a time-varying LQR (section
+    8.2.3.1, with a terminal weight and restarts at the switches) about the motion of a plant with well damped modes
+    under the plan, then settles. ``"shaped"`` convolves the timing s(t) with an input shaper for the modes at the
+    target, such that the shaped torques stay within the limits, and settles as ``"after"``. ``"bang_bang"`` uses the
+    ends of the path only: the minimum time of the flexible plant itself between them (`plan_bang_bang`), which
+    arrives without vibration, then settles likewise.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The flexible plant.
     path : Path
-        What its rigid counterpart follows.
+        The path of its rigid counterpart.
     strategy : {"after", "during", "shaped", "bang_bang"}
         As above.
     fraction : float, optional
-        Part alpha of the limits that the plan uses; default 1, for ``"during"`` 0.8.
+        Fraction alpha of the limits for the plan; default 1, for ``"during"`` 0.8.
     limits : sequence of Limit
         Further limits of the plan (speeds, accelerations, loads); not for ``"bang_bang"``.
     Q, R : as in `design_lqr`, optional
-        Weights of the error states and inputs; by default Q is the energy of the error (kinetic, strain, and of a spring that
-        would take half the plan for a period) over a hundredth of the plan's largest kinetic energy, R that of inputs over
-        their limits (for ``"during"``, over what the plan leaves of them).
+        Weights of the error states and inputs; by default Q is the energy of the error (kinetic, strain, and of a
+        spring that would take half the plan for a period) over a hundredth of the plan's largest kinetic energy, R
+        that of inputs over their limits (for ``"during"``, over the part that the plan does not use).
     shaper : {"ZV", "ZVD", "EI"} or Shaper
         For ``"shaped"``.
     settle_time : float
-        How long the flight goes on after the plan [s].
+        Duration of the simulation after the plan [s].
     grid : int
-        Recorded times of the flight.
+        Number of recorded times.
     name : str
         Shown in tables; default the strategy.
 
@@ -172,7 +173,7 @@ def plan_near_minimum_time(
 
     References
     ----------
-    003 section 8.2; Bobrow, Dubowsky and Gibson, Int. J. Robotics Research 4 (1985) 3.
+    Sadigh (1995), section 8.2; Bobrow, Dubowsky and Gibson, Int. J. Robotics Research 4 (1985) 3.
     """
     if strategy not in STRATEGIES:
         raise ModelError(f"plan_near_minimum_time: strategy is {strategy!r}, expected one of {', '.join(STRATEGIES)}")
@@ -191,10 +192,10 @@ def plan_near_minimum_time(
 
 
 def _plan_ends(eom: EquationsOfMotion, rigid: EquationsOfMotion, path: Path, fraction: float, limits: Any) -> Plan:
-    """Minimum time of the plant between the ends of a path, at rest there."""
+    """Plan the minimum time of the plant between the ends of a path, at rest there."""
     if limits:
         raise ModelError(
-            "plan_near_minimum_time: strategy 'bang_bang' leaves the path, so limits along it cannot hold; leave them out, or "
+            "plan_near_minimum_time: strategy 'bang_bang' leaves the path, so limits along it do not apply; omit them, or "
             "give a Problem with bounds to plan_bang_bang"
         )
     along = plan_phase_plane(rigid, path, limits=(TorqueLimits(fraction=fraction),))
@@ -216,14 +217,14 @@ def fly_plan(
     grid: int = 1001,
     name: str = "",
 ) -> Maneuver:
-    """Fly a plan on a plant and settle at its end: a plan of the plant itself, or of its rigid counterpart.
+    """Simulate a plan on a plant and settle at its end: a plan of the plant itself, or of its rigid counterpart.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     plan : Plan
-        Its states are among the plant's; those that it leaves out (modes) start and end at rest.
+        Its states are among the plant's; missing ones (modes) start and end at rest.
     feedback : {"after", "during"}
         LQR about the target from the end of the plan on, or time-varying LQR along the whole plan.
     Q, R, settle_time, grid, name
@@ -253,21 +254,21 @@ def fly_plan(
 
 
 def _reserve(eom: EquationsOfMotion, plan: Plan) -> float:
-    """Part of the limits that the plan leaves, at least a twentieth."""
+    """Return the fraction of the limits that the plan does not use, at least a twentieth."""
     _, high = eom.limits()
     u = np.abs(np.asarray(plan.u.values)) / high[list(eom.labels.u.indices(plan.u.labels.names))]
     return max(0.05, 1.0 - float(np.max(u)))
 
 
 def _plan_energy(eom: EquationsOfMotion, plan: Plan) -> float:
-    """A hundredth of the largest kinetic energy along the plan [J]."""
+    """Return a hundredth of the largest kinetic energy along the plan [J]."""
     t = np.linspace(0.0, plan.final_time, 101)
     x = plan_states(eom, plan, t)
     return 0.01 * float(np.max(motion_energy(eom, t, x, x[-1])))
 
 
 def _target(eom: EquationsOfMotion, x_end: np.ndarray) -> OperatingPoint:
-    """Balance at the end of the plan, modes found."""
+    """Return the equilibrium at the end of the plan, with modal coordinates."""
     modal = {eom.states[k] for places in flexible_bodies(eom).values() for k in places}
     held = {name: float(x_end[eom.states.index(name)]) for name in eom.coordinates if name not in modal}
     return find_operating_point(eom, q=held, guess=np.concatenate([x_end[: eom.n_q], np.zeros(eom.n_v)]))
@@ -279,7 +280,7 @@ def _grid(end: float, settle_time: float, count: int) -> np.ndarray:
 
 
 def _neighbourhood(eom: EquationsOfMotion, sim: Simulation, plan: Plan) -> float:
-    """Largest distance of the flight from the plan over the length of the plan, in the coordinates that are not modal."""
+    """Return the largest distance of the simulation from the plan over its length, in the coordinates that are not modal."""
     during = np.asarray(sim.t) <= plan.final_time
     x = np.asarray(sim.x)[during]
     planned = plan_states(eom, plan, np.asarray(sim.t)[during])

@@ -46,16 +46,16 @@ __all__ = [
 def settle_after(
     u: Trajectory, regulator: LqrLaw, *, start: float | None = None, name: str = "plan, then LQR"
 ) -> ControlLaw:
-    """A plan's inputs, and from `start` on a regulator about its own point (003 section 8.2.3.2).
+    """Return a law with a plan's inputs, and from `start` on a regulator about its own point (Sadigh 1995, section 8.2.3.2).
 
     Parameters
     ----------
     u : Trajectory
         Planned inputs by name, from 0 to the end of the plan; the regulator's trim afterwards.
     regulator : LqrLaw
-        Continuous, without integrals, designed at the target; give it all inputs that the plan moves.
+        Continuous, without integrals, designed at the target; it must command all inputs of the plan.
     start : float, optional
-        When the feedback begins [s]; default the end of the plan. Pass it to ``simulate(..., stops=(start,))``.
+        Start of the feedback [s]; default the end of the plan. Pass it to ``simulate(..., stops=(start,))``.
     name : str
         Shown in results.
 
@@ -69,7 +69,9 @@ def settle_after(
         )
     missing = [item for item in u.labels.names if item not in regulator.inputs]
     if missing:
-        raise ModelError(f"law '{name}': the plan moves '{missing[0]}', which the regulator does not command; add it")
+        raise ModelError(
+            f"law '{name}': the plan has the input '{missing[0]}', which the regulator does not command; add it"
+        )
     errors, inputs = regulator.errors, regulator.inputs
     begin = float(np.asarray(u.t)[-1]) if start is None else float(start)
     table = extend_inputs(u, inputs, regulator_trim(regulator))
@@ -102,13 +104,13 @@ def settle_after(
 
 
 def regulator_trim(regulator: LqrLaw) -> np.ndarray:
-    """Inputs of a regulator at its point, shape (n_u,)."""
+    """Return the inputs of a regulator at its point, shape (n_u,)."""
     numbers = zip(regulator.parameters.names, np.asarray(regulator.p), strict=True)
     return np.array([float(value) for key, value in numbers if key.startswith("trim.")])
 
 
 def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory:
-    """Planned inputs in the order of `inputs`, zero where the plan has none, and `trim` after its end."""
+    """Return planned inputs in the order of `inputs`, zero where the plan has none, and `trim` after its end."""
     t = np.asarray(u.t)
     places = [inputs.index(item) for item in u.labels.names]
     values = np.zeros((t.size, len(inputs)))
@@ -128,7 +130,7 @@ def extend_inputs(u: Trajectory, inputs: Labels, trim: np.ndarray) -> Trajectory
 
 
 def open_loop(eom: EquationsOfMotion, u: Trajectory, *, name: str = "plan") -> ControlLaw:
-    """Planned inputs as they are, zero after the end; inputs that the plan leaves out are zero."""
+    """Return planned inputs, zero after the end; inputs that are not in the plan are zero."""
     labels = Labels(eom.inputs, eom.labels.u.units, "input")
     function = law_function((eom.n_x, 0, 0, eom.n_u, 0), lambda t, x, y, z, r, p: (r, ca.SX(0, 1)), 0.0)
     table = extend_inputs(u, labels, np.zeros(eom.n_u))
@@ -136,11 +138,11 @@ def open_loop(eom: EquationsOfMotion, u: Trajectory, *, name: str = "plan") -> C
 
 
 def plan_states(eom: EquationsOfMotion, plan: Plan, t: np.ndarray) -> np.ndarray:
-    """States of a plant along a plan of its own or of its rigid counterpart, shape (n, n_x); what the plan leaves out rests."""
+    """Return states of a plant along its own plan or that of its rigid counterpart, shape (n, n_x); other states are at rest."""
     alien = [name for name in plan.x.labels.names if name not in eom.states]
     if alien:
         raise ModelError(
-            f"plan '{plan.name}' has a state '{alien[0]}' that the plant has not; form both from one system"
+            f"plan '{plan.name}' has a state '{alien[0]}' that the plant does not have; form both from one system"
         )
     x = np.tile(eom.state(), (t.size, 1))
     x[:, [eom.states.index(name) for name in plan.x.labels.names]] = plan.x(t)
@@ -148,12 +150,12 @@ def plan_states(eom: EquationsOfMotion, plan: Plan, t: np.ndarray) -> np.ndarray
 
 
 POINTS = 300  #: of the linear model along a plan
-RATIO = 0.5  #: damping of the modes of the plant that gives the reference
-RTOL = 1e-4  #: of the gains: far below what the linear model is worth
+RATIO = 0.5  #: damping of the modes of the reference plant
+RTOL = 1e-4  #: of the gains: far below the error of the linear model
 
 
 def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, R: Any) -> ControlLaw:
-    """``u = u_ref(t) - K(t) (x (-) x_ref(t))`` along the plan, and the regulator's point and gain after its end.
+    """Return ``u = u_ref(t) - K(t) (x (-) x_ref(t))`` along the plan, and the regulator's point and gain after its end.
 
     Parameters
     ----------
@@ -162,7 +164,7 @@ def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, 
     plan : Plan
         Inputs of the maneuver.
     regulator : LqrLaw
-        At the target; its Riccati solution weighs the end of the plan.
+        Regulator at the target; its Riccati solution is the terminal weight of the plan.
     Q, R : as in `design_lqr_along`
         Weights along the plan.
     """
@@ -193,12 +195,12 @@ def settle_along(eom: EquationsOfMotion, plan: Plan, regulator: LqrLaw, Q: Any, 
 
 
 def damped_system(system: System, ratio: float = RATIO) -> System:
-    """The same system with the modes of every flexible body damped by a ratio of critical.
+    """Return the same system with the modes of every flexible body damped by a ratio of critical.
 
     Parameters
     ----------
     system : System
-        Any.
+        The system.
     ratio : float
         Of critical damping, for all modes.
     """
@@ -207,7 +209,7 @@ def damped_system(system: System, ratio: float = RATIO) -> System:
 
 
 def _fly_damped(eom: EquationsOfMotion, plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Times, states, inputs and rates of the damped plant under the plan's inputs; switches stand twice."""
+    """Return times, states, inputs and rates of the damped plant under the plan's inputs; times of switches occur twice."""
     damped = form_equations(damped_system(eom.system))
     law = open_loop(damped, plan.u)
     bounds = [0.0, *plan.switch_times, plan.final_time]

@@ -1,4 +1,4 @@
-"""Shaped timing: the fastest s(t) along a path convolved with an input shaper, so that it leaves no vibration behind."""
+"""Shaped timing: the fastest s(t) along a path convolved with an input shaper, so that no vibration remains."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def shape_plan(
     limits: tuple[Any, ...] = (),
     fraction: float = 1.0,
 ) -> Plan:
-    """A plan whose timing is shaped: ``s(t) = sum_i a_i s_0(t - t_i)``, torques of the rigid system on the same path.
+    """Plan with a shaped timing: ``s(t) = sum_i a_i s_0(t - t_i)``, torques of the rigid system on the same path.
 
-    A convolved s(t) meets other torques at other places, so the plan behind it uses a fraction of the limits, found by
-    repetition such that no shaped torque exceeds its limit.
+    The convolved s(t) requires other torques at other positions, so the underlying plan uses a fraction of the
+    limits, found by iteration such that no shaped torque exceeds its limit.
 
     Parameters
     ----------
     eom, rigid : EquationsOfMotion
-        The plant, whose elastic modes at the end of the path are shaped for, and its rigid counterpart, which follows it.
+        The plant, whose elastic modes at the end of the path determine the shaper, and its rigid counterpart.
     path : Path
         The path.
     shaper : {"ZV", "ZVD", "EI", ...} or Shaper
@@ -50,12 +50,12 @@ def shape_plan(
     limits : tuple of Limit
         Further limits of the plan.
     fraction : float
-        Of the limits, for the shaped torques.
+        Fraction of the limits for the shaped torques.
 
     Raises
     ------
     SolverError
-        If no fraction serves.
+        If there is no suitable fraction.
     """
     solved = solve_path(rigid, path)
     low, high = rigid.limits()
@@ -74,7 +74,7 @@ def shape_plan(
         trial *= fraction / (excess * (1.0 + 1e-6))
     else:
         raise SolverError(
-            f"path '{path.name}': shaped torques exceed their limits whatever fraction of them is planned with"
+            f"path '{path.name}': shaped torques exceed their limits for every fraction of the limits in the plan"
         )
     notes = {**plan.notes, "fraction": trial, "shaper": train.name, "impulses": np.asarray(train.times).tolist()}
     return Plan(
@@ -83,7 +83,7 @@ def shape_plan(
 
 
 def _design(eom: EquationsOfMotion, rigid: EquationsOfMotion, plan: Plan, kind: Any) -> Shaper:
-    """For the elastic modes at the end of the path, joints free to turn under their torques."""
+    """Design a shaper for the elastic modes at the end of the path, with joints free to move under their torques."""
     end = dict(zip(plan.x.labels.names, np.asarray(plan.x.values)[-1], strict=True))
     point = find_operating_point(eom, q={name: float(end[name]) for name in rigid.coordinates})
     found = modes(linearize(eom, point))
@@ -97,21 +97,22 @@ def _design(eom: EquationsOfMotion, rigid: EquationsOfMotion, plan: Plan, kind: 
 def shape_motion(
     eom: EquationsOfMotion, rigid: EquationsOfMotion, plan: Plan, shaper: Any = "ZVD", *, fraction: float = 1.0
 ) -> Plan:
-    """A plan without a path whose motion is shaped: ``q(t) = sum_i a_i q_0(k (t - t_i))``, with the torques it takes.
+    """Plan the shaped motion of a plan without a path: ``q(t) = sum_i a_i q_0(k (t - t_i))``, and its torques.
 
-    The path changes a little, conditions linear in q stay met. The motion is slowed down (k below 1) as far
-    as the limits ask.
+    The path changes a little, conditions linear in q remain satisfied. The motion is slowed down (k below 1) as far
+    as the limits require.
 
     Parameters
     ----------
     eom, rigid : EquationsOfMotion
-        The plant, whose elastic modes at the end are shaped for, and its rigid counterpart, for which the plan was made.
+        The plant, whose elastic modes at the end determine the shaper, and its rigid counterpart, for which the plan
+        was made.
     plan : Plan
         From rest to rest, in coordinates without quaternions.
     shaper : {"ZV", "ZVD", "EI", ...} or Shaper
         Kind of the shaper, or a shaper.
     fraction : float
-        Of the limits, for the shaped torques.
+        Fraction of the limits for the shaped torques.
     """
     low, high = rigid.limits()
     train = shaper if isinstance(shaper, Shaper) else _design(eom, rigid, plan, shaper)
@@ -133,11 +134,11 @@ def shape_motion(
             notes = {**plan.notes, "slowed": slow, "shaper": train.name, "impulses": np.asarray(train.times).tolist()}
             return replace(shaped, outcome=plan.outcome, notes=notes)
         slow *= float(np.sqrt(fraction / excess)) * (1.0 - 1e-6)
-    raise SolverError(f"plan '{plan.name}': shaped torques exceed their limits however slowly it is flown")
+    raise SolverError(f"plan '{plan.name}': shaped torques exceed their limits at every speed of execution")
 
 
 def _replay(rigid: EquationsOfMotion, solved: SolvedPath, plan: Plan, train: Shaper) -> Plan:
-    """States and torques of the rigid system that follows the path with the shaped timing."""
+    """Return states and torques of the rigid system that follows the path with the shaped timing."""
     assert plan.s is not None
     timing = plan.s
     t, (s, s_dot, s_ddot) = _convolve(lambda t: timing(t).T[:3], np.asarray(timing.t), train, 1)
@@ -151,7 +152,7 @@ def _replay(rigid: EquationsOfMotion, solved: SolvedPath, plan: Plan, train: Sha
 def _torques(
     rigid: EquationsOfMotion, name: str, t: np.ndarray, q: np.ndarray, v: np.ndarray, v_dot: np.ndarray
 ) -> Plan:
-    """The plan of a given motion: inputs by inverse dynamics, ``B_tau u = M v_dot + h``."""
+    """Return the plan of a given motion: inputs by inverse dynamics, ``B_tau u = M v_dot + h``."""
     x = np.hstack([q, v])
     terms = {key: np.asarray(rigid.along(key, t, x)) for key in ("mass_matrix", "bias", "input_map")}
     n, m = rigid.n_v, rigid.n_u
@@ -169,9 +170,9 @@ def _torques(
 def _convolve(
     motion: Callable[[np.ndarray], np.ndarray], knots: np.ndarray, train: Shaper, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Knots and values, shape (3 size, n), of ``sum_i a_i f(t - t_i)`` for rows f of positions, rates and second rates.
+    """Return knots and values, shape (3 size, n), of ``sum_i a_i f(t - t_i)`` for rows f of positions, rates and second rates.
 
-    Where a second rate jumps two knots stand one rounding apart.
+    Where a second rate jumps two knots differ by rounding only.
     """
     end = float(knots[-1])
     gap = 1e-9 * end
@@ -181,7 +182,7 @@ def _convolve(
     jump = np.abs(after - before)[2 * size :]
     jumps = np.any(jump > 1e-6 * np.max(np.abs(after[2 * size :]), axis=1, keepdims=True), axis=0)
     jumps[[0, -1]] = False
-    first = np.where(np.arange(times.size) == 0, after, before)  # what stands at a knot, or before its jump
+    first = np.where(np.arange(times.size) == 0, after, before)  # value at a knot, or before its jump
     t = np.concatenate([times, np.nextafter(times[jumps], np.inf)])
     order = np.argsort(t, kind="stable")
     return t[order], np.concatenate([first, after[:, jumps]], axis=1)[:, order]
@@ -190,7 +191,7 @@ def _convolve(
 def _shifted(
     motion: Callable[[np.ndarray], np.ndarray], end: float, train: Shaper, t: np.ndarray, size: int
 ) -> np.ndarray:
-    """The sum at times that are no knots; copies rest outside their own time."""
+    """Return the sum at times that are no knots; copies are at rest outside their own time."""
     total = np.zeros((3 * size, t.size))
     for amplitude, delay in zip(np.asarray(train.amplitudes), np.asarray(train.times), strict=True):
         own = np.array(motion(np.clip(t - delay, 1e-12 * end, (1.0 - 1e-12) * end)))

@@ -1,1 +1,1 @@
-"""Maneuvers before they are flown: paths, limits, the phase plane, direct collocation."""
+"""Planning of maneuvers: paths, limits, the phase plane, direct collocation, bang-bang plans."""

@@ -1,7 +1,8 @@
 """A plan's inputs flown through the equations, and by how much that flight misses what the problem asks for.
 
-A plan is an approximation on a mesh. What counts is what the equations make of its inputs: `fly_inputs` integrates them from
-the plan's first state, independently of the mesh, and `find_violations` compares the flight with ends, bounds and conditions.
+A plan is an approximation on a mesh. What counts is what the equations make of its inputs: `fly_inputs` integrates
+them from the plan's first state, independently of the mesh, and `find_violations` compares the flight with ends,
+bounds and conditions.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ class PhaseFlight:
 class PlanFlight:
     """All phases of a plan as flown, in how many pieces, and how much a small error at the start grows.
 
-    Where errors grow by more than 1e4, no integration without feedback can follow any plan: then each piece of the flight
-    begins at the planned state again.
+    Where errors grow by more than 1e4, no integration without feedback can follow any plan: then each piece of the
+    flight begins at the planned state again.
     """
 
     phases: tuple[PhaseFlight, ...]
@@ -183,14 +184,14 @@ def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, 
         moved = replace(part, x=replace(part.x, values=values))
         sim = replay(problem.eom, moved, grid=t, p=problem.p, rtol=1e-10, atol=1e-11)
     if not sim.outcome.is_success:
-        raise SolverError(f"the flight of the plan stops at {sim.t[-1]:.6g} s: {sim.outcome.message}")
+        raise SolverError(f"the simulation of the plan stops at {sim.t[-1]:.6g} s: {sim.outcome.message}")
     t = np.asarray(sim.t)
     entries = tuple(dict.fromkeys(str(item.message) for item in caught))
     return PhaseFlight(problem, t, np.asarray(sim.x), plan.x(t), plan.u(t), plan.u.rate(t), entries)
 
 
 def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:
-    """A trajectory from `begin` to `end`, without the jump at its end."""
+    """Return a trajectory from `begin` to `end`, without the jump at its end."""
     knots = np.asarray(whole.t)
     if begin <= knots[0] and end >= knots[-1]:
         return whole
@@ -207,7 +208,7 @@ def _looks(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
 
 
 def find_violations(flight: PlanFlight) -> list[Violations]:
-    """What every phase of a flight misses."""
+    """Return the violations of every phase of a flight."""
     return [_measure(item) for item in flight.phases]
 
 
@@ -238,7 +239,7 @@ def _measure(flight: PhaseFlight) -> Violations:
 
 
 def _last_of(flight: PhaseFlight) -> PhaseFlight:
-    """The flight's last instant alone."""
+    """Return the flight's last instant alone."""
     keys = ("t", "x", "planned", "u", "u_dot")
     return replace(flight, **{key: getattr(flight, key)[-1:] for key in keys})
 
@@ -246,7 +247,7 @@ def _last_of(flight: PhaseFlight) -> PhaseFlight:
 def _values(
     problem: Problem, conditions: Sequence[Condition], flight: PhaseFlight
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Values of conditions at the times of a flight, and the sizes of their largest terms, each (n, size)."""
+    """Return values of conditions at the times of a flight, and the sizes of their largest terms, each (n, size)."""
     if not conditions:
         return [], []
     eom, t, x = problem.eom, flight.t, flight.x
@@ -270,14 +271,14 @@ def _values(
 
 
 def _outside(values: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """By how much values leave a range, below and above; nothing if it is within rounding."""
+    """Return by how much values leave a range, below and above; zero within rounding."""
     off = (low - float(np.min(values)), float(np.max(values)) - high)
     size = bound_size(low, high)
     return tuple(item if item > _KEPT * size else 0.0 for item in off)  # type: ignore[return-value]
 
 
 def bound_size(low: float, high: float) -> float:
-    """Size of a bound: half its range, or the magnitude of its finite side."""
+    """Return the size of a bound: half its range, or the magnitude of its finite side."""
     if np.isfinite(high - low):
         return max(0.5 * (high - low), 1e-12)
     side = abs(low if np.isfinite(low) else high)

@@ -13,11 +13,11 @@ from spacectl.planners.problem import Phases, Problem
 __all__ = ["judged", "with_flight"]
 
 _OK = 1e-4  # of its size: what the flight of a good plan may miss
-_TOLD = 4  # violations in a message
+_LISTED = 4  # violations in a message
 
 
 def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight | None]:
-    """The plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
+    """Return the plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
     try:
         flight = fly_inputs(problem, plan)
     except SolverError as error:
@@ -37,7 +37,7 @@ def _with(plan: Plan, flown: dict[str, object]) -> Plan:
 
 
 def judged(plan: Plan) -> Plan:
-    """The plan with a status that its flight supports."""
+    """Return the plan with a status that its flight supports."""
     flown = plan.outcome.stats.get("flown")
     if flown is None or not plan.outcome.is_success:
         return plan
@@ -46,8 +46,8 @@ def judged(plan: Plan) -> Plan:
     if "stopped" in flown:
         words.append(flown["stopped"])
     elif missed:
-        entries = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_TOLD]]
-        words.append(f"flown again it misses {', '.join(entries)} of its size; refine the mesh, or plan for feedback")
+        entries = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_LISTED]]
+        words.append(f"its simulation violates {', '.join(entries)} of its size; refine the mesh, or plan for feedback")
     if not words:
         return plan
     message = f"a plan of {plan.final_time:.6g} s was found, but {words[0]}"

@@ -17,7 +17,7 @@ _POWER = 8  # of the smooth body around a box
 
 
 def keep_out_sphere(name: str, frame: str, *, center: Any, radius: float, seen_from: str = "world") -> Condition:
-    """A frame's origin stays outside of a sphere: ``|p - c|^2 / r^2 >= 1``.
+    """Keep the origin of a frame outside of a sphere: ``|p - c|^2 / r^2 >= 1``.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def keep_out_sphere(name: str, frame: str, *, center: Any, radius: float, seen_f
 
 
 def keep_out_box(name: str, frame: str, *, center: Any, half_lengths: Any, seen_from: str = "world") -> Condition:
-    """A frame's origin stays outside of a box, by a smooth body around it: ``sum ((p - c)_i / h_i)^8 >= 3``.
+    """Keep the origin of a frame outside of a smooth body around a box: ``sum ((p - c)_i / h_i)^8 >= 3``.
 
     The body touches the corners of the box and stands off its faces by 15 per cent of the half length.
 
@@ -69,7 +69,7 @@ def keep_out_box(name: str, frame: str, *, center: Any, half_lengths: Any, seen_
 
 
 def _relative(s: Any, frame: str, seen_from: str) -> Any:
-    """Position of a frame from another one, in the other one's axes."""
+    """Return the position of a frame from another one, in the other one's axes."""
     if seen_from == "world":
         return s.position(frame)
     return s.rotation(seen_from).T @ (s.position(frame) - s.position(seen_from))

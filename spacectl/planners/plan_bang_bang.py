@@ -1,7 +1,8 @@
 """`plan_bang_bang`: minimum time of flexible systems, by linear programmes on their exact flow.
 
-Direct collocation has to resolve every period of every mode with unknowns of its own; over many periods it becomes large,
-and coarse meshes exploit the damping of the scheme. Here the unknowns are only the controls of short cells and the duration.
+Direct collocation has to resolve every period of every mode with unknowns of its own; over many periods it becomes
+large, and coarse meshes exploit the damping of the scheme. Here the unknowns are only the controls of short cells
+and the duration.
 """
 
 from __future__ import annotations
@@ -43,22 +44,25 @@ def plan_bang_bang(
 ) -> Plan:
     """Plan a maneuver in minimum time for a system that vibrates.
 
-    Controls are constant in each of many short cells; the motion between them is integrated exactly (order 8, steps of half a
-    radian of the fastest mode). About a motion, ends and bounds are linear in the controls and the duration: a linear programme
-    gives the best change within a trust region, and again about the changed motion. Solutions of linear programmes lie in
-    vertices, so the controls come out at their limits but for a few cells, and the search ends quadratically. When a
-    programme gains nothing any more the plan is a local minimum, to first order in all changes of its controls.
+    Controls are constant in each of many short cells; the motion between them is integrated exactly (order 8, steps
+    of half a radian of the fastest mode). About a motion, ends and bounds are linear in the controls and the
+    duration: a linear programme gives the best change within a trust region, and again about the changed motion.
+    Solutions of linear programmes lie in vertices, so the controls come out at their limits but for a few cells, and
+    the search ends quadratically. When a programme gains nothing any more the plan is a local minimum, to first
+    order in all changes of its controls.
 
     Inputs that held path conditions need (as many as those have values) are solved for in every state, as forces of
-    artificial constraints; their limits, bounds of states and path conditions are respected on the way, also between nodes.
+    artificial constraints; their limits, bounds of states and path conditions are respected on the way, also between
+    nodes.
 
     Parameters
     ----------
     problem : Problem
         With a fixed start, limited inputs and no cost but the duration; no rate limits.
     guess : Plan, optional
-        A plan to start from, of any planner; its inputs are read by name. If they are not at their limits most of the time (or
-        there is no guess, or it leads nowhere), `plan_collocation` first plans for the rigid counterpart from it.
+        A plan to start from, of any planner; its inputs are read by name. If they are not at their limits most of
+        the time (or there is no guess, or it leads nowhere), `plan_collocation` first plans for the rigid
+        counterpart from it.
     busy : sequence of str, optional
         Inputs that meet the held path conditions; default those that the guess keeps farthest from their limits.
     cells : int
@@ -82,8 +86,8 @@ def plan_bang_bang(
         ``outcome.stats``: rounds, time, ``to_gain`` [s] (what the last programme would still gain), ``end_error``,
         ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (of a bound),
         ``restarts`` (durations they came to, None for those that did not converge), ``flown`` (see `plan_collocation`);
-        ``notes["switching"]`` has the seconds lost for each second that a control of a cell were exchanged (reduced costs: the
-        magnitudes of the switching functions).
+        ``notes["switching"]`` has the seconds lost for each second that a control of a cell were exchanged (reduced
+        costs: the magnitudes of the switching functions).
 
     Raises
     ------
@@ -98,8 +102,9 @@ def plan_bang_bang(
 
     References
     ----------
-    003 sections 7.2, 8.2; Pontryagin et al., Mathematical Theory of Optimal Processes, theorem 10 (vertices);
-    Fletcher and Sainz de la Maza, Math. Programming 43 (1989) 235 (sequential linear programming with exact penalties).
+    Sadigh (1995), sections 7.2, 8.2; Pontryagin et al., Mathematical Theory of Optimal Processes, theorem 10
+    (vertices); Fletcher and Sainz de la Maza, Math. Programming 43 (1989) 235 (sequential linear programming with
+    exact penalties).
     """
     begin = time.perf_counter()
     check_problem(problem, cells)
@@ -129,7 +134,7 @@ def plan_bang_bang(
 def _first(
     problem: Problem, guess: Plan | None, settings: Search, challenge: Challenge, bar: WorkProgress
 ) -> Plan | None:
-    """The plan to which the guess leads, or a plan of the rigid counterpart from it."""
+    """Return the plan found from the guess, or a plan of the rigid counterpart found from it."""
     found = None
     if guess is not None and is_bang_bang(problem, guess):
         found = improve_plan(problem, guess, replace(settings, patience=_PATIENCE))

@@ -155,7 +155,7 @@ def _whole(restarts: Any) -> int:
 
 
 def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool, settings: Challenge) -> Plan:
-    """The best plan that the first mesh leads to; the second best too, where refining takes the gain away again."""
+    """Return the best plan of the first mesh, and the second best where refinement removes the gain of the best."""
     start = guess if guess is not None else _from_rigid(problem, run, settings)
     if guess is None and polish and start is not None and "stretches" in start.notes:
         return _polished(problem, run, start) or _as_programmed(problem, run, start)
@@ -179,7 +179,7 @@ def _plan(problem: Problem | Phases, run: Run, guess: Plan | None, polish: bool,
 
 
 def coarse_plan(problem: Problem | Phases, guess: Plan | None, settings: Challenge) -> Plan:
-    """A challenged plan on a coarse mesh, not flown: the guess of a finer one.
+    """Return a challenged plan on a coarse mesh, not flown: the guess of a finer one.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def coarse_plan(problem: Problem | Phases, guess: Plan | None, settings: Challen
 
 
 def _from_rigid(problem: Problem | Phases, run: Run, settings: Challenge) -> Plan | None:
-    """For minimum time of a flexible system: a plan of its rigid counterpart, flown by the flexible system."""
+    """Return the plan of the rigid counterpart, flown by the flexible system, as a guess for its minimum time."""
     item = problem.phases[0]
     if len(problem.phases) > 1 or not is_flexible(item) or not item.time_weight > 0.0 or item.cost_rate is not None:
         return None
@@ -209,7 +209,7 @@ def _from_rigid(problem: Problem | Phases, run: Run, settings: Challenge) -> Pla
 
 
 def _by_programmes(problem: Problem, rigid: Plan, run: Run, settings: Challenge) -> Plan | None:
-    """The rigid plan improved by linear programmes on the exact flow of the flexible system, where that can be done."""
+    """Return the rigid plan improved by linear programmes on the exact flow of the flexible system, where that can be done."""
     run.say(0.1, "linear programmes")
     search = Search((), _CELLS, 1e-5, 40, 40)
     try:
@@ -225,7 +225,7 @@ def _by_programmes(problem: Problem, rigid: Plan, run: Run, settings: Challenge)
 
 
 def _as_programmed(problem: Problem | Phases, run: Run, start: Plan) -> Plan:
-    """The plan of linear programmes on short cells, where its switches cannot be polished: it is a minimum as well."""
+    """Return the plan of linear programmes on short cells, where its switches cannot be polished: it is a minimum as well."""
     fine = improve_plan(problem.phases[0], start, Search((), _FINE_CELLS, 1e-6, 60, 60))
     best = fine if fine is not None and fine.outcome.is_success else start
     stats = {**best.outcome.stats, **run.stats, "mesh_error": best.outcome.stats["flow_error"]}
@@ -234,7 +234,7 @@ def _as_programmed(problem: Problem | Phases, run: Run, start: Plan) -> Plan:
 
 
 def _polished(problem: Problem | Phases, run: Run, start: Plan) -> Plan | None:
-    """The plan with the switches of linear programmes, polished at once; None if that does not lead to a better one."""
+    """Return the plan with the switches of linear programmes, polished at once; None if that does not lead to a better one."""
     item = problem.phases[0]
     if item.duration != (0.0, np.inf):
         return None  # durations of arcs know nothing of a range of their sum
@@ -247,7 +247,7 @@ def _polished(problem: Problem | Phases, run: Run, start: Plan) -> Plan | None:
 
 
 def _sharpened(problem: Problem | Phases, run: Run, nlp: Nlp, found: NlpSolution, polish: bool) -> Plan:
-    """The plan of a solution on meshes that meet the tolerance, with polished switches."""
+    """Return the plan of a solution on meshes that meet the tolerance, with polished switches."""
     goals = [max(_COARSE, run.refine.tolerance), run.refine.tolerance] if polish else [run.refine.tolerance]
     for goal in goals:
         nlp, found = refine_solution(problem.phases, run, nlp, found, goal)
@@ -258,7 +258,10 @@ def _sharpened(problem: Problem | Phases, run: Run, nlp: Nlp, found: NlpSolution
 
 
 def _flown(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) -> Plan:
-    """The plan as flown: planned again with exceeded bounds drawn in, on finer meshes, until the flight keeps everything."""
+    """Return the plan after its flight.
+
+    Plans are made again with tightened bounds, on finer meshes, until the flight violates none.
+    """
     drawn: Problem | Phases = problem
     for left in range(_AGAIN, -1, -1):
         if not plan.outcome.is_success:

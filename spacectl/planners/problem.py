@@ -144,7 +144,7 @@ class Problem:
         return (self,)
 
     def input_limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits of the inputs, each of shape (n_u,)."""
+        """Return lower and upper limits of the inputs, each of shape (n_u,)."""
         low, high = self.eom.limits(self.p)
         for name, pair in self.limits.items():
             i = self.eom.labels.u.index(name)
@@ -187,7 +187,7 @@ class Phases:
 
 
 def _pair(value: Any, what: str, *, symmetric: bool = False) -> Interval:
-    """A number (fixed, or symmetric bounds), a pair or None as a pair."""
+    """Return a number (fixed, or symmetric bounds), a pair or None as a pair."""
     if value is None:
         return FREE
     if np.ndim(value) == 0:

@@ -42,14 +42,14 @@ class Quantities:
     v_dot: Any = None
 
     def of(self, rule: Any, what: str) -> Any:
-        """The values of a rule (`NamedExpression`), with errors that name it."""
+        """Return the values of a rule (`NamedExpression`), with errors that name it."""
         try:
             return ca.densify(ca.SX(rule(self.quantity)))
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from error
 
     def quantity(self, kind: str, name: str) -> Any:
-        """The quantity (kind, name) of `core.expression.Recorder`."""
+        """Return the quantity (kind, name) of `core.expression.Recorder`."""
         readers: dict[str, Callable[[str], Any]] = {
             "time": lambda _: self.t,
             "state": self._state,
@@ -105,7 +105,7 @@ class Quantities:
         return body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
 
     def _terms_at(self, expressions: list[Any]) -> list[Any]:
-        """Expressions of the terms' symbols at ours."""
+        """Return expressions of the terms' symbols at ours."""
         terms, functions = self._terms, self.eom.functions
         v = functions["joint_speeds"](self.t, self.q, self.v, self.p) if "joint_speeds" in functions else self.v
         v_dot = ca.SX.zeros(terms.v.shape[0]) if self.v_dot is None else self.v_dot

@@ -78,7 +78,7 @@ def replay(
 
 
 def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None) -> Plan:
-    """A plan's inputs with the motion that these equations make of them: the best guess that a simpler model can give.
+    """Return a plan's inputs with the motion that these equations make of them: the best guess that a simpler model can give.
 
     A plan for the rigid arm, flown by the flexible one, vibrates and misses its target a little;
     ``plan_collocation(problem, guess=refly(eom, plan))`` then has to correct only that.
@@ -119,7 +119,7 @@ def _warn_of_limits(eom: EquationsOfMotion, plan: Plan, names: tuple[str, ...], 
 
 
 def _before(t: Any, end: float, rest: float) -> Any:
-    """1 until the end of the plan, 0 after it."""
+    """Return 1 until the end of the plan, 0 after it."""
     return (t < end) if rest > 0.0 else 1.0
 
 

@@ -1,4 +1,4 @@
-"""The same maneuver of the rigid counterpart: a quick first plan for a flexible system."""
+"""The same maneuver of the rigid counterpart: a fast first plan for a flexible system."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["is_flexible", "rigid_problem"]
 
 
 def is_flexible(problem: Problem) -> bool:
-    """Whether a body of the system is flexible."""
+    """Return whether a body of the system is flexible."""
     return bool(problem.eom.system.flexible_bodies)
 
 
 def rigid_problem(problem: Problem) -> Problem:
-    """The problem of the rigid counterpart: what it says of modal states is left out.
+    """Return the problem of the rigid counterpart: what it says of modal states is left out.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Turns results into figures, pages and folders. It reads results, never recomputes, and alone imports plotting libraries."""
+"""Figures, pages and folders of results. This package reads results, never recomputes, and alone imports plotting libraries."""

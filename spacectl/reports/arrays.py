@@ -1,4 +1,4 @@
-"""Packs arrays for pages and for the folder: base64 inside JSON, small, without loss that an eye could see.
+"""Pack arrays for pages and for the folder: base64 inside JSON, small, without visible loss.
 
 `pack` keeps single precision (curves); `pack_tracks` keeps 16 bits between the least and the greatest value of each
 column (positions and attitudes of a replay, where the budget of a page matters more).
@@ -18,26 +18,26 @@ LEVELS = 65535
 
 
 def pack(values: Any) -> dict[str, Any]:
-    """An array in single precision."""
+    """Return an array in single precision."""
     array = np.ascontiguousarray(values, dtype="<f4")
     return {"f32": base64.b64encode(array.tobytes()).decode("ascii"), "shape": list(array.shape)}
 
 
 def pack_indices(values: Any) -> dict[str, Any]:
-    """Whole numbers, such as the corners of triangles."""
+    """Return the whole numbers, such as the corners of triangles."""
     array = np.ascontiguousarray(values, dtype="<u4")
     return {"u32": base64.b64encode(array.tobytes()).decode("ascii"), "shape": list(array.shape)}
 
 
 def unpack(packed: Mapping[str, Any]) -> np.ndarray:
-    """What `pack` or `pack_indices` packed."""
+    """Unpack the result of `pack` or `pack_indices`."""
     key, kind = ("f32", "<f4") if "f32" in packed else ("u32", "<u4")
     flat = np.frombuffer(base64.b64decode(packed[key]), dtype=kind)
     return flat.reshape(packed["shape"]).astype(float if key == "f32" else int)
 
 
 def pack_tracks(values: Any) -> dict[str, Any]:
-    """Histories (n, k), each column with 16 bits between its extremes, one column after the other."""
+    """Return the histories (n, k), each column with 16 bits between its extremes, one column after the other."""
     array = np.asarray(values, dtype=float)
     low = array.min(axis=0) if len(array) else np.zeros(array.shape[1])
     step = (array.max(axis=0) - low) / LEVELS if len(array) else np.zeros(array.shape[1])
@@ -47,7 +47,7 @@ def pack_tracks(values: Any) -> dict[str, Any]:
 
 
 def unpack_tracks(packed: Mapping[str, Any]) -> np.ndarray:
-    """What `pack_tracks` packed, shape (n, k)."""
+    """Unpack the result of `pack_tracks`, shape (n, k)."""
     n, k = packed["shape"]
     levels = np.frombuffer(base64.b64decode(packed["u16"]), dtype="<u2").reshape(k, n).T
     return np.asarray(packed["low"]) + np.asarray(packed["step"]) * levels

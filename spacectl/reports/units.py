@@ -1,4 +1,4 @@
-"""How numbers and units are shown to people: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
+"""Display of numbers and units: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
 
 Inside the package everything is SI and radians; only `reports` converts.
 """
@@ -25,7 +25,7 @@ _ENDINGS = {
 
 
 def pretty_unit(unit: str) -> str:
-    """A unit as printed: ``"N m"`` becomes ``"N·m"``, ``"m/s^2"`` becomes ``"m/s²"``, ``"1"`` nothing.
+    """Return a unit as shown: ``"N m"`` becomes ``"N·m"``, ``"m/s^2"`` becomes ``"m/s²"``, ``"1"`` nothing.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def pretty_unit(unit: str) -> str:
 
 
 def pretty_powers(text: Any) -> str:
-    """A text in which programmers' powers of ten are printed ones.
+    """Return a text with powers of ten in typographic form.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def pretty_powers(text: Any) -> str:
 
 
 def shown_unit(unit: str) -> tuple[str, float]:
-    """The unit in which people see a quantity, and the factor from SI to it.
+    """Return the display unit of a quantity, and the factor from SI to it.
 
     Angles and their rates become degrees; everything else stays.
 
@@ -71,7 +71,7 @@ def shown_unit(unit: str) -> tuple[str, float]:
 
 
 def metric_unit(name: str) -> str:
-    """Unit of a metric by the ending of its name, or empty if the name does not give it.
+    """Return the unit of a metric by the ending of its name, or empty if the name does not give it.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def metric_unit(name: str) -> str:
 
 
 def format_value(value: Any) -> str:
-    """A number, text, boolean, None or list as printed in a table.
+    """Return a number, text, boolean, None or list as shown in a table.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def format_value(value: Any) -> str:
 
 
 def _format_list(values: Any) -> str:
-    """The first ones of many; rows in brackets, with rounding beside their largest number shown as zero."""
+    """Return the first entries of many; rows in brackets, entries that are rounding beside the largest shown as zero."""
     most = 4 if any(isinstance(item, (list, tuple)) for item in values) else 6
     shown = list(values) if len(values) <= (6 if most == 4 else 12) else list(values)[:most]
     rest = f", … ({len(values)} values)" if len(shown) < len(values) else ""

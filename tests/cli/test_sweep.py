@@ -152,7 +152,7 @@ def test_finished_points_are_not_run_again(
     done = sweep_elsewhere([*words, "--set", f"trouble={trouble}"])
     assert done.returncode == code, done.stderr
     if trouble != "kill":
-        assert done.stderr == "spacectl: interrupted; finished points are kept, run it again to go on\n"
+        assert done.stderr == "spacectl: interrupted; finished points are kept, run it again to continue\n"
     lines = (tmp_path / "out" / "points.jsonl").read_text().splitlines()
     assert [json.loads(line)["metrics"] for line in lines[1:]] == [{"length": 2, "word": "01", "late": 1.0}]
     with (tmp_path / "out" / "points.jsonl").open("a") as file:

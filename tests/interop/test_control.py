@@ -72,7 +72,7 @@ def test_changed_parameters_come_on_top_of_those_that_were_handed_over() -> None
     np.testing.assert_array_equal(plant.dynamics(0.0, x, u, {"link2.mass": 2.0}), eom.x_dot(0.0, x, u, both))
 
 
-def test_names_units_and_quaternions_are_told() -> None:
+def test_names_units_and_quaternions_are_documented() -> None:
     eom = form_equations(library.wheel_spacecraft())
     plant = to_nonlinear_control(eom, outputs=("gyro.wx", "wheel_x_dot"), name="craft")
     assert (
@@ -80,15 +80,15 @@ def test_names_units_and_quaternions_are_told() -> None:
         and plant.state_labels[0] == "base_qw"
         and plant.output_labels == ["gyro_wx", "wheel_x_dot"]
     )
-    for told in (
+    for text in (
         "base_wx [rad/s]",
         "jet_left [N]",
         "gyro_wx [rad/s]",
-        "begin at base_qw",
+        "start at base_qw",
         "bus.mass",
         "jet_left 0 to 5",
     ):
-        assert told in plant.__doc__
+        assert text in plant.__doc__
     with pytest.raises(ModelError, match="did you mean 'gyro.wx'"):
         to_nonlinear_control(eom, outputs=("gyro.wxx",))
 

@@ -116,7 +116,7 @@ def test_models_that_do_not_decay_have_infinite_norms_and_the_mode_is_named() ->
     falling = h2_norm(linearize(eom, eom.state(hinge=np.pi)))
     assert falling.value == np.inf and "grows" in falling.message and "hinge" in falling.message
     direct = h2_norm(model_of([[-1.0]], [[1.0]], [[1.0]], [[2.0]]))
-    assert direct.value == np.inf and "'y1' follows input 'u1'" in direct.message
+    assert direct.value == np.inf and "'y1' depends on input 'u1'" in direct.message
     with pytest.raises(ModelError, match="tolerance"):
         h_infinity_norm(oscillator(1.0, 0.1), tolerance=0.0)
 

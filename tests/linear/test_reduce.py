@@ -107,7 +107,7 @@ def test_hankel_values_do_not_depend_on_coordinates(seed: int) -> None:
 
 
 @pytest.mark.parametrize("match_dc", [False, True])
-def test_parts_that_do_not_decay_are_kept_exactly(match_dc: bool) -> None:
+def test_parts_that_do_not_decay_are_retained_exactly(match_dc: bool) -> None:
     model = unstable_model(4)
     found = reduce_balanced(model, order=7, match_dc=match_dc)
     assert found.model.x.names[:5] == ("kept1", "kept2", "kept3", "kept4", "balanced1")
@@ -149,7 +149,7 @@ def test_modal_reduction_keeps_poles_and_falls_apart_into_blocks() -> None:
     assert h_infinity_norm(difference(model, found.model)).value == pytest.approx(found.bound, rel=1e-5)
 
 
-def test_ways_to_say_what_to_keep() -> None:
+def test_notations_of_the_states_to_retain() -> None:
     model = flexible(1, 5, 0.01)
     w = modes(model).frequency
     by_number = reduce_modal(model, keep=3)
@@ -163,7 +163,7 @@ def test_ways_to_say_what_to_keep() -> None:
         assert other.model.x == by_number.model.x
     with pytest.raises(ModelError, match="unknown mode or state 'mode9'"):
         reduce_modal(model, keep=("mode9",))
-    with pytest.raises(ModelError, match="say what to keep"):
+    with pytest.raises(ModelError, match="specify what to keep"):
         reduce_modal(model)
 
 

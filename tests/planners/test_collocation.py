@@ -119,7 +119,7 @@ def test_obstacle_is_passed_at_its_distance_and_named(table, kind):
 
 def test_target_inside_an_obstacle_is_named(table):
     region = keep_out_sphere("post", "sledge", center=(2.0, 0.0, 0.0), radius=0.3)
-    with pytest.raises(SolverError, match="'post' cannot be met at the end"):
+    with pytest.raises(SolverError, match="'post' cannot be satisfied at the end"):
         plan_collocation(Problem(eom=table, end={"x": 2.0, "y": 0.0}, path=(region,)))
 
 

@@ -203,5 +203,5 @@ def test_unknown_names_and_wrong_laws() -> None:
 
 
 def test_flexible_systems_are_planned_by_their_rigid_counterpart() -> None:
-    with pytest.raises(ModelError, match=r"nothing drives '(upper|lower)\.eta1_dot'.*rigid counterpart"):
+    with pytest.raises(ModelError, match=r"no input drives '(upper|lower)\.eta1_dot'.*rigid counterpart"):
         plan_phase_plane(form_equations(library.retrieval_arm(flexible=True)), line(), points=50)

@@ -91,7 +91,7 @@ def test_the_error_falls_with_the_square_of_the_grid() -> None:
 
 
 def test_retrieval_of_a_satellite() -> None:
-    """Sadigh (1995), section 8.3 prints 40.37 s and 14.61 s; ours by two solvers, the elbow saturated throughout (PITFALLS)."""
+    """Sadigh (1995), section 8.3, gives 40.37 s and 14.61 s; ours by two solvers, the elbow saturated throughout."""
     plan, second = plan_phase_plane(arm(), line()), plan_reachability(arm(), line(), points=500)
     assert second.final_time == pytest.approx(plan.final_time, rel=5e-4)
     assert second.switch_times == pytest.approx(plan.switch_times, rel=2e-3)

@@ -1,1 +1,1 @@
-"""What closed loops do: margins, spillover, growth of poles."""
+"""Analysis of closed loops: margins, spillover, growth of poles."""

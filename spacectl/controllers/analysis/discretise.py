@@ -1,6 +1,6 @@
 """Exact sampling of a linear plant with a held input: its transition, its cost and its noise over one period.
 
-Everything is doubled up from a short time, so that stiff plants lose no digits and integrals stay positive.
+All quantities are obtained by doubling from a short time, so stiff plants lose no accuracy and integrals stay positive.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SampledCost(NamedTuple):
 
 
 def integrate_weight(F: np.ndarray, W: np.ndarray, period: float) -> np.ndarray:
-    """``integral_0^period exp(F.T s) W exp(F s) ds``, shape as W (symmetric).
+    """Return ``integral_0^period exp(F.T s) W exp(F s) ds``, shape as W (symmetric).
 
     A Taylor series over period / 2^k, then ``W(2 h) = W(h) + exp(F h).T W(h) exp(F h)``.
     """
@@ -43,7 +43,7 @@ def integrate_weight(F: np.ndarray, W: np.ndarray, period: float) -> np.ndarray:
 
 
 def sample_plant(A: np.ndarray, B: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
-    """``exp(A T)`` and ``integral_0^T exp(A s) ds B``."""
+    """Return ``exp(A T)`` and ``integral_0^T exp(A s) ds B``."""
     n, m = B.shape
     whole = expm(np.block([[A, B], [np.zeros((m, n + m))]]) * period)
     return whole[:n, :n], whole[:n, n:]
@@ -52,7 +52,7 @@ def sample_plant(A: np.ndarray, B: np.ndarray, period: float) -> tuple[np.ndarra
 def sample_cost(
     A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray, period: float
 ) -> SampledCost:
-    """Plant and cost over one period with the input held: the cost between the samples counts too."""
+    """Return plant and cost over one period with the input held; the cost includes the motion between samples."""
     n, m = B.shape
     F = np.block([[A, B], [np.zeros((m, n + m))]])
     W = integrate_weight(F, np.block([[Q, N], [N.T, R]]), period)
@@ -61,5 +61,5 @@ def sample_cost(
 
 
 def sample_noise(A: np.ndarray, W: np.ndarray, period: float) -> np.ndarray:
-    """Covariance that white noise of intensity W adds to the state in one period."""
+    """Return the covariance that white noise of intensity W adds to the state in one period."""
     return integrate_weight(A.T, W, period)

@@ -1,6 +1,6 @@
-"""The error state on which gains act, read from a linear model: which states a law sees and how it subtracts them.
+"""The error state on which gains act, read from a linear model: the states of a law and their differences.
 
-Turns the labels and the point of a `LinearModel` or `LinearTrajectory` into the names of the plant's states and an
+The labels and the point of a `LinearModel` or `LinearTrajectory` give the names of the plant's states and an
 expression ``e = x (-) x_ref`` on the attitude manifold. `linear.models.tangent` has the same for equations of motion.
 """
 
@@ -33,9 +33,9 @@ class ErrorState:
     blocks : tuple of (int, bool)
         For each error (or three errors) the first index in the states and whether it is a quaternion.
     point : array, shape (n_x,)
-        State about which the model was taken.
+        State about which the model was linearised.
     kept : tuple of int, optional
-        For a constrained system: places of the errors, which are independent, among those of all states.
+        For a constrained system: positions of the independent errors among those of all states.
     basis : array, shape (all errors, errors), optional
         For a constrained system: all errors from the independent ones, to first order.
     """
@@ -53,18 +53,18 @@ class ErrorState:
         return tuple(at for at, turns in self.blocks if turns)
 
     def subtract(self, x: Any, reference: Any) -> Any:
-        """Expression of the error state of x against a reference; quaternions of the reference need not be of unit size."""
+        """Return the error state of x relative to a reference as an expression; the reference need not have unit quaternions."""
         every = [item for at, turns in self.blocks for item in _error(x, reference, at, turns)]
         return ca.vertcat(*(every if self.kept is None else [every[k] for k in self.kept]))
 
     def errors_of(self, x: Any, reference: Any = None) -> np.ndarray:
-        """Numbers: error state, shape (n,), of x against a reference (default: the point)."""
+        """Return the error state, shape (n,), of x relative to a reference (default: the point)."""
         base = self.point if reference is None else np.asarray(reference, dtype=float)
         return np.array(ca.DM(self.subtract(ca.DM(np.asarray(x, dtype=float)), ca.DM(base)))).reshape(-1)
 
 
 def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorState:
-    """States and blocks behind a model; one made by hand, without a point, is its own plant."""
+    """Return states and blocks of a model; a model without a point is its own plant."""
     if isinstance(model, LinearTrajectory):
         point, n_states = np.asarray(model.x_reference)[0], np.shape(model.x_reference)[1]
     else:
@@ -86,7 +86,7 @@ def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorS
     if len(found) != n_states:
         raise ModelError(
             f"{what}: the model has {len(names)} states ({', '.join(names[:4])}, ...) but its point has {n_states}; a "
-            "reduced model is given as reduction=, with the full model in front"
+            "reduced model is passed as reduction=, together with the full model"
         )
     states = Labels(tuple(name for name, _ in found), tuple(unit for _, unit in found), "state")
     kept, basis = None, None
@@ -96,7 +96,7 @@ def read_error_state(model: LinearModel | LinearTrajectory, what: str) -> ErrorS
 
 
 def read_trim(model: LinearModel, trim: Any, what: str) -> np.ndarray:
-    """Inputs at the point, for the inputs of the model: from `trim`, or from the point where that is unambiguous."""
+    """Return inputs at the point, for the inputs of the model: from `trim`, or from the point where that is unambiguous."""
     if isinstance(trim, dict):
         return model.u.vector(trim)
     if trim is not None:
@@ -109,19 +109,19 @@ def read_trim(model: LinearModel, trim: Any, what: str) -> np.ndarray:
         return np.zeros(len(model.u))
     plant = Labels(tuple(model.point.get("inputs", ())), (), "input")
     others = [k for k, name in enumerate(plant.names) if name not in model.u.names]
-    if len(plant) == at_point.size and not np.any(at_point[others]):  # inputs that the model leaves out need none
+    if len(plant) == at_point.size and not np.any(at_point[others]):  # inputs that are not in the model are zero
         return at_point[list(plant.indices(model.u.names))]
     if at_point.size != len(model.u) or others:
         raise ModelError(
             f"{what}: the model has {len(model.u)} of the plant's {at_point.size} inputs, and its point needs inputs "
-            f"{at_point.tolist()}; give those of the model as trim={{'{model.u.names[0]}': ...}} and the others to "
+            f"{at_point.tolist()}; pass those of the model as trim={{'{model.u.names[0]}': ...}} and the others to "
             "simulate as u="
         )
     return at_point.copy()
 
 
 def _error(x: Any, reference: Any, at: int, turns: bool) -> list[Any]:
-    """One difference, or the rotation vector ``theta`` with ``R = R_ref exp(theta~)``, shorter turn, smooth at zero."""
+    """Return one difference, or the rotation vector ``theta`` with ``R = R_ref exp(theta~)``, smooth at zero."""
     if not turns:
         return [x[at] - reference[at]]
     (a, b, c, d), (w, i, j, k) = ([y[at + n] for n in range(4)] for y in (reference, x))

@@ -26,7 +26,7 @@ __all__ = ["LawSlopes", "LoopGain", "close_loop", "linearise_law", "loop_gain"]
 
 
 class LoopGain:
-    """The loop gain ``C (s - A)^-1 B`` (or in z) from the plant's inputs to what the law subtracts from them.
+    """Loop gain ``C (s - A)^-1 B`` (or in z) from the plant's inputs to the feedback that the law subtracts.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class LoopGain:
         self.D = np.zeros((len(inputs), len(inputs))) if D is None else D
 
     def disk(self) -> DiskMargins:
-        """Disk margins, each input alone and all at once; frequencies are true ones."""
+        """Return disk margins, each input alone and all at once; frequencies are those of the sampled loop."""
         found = disk_margins(self._model(self.A, self.B, self.C, self.D, self.inputs))
         if self.period == 0.0:
             return found
@@ -55,7 +55,7 @@ class LoopGain:
         return replace(found, channels=channels, simultaneous=self._true(found.simultaneous))
 
     def classical(self) -> dict[str, ClassicalMargins]:
-        """Gain, phase and delay margin of each input, the other loops closed."""
+        """Return gain, phase and delay margin of each input, the other loops closed."""
         result = {}
         for k, name in enumerate(self.inputs.names):
             rest = [j for j in range(len(self.inputs)) if j != k]
@@ -79,7 +79,7 @@ class LoopGain:
         return LinearModel(A=A, B=B, C=C, D=D, x=x, u=u, y=u)
 
     def _frequency(self, w: float) -> float:
-        """``2/T atan(w T/2)``: where a frequency of the transformed loop really is."""
+        """Convert a frequency of the transformed loop to the true one: ``2/T atan(w T/2)``."""
         return float(2.0 / self.period * np.arctan(0.5 * w * self.period))
 
     def _true(self, margin: DiskMargin) -> DiskMargin:
@@ -109,7 +109,7 @@ class LawSlopes:
     Parameters
     ----------
     u_e, u_y, u_z, z_e, z_y, z_z : arrays
-        Slopes by the plant's error state e, the law's measurements y and its memory z.
+        Derivatives with respect to the plant's error state e, the law's measurements y and its memory z.
     A, B, C : arrays
         The plant for the law's inputs and measurements; of its samples, for a sampled law.
     period : float
@@ -129,12 +129,12 @@ class LawSlopes:
 
 
 def linearise_law(law: ControlLaw, model: LinearModel, *, what: str, y_point: Any = None, t: float = 0.0) -> LawSlopes:
-    """Derivatives of a law at the model's point, with its states found by name among those of the model.
+    """Differentiate a law at the model's point, with its states found by name among those of the model.
 
     Raises
     ------
     ModelError
-        If the model has not got a state, input or measurement of the law.
+        If the model lacks a state, input or measurement of the law.
     """
     errors = read_error_state(model, what)
     for name in law.states.names:
@@ -168,13 +168,13 @@ def linearise_law(law: ControlLaw, model: LinearModel, *, what: str, y_point: An
 
 
 def close_loop(s: LawSlopes, factor: float = 1.0) -> np.ndarray:
-    """Matrix of the closed loop's state (e, z), with the law's commands multiplied by `factor` before the plant."""
+    """Return the matrix of the closed loop's state (e, z), with the law's commands multiplied by `factor`."""
     by_e, by_z = s.u_e + s.u_y @ s.C, s.u_z
     return np.block([[s.A + factor * s.B @ by_e, factor * s.B @ by_z], [s.z_e + s.z_y @ s.C, s.z_z]])
 
 
 def loop_gain(s: LawSlopes, law: ControlLaw) -> LoopGain:
-    """The loop broken at the plant's inputs."""
+    """Return the loop broken at the plant's inputs."""
     n, k, m = len(s.A), len(s.z_z), s.B.shape[1]
     A = np.block([[s.A, np.zeros((n, k))], [s.z_e + s.z_y @ s.C, s.z_z]])
     B = np.vstack([s.B, np.zeros((k, m))])
@@ -182,7 +182,7 @@ def loop_gain(s: LawSlopes, law: ControlLaw) -> LoopGain:
 
 
 def _slopes(law: ControlLaw) -> ca.Function:
-    """(t, x, y, z, r, p) -> du/d(x, y, z), then d(change of z)/d(x, y, z)."""
+    """Return a function (t, x, y, z, r, p) -> du/d(x, y, z), then d(change of z)/d(x, y, z)."""
     f = law.function
     symbols = [ca.MX.sym(f.name_in(i), *f.size_in(i)) for i in range(f.n_in())]
     u, z_dot, z_next = f(*symbols)
@@ -192,7 +192,7 @@ def _slopes(law: ControlLaw) -> ca.Function:
 
 
 def _tangent(errors: ErrorState) -> np.ndarray:
-    """Derivative of the states by the error state at the point, shape (n_x, n); on the tangent of constraints."""
+    """Return the derivative of the states with respect to the error state at the point, shape (n_x, n)."""
     W = np.zeros((len(errors.states), len(errors.errors) if errors.basis is None else len(errors.basis)))
     column = 0
     for at, turns in errors.blocks:

@@ -1,4 +1,4 @@
-"""Which poles of a closed loop grow: by their real part, or, on the boundary of stability, as powers of time.
+"""Find growing poles of a closed loop: by their real part or, on the boundary of stability, as powers of time.
 
 A multiple pole on the boundary is harmless if it has as many eigenvectors as its multiplicity; with fewer, deviations
 drift like t, t^2, ... although no real part is positive (a free coordinate: ``q_ddot = 0``).
@@ -18,14 +18,14 @@ _RANK = 1e-9  # of the largest singular value of the balanced matrix: directions
 
 
 def find_growth(rates: np.ndarray) -> list[int]:
-    """Places of poles [1/s] whose real part is positive."""
+    """Return the indices of poles [1/s] whose real part is positive."""
     return [k for k, rate in enumerate(rates) if rate.real > _EDGE * np.max(np.abs(rates))]
 
 
 def find_drift(
     A: np.ndarray, values: np.ndarray, rates: np.ndarray, period: float, known: Sequence[complex] | np.ndarray = ()
 ) -> list[int]:
-    """Places of poles on the boundary of stability that lack eigenvectors, so that deviations drift as powers of time.
+    """Return the indices of poles on the boundary of stability that lack eigenvectors, so that deviations drift.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def find_drift(
     period : float
         Of the samples [s]; 0 means continuous.
     known : sequence of complex
-        Poles of oscillators ``s^2 + 2 zeta omega s + omega^2`` that are in A by design; those at zero drift on purpose.
+        Poles of oscillators ``s^2 + 2 zeta omega s + omega^2`` that are in A by design; those at zero drift by design.
     """
     scaled = matrix_balance(A, permute=False)[0]
     change = (scaled - np.eye(len(A))) / period if period > 0.0 else scaled

@@ -1,7 +1,7 @@
-"""`check_spillover`: what a law designed on a small model does to all modes of the full one.
+"""`check_spillover`: effect of a law designed on a reduced model on all modes of the full one.
 
-The closed loop of the law and the full linear model becomes a list of modes, each followed from where it was without the
-law, and a verdict that names those which the law destabilises.
+The modes of the closed loop of the law and the full linear model are followed from those without the
+law; a verdict names those that the law destabilises.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class SpilloverMode:
     open_pole, closed_pole : complex
         Pole [1/s] without and with the law, imaginary part not negative.
     states : tuple of str
-        States that take part most in the mode without the law; memory of the law is named ``law.<name>``.
+        States with the largest participation in the mode without the law; memory of the law is named ``law.<name>``.
     is_destabilised : bool
         Whether it grows with the law, and less (or not at all) without.
     is_untouched : bool
-        Whether it does not decay, and the law does not move it (momentum of a free flyer).
+        Whether it does not decay and the law does not affect it (momentum of a free flyer).
     """
 
     open_pole: complex
@@ -43,7 +43,7 @@ class SpilloverMode:
     is_untouched: bool
 
     def describe(self) -> str:
-        """The mode in words."""
+        """Describe the mode in words."""
         a, b = abs(self.open_pole), abs(self.closed_pole)
         where = "mode at the origin" if a == 0.0 else f"mode at {a:.4g} rad/s (damping {_damping(self.open_pole):.3g})"
         return (
@@ -76,7 +76,7 @@ class Spillover:
     message: str
 
     def table(self) -> str:
-        """One line a mode, for people."""
+        """Return a table with one line per mode."""
         lines = ["without: frequency [rad/s]  damping [1]  with: frequency [rad/s]  damping [1]  mostly"]
         for mode in self.modes:
             a, b = mode.open_pole, mode.closed_pole
@@ -88,21 +88,21 @@ class Spillover:
 
 
 def check_spillover(law: ControlLaw, full_model: LinearModel, *, y_point: Any = None, steps: int = 40) -> Spillover:
-    """Poles of a law on the full model, and which modes it destabilises.
+    """Compute the poles of a law on the full model, and the modes that it destabilises.
 
     The law's own function is differentiated at the model's point, so it may be any `ControlLaw`; its states, inputs and
-    measurements are found by name. Modes are followed while the law's commands are turned up from nothing.
+    measurements are found by name. Modes are followed while the law's commands are increased from zero.
 
     Parameters
     ----------
     law : ControlLaw
         A regulator designed on a reduced model or on a simpler plant whose states have the same names, an LQG law, ...
     full_model : LinearModel
-        The plant with everything in it; it needs the law's measurements among its outputs.
+        The full plant; its outputs must include the law's measurements.
     y_point : array, optional
         The law's measurements at the point; only laws that are not linear in them need it.
     steps : int
-        Number of steps in which commands are turned up.
+        Number of steps in which commands are increased.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def check_spillover(law: ControlLaw, full_model: LinearModel, *, y_point: Any = 
     Raises
     ------
     ModelError
-        If the model has not got the law's states, inputs or measurements.
+        If the model lacks the law's states, inputs or measurements.
     """
     what = "check_spillover"
     if not isinstance(law, ControlLaw) or not isinstance(full_model, LinearModel):
@@ -153,7 +153,7 @@ def _verdict(law: ControlLaw, modes: list[SpilloverMode], bad: tuple[SpilloverMo
     if bad:
         summary = "; ".join(mode.describe() for mode in bad[:3])
         more = f"; and {len(bad) - 3} more" if len(bad) > 3 else ""
-        return f"law '{law.name}' destabilises {summary}{more}; design with these modes, or filter the law below them"
+        return f"law '{law.name}' destabilises {summary}{more}; include these modes in the design, or filter the law below them"
     alone = [mode for mode in modes if mode.is_untouched]
     if alone:
         return f"law '{law.name}' destabilises nothing; it leaves alone {alone[0].describe()}"
@@ -164,16 +164,16 @@ def _verdict(law: ControlLaw, modes: list[SpilloverMode], bad: tuple[SpilloverMo
 
 
 def _rates(poles: np.ndarray, period: float) -> np.ndarray:
-    """Poles [1/s]; those of samples through ``log(z) / period``, a dead-beat pole (z = 0) as the fastest representable."""
+    """Return poles [1/s]; those of samples through ``log(z) / period``, a dead-beat pole as the fastest representable."""
     if period == 0.0:
         return poles.astype(complex)
     return np.log(np.where(np.abs(poles) > 1e-300, poles.astype(complex), 1e-300)) / period
 
 
 def _participation(found: Branches, first: np.ndarray, rate: float) -> np.ndarray:
-    """Participation of the states in every mode: without the law, or with it where modes are not distinct without it.
+    """Return the participation of the states in every mode, without the law or, where modes coincide, with it.
 
-    Rigid motions share a pole at zero, whose eigenvectors rounding chooses; the law separates them.
+    Rigid motions share a pole at zero, whose eigenvectors are arbitrary; the law separates them.
     """
     apart = np.abs(first[:, None] - first[None, :]) + np.diag(np.full(len(first), np.inf))
     is_alone = np.min(apart, axis=1, initial=np.inf) > 1e-6 * rate

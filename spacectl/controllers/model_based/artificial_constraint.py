@@ -1,4 +1,4 @@
-"""Tracking by artificial constraints (Sadigh 1995, chapter 7): chosen actuators maintain the outputs on their path.
+"""Tracking by artificial constraints (Sadigh 1995, chapter 7): selected actuators make outputs follow their path.
 
 The other inputs are free for any other law. The thesis' law is open loop in the output; here the constraint error
 also decays, ``g_ddot + 2 zeta omega g_dot + omega^2 g = 0``.
@@ -34,11 +34,11 @@ from spacectl.model.constraints import AnyConstraint
 
 __all__ = ["ArtificialConstraintTracking"]
 
-_CURE = "choose other actuators (kind=Artificial(by=...)) or another path; law.examine(t, x) shows where they serve"
+_CURE = "choose other actuators (kind=Artificial(by=...)) or another path; law.examine(t, x) shows where they have authority"
 
 
 class ArtificialConstraintTracking(ControlLaw):
-    """Inputs that keep artificial constraints, joined with any law for the other inputs.
+    """Law whose inputs enforce artificial constraints, combined with any law for the other inputs.
 
     ``tau_c`` solves ``M v_dot = B u + B_c tau_c + J_n' lam - h``, ``J v_dot = gamma - 2 zeta omega g_dot - omega^2 g``.
 
@@ -49,11 +49,12 @@ class ArtificialConstraintTracking(ControlLaw):
     constraints : tuple of Constraint
         Each with ``kind=Artificial(by=(...))``.
     others : ControlLaw, optional
-        Commands other inputs; inputs without a command are zero.
+        Law of other inputs; inputs without a law are zero.
     frequency, damping : float
-        Of the decay of constraint errors [rad/s], [1]. ``frequency=0`` is the law of the thesis, which drifts.
+        Frequency and damping ratio of the constraint errors [rad/s], [1]. ``frequency=0`` is the law of the thesis,
+        which drifts.
     p : array, optional
-        The law's copy of the plant's numbers, if it shall differ from the system's own.
+        The law's copy of the plant's parameters, if it is to differ from those of the system.
     name : str
         Shown in results.
 
@@ -167,7 +168,7 @@ class ArtificialConstraintTracking(ControlLaw):
     others: ControlLaw | None
 
     def examine(self, t: Any, x: Any, u: Any = None) -> TrackingReport:
-        """Adequacy of the actuators and zero dynamics along a path, before anything is run.
+        """Examine adequacy of the actuators and zero dynamics along a path, before a simulation.
 
         Parameters
         ----------
@@ -176,7 +177,7 @@ class ArtificialConstraintTracking(ControlLaw):
         x : array, shape (n_t, n_x)
             States on the constraints (`make_consistent`); at rest, or those of a plan.
         u : array, shape (n_t, n_u), optional
-            Inputs that keep no constraint, as the plan has them; default zero.
+            Inputs without a constraint, as in the plan; default zero.
 
         Returns
         -------
@@ -185,19 +186,19 @@ class ArtificialConstraintTracking(ControlLaw):
         return examine_path(self.constrained, self.others, t, x, u, self.name)
 
     def check(self, t: float, x: Any) -> ConstraintReport:
-        """Whether the chosen actuators can keep the constraints at a state, in plain words."""
+        """Check whether the selected actuators can enforce the constraints at a state; return a report."""
         return diagnose_constraints(self.constrained, t, x)
 
     def zero_dynamics(self, x: Any, u: Any = None, *, t: float = 0.0) -> LinearModel:
-        """Linear model of what the constraints leave free, in independent states; its poles say whether that is stable."""
+        """Return the linear model of the motion that the constraints leave free, in independent states."""
         return linearize(self.constrained, x, u, t=t, check=False)
 
 
 def _constraint_inputs(eom: EquationsOfMotion, design: Authority | None) -> ca.Function:
-    """(t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
+    """Return a function (t, x, u, p, frequency, damping) -> tau_c, and the side of a singularity (see `meet_rows`).
 
-    The decay of errors stands in the right-hand side of artificial rows. Natural constraints stand in the same small system;
-    those of their rows that follow from others are left out.
+    The decay of errors is in the right-hand side of the artificial constraint equations. Natural constraints are in the
+    same small system, without their dependent equations.
     """
     t, x, u, p = (ca.SX.sym(key, size) for key, size in (("t", 1), ("x", eom.n_x), ("u", eom.n_u), ("p", eom.p.size)))
     frequency, damping = ca.SX.sym("frequency"), ca.SX.sym("damping")
@@ -231,7 +232,7 @@ def _kept(constraints: tuple[AnyConstraint, ...], others: ControlLaw | None, nam
         both = [item for item in others.inputs.names if item in kept]
         if both:
             raise ModelError(
-                f"law '{name}': input '{both[0]}' keeps a constraint and is commanded by '{others.name}' too; "
-                "leave it to one of them"
+                f"law '{name}': input '{both[0]}' enforces a constraint and is also commanded by '{others.name}'; "
+                "remove it from one of them"
             )
     return tuple(kept)

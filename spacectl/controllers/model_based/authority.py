@@ -1,8 +1,8 @@
-"""Authority of laws that invert a matrix of the model: refused at design, guarded in flight, by one measure.
+"""Authority of laws that invert a matrix of the model: checked at design, monitored in simulation, by one measure.
 
-The measure is the leverage of `measure_authority`. `require_authority` asks for it in and near the reference position
-before a law is made; `guard_command` and `remember_side` make the law's command undefined where it is lost, so that a run
-stops there with the sentence of `lost_authority`.
+The measure is the leverage of `measure_authority`. `require_authority` evaluates it in and near the reference position
+before a law is formed; `guard_command` and `remember_side` make the law's command undefined where it is lost, so
+that a run stops there with the message of `lost_authority`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Terms = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndar
 def require_authority(
     eom: EquationsOfMotion, terms: Terms, *, outputs: Sequence[str], inputs: Sequence[str], what: str, cure: str, p: Any
 ) -> Authority | None:
-    """Raise, naming outputs and inputs, if the inputs cannot give the outputs accelerations of their own.
+    """Raise, with the names of outputs and inputs, if the inputs cannot accelerate the outputs independently.
 
-    A law is refused if its leverage is below `LOST` both in the reference position and near it (one of them may be singular by
-    chance), and warned about below `WEAK`.
+    A law is rejected if its leverage is below `LOST` both in the reference position and near it (one of them may be
+    singular by chance), and warned about below `WEAK`.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def require_authority(
     Returns
     -------
     Authority or None
-        With the independence and the sizes against which those in flight are judged; None if no consistent state was found.
+        Independence and sizes to which those in simulation are compared; None if no consistent state was found.
     """
     try:
         found = [_leverage(eom, x, terms, p) for x in postures(eom)]
@@ -83,9 +83,9 @@ def _leverage(eom: EquationsOfMotion, x: np.ndarray, terms: Terms, p: Any) -> Au
 
 
 def guard_command(u: Any, squares: Sequence[Any]) -> Any:
-    """`u`, or NaN in all entries where a square of a leverage is not above ``LOST**2`` (or is undefined itself).
+    """Return `u`, or NaN in all entries where a square of a leverage is not above ``LOST**2`` (or is undefined itself).
 
-    NaN passes limits and wrappers, which infinity does not: a clipped infinity would look like a valid command.
+    Limits and wrappers propagate NaN, but not infinity: a clipped infinity would look like a valid command.
     """
     for square in squares:
         u = u * ca.sqrt(2.0 * (square > LOST**2) - 1.0)  # 1, or the root of -1
@@ -93,7 +93,7 @@ def guard_command(u: Any, squares: Sequence[Any]) -> Any:
 
 
 def remember_side(u: Any, side: Any, z: Any) -> tuple[Any, Any]:
-    """`u`, or NaN if `side` has changed its sign since the last sample, and the memory of the next one.
+    """Return `u`, or NaN if `side` has changed its sign since the last sample, and the memory of the next one.
 
     A sampled law may step over the neighbourhood of a singularity in which `guard_command` acts.
     """
@@ -101,7 +101,7 @@ def remember_side(u: Any, side: Any, z: Any) -> tuple[Any, Any]:
 
 
 def lost_authority(outputs: Sequence[str], inputs: Sequence[str], cure: str) -> str:
-    """What a command of `guard_command` that is not finite means."""
+    """Return the meaning of a command of `guard_command` that is not finite."""
     measure = f"leverage below {LOST:g} of 1, or through zero since the last sample"
     return f"inputs {_listed(inputs)} lost authority over {_listed(outputs)} ({measure}); {cure}"
 

@@ -1,7 +1,8 @@
-"""Feedback linearisation: inputs that give every controlled speed the acceleration of a damped oscillator (003 ch 6).
+"""Feedback linearisation: inputs that give every controlled speed the acceleration of a damped oscillator.
 
-Full (003 Eq 6.3) where there are as many inputs as speeds, for constrained free-flying systems in independent speeds
-(Eqs 6.4-6.6), and modified, by weighted least squares, for under-actuated systems (Eqs 6.11-6.15).
+The laws of Sadigh (1995), chapter 6: full (Eq 6.3) with as many inputs as speeds, for constrained free-flying systems
+in independent speeds (Eqs 6.4-6.6), and modified, by weighted least squares, for under-actuated systems (Eqs
+6.11-6.15).
 """
 
 from __future__ import annotations
@@ -44,19 +45,19 @@ Symbols = tuple[Any, ...]
 Command = Callable[[Symbols, Symbols, Any], tuple[Any, Any]]
 
 _CURE = "control other speeds (speeds=...) by other inputs (inputs=...), add actuators, or use ModifiedFeedbackLinearization"
-_REPEATED = "some of them repeat others: leave one out, or move an actuator"
+_REPEATED = "some of them are dependent: omit one, or move an actuator"
 
 
 class FeedbackLinearization(Linearization):
     """Exact linearisation: ``theta_ddot + 2 zeta omega theta_dot + omega^2 theta = 0`` for every controlled error theta.
 
-    ``u = B_tau^-1 (M a + h)`` with ``a = a_ref - 2 zeta omega (v - v_ref) - omega^2 theta`` (003 Eq 6.3). With constraints
-    the accelerations of the controlled speeds are met together with ``J v_dot = gamma`` (Eqs 6.4-6.6).
+    ``u = B_tau^-1 (M a + h)`` with ``a = a_ref - 2 zeta omega (v - v_ref) - omega^2 theta`` (Eq 6.3). With constraints
+    the accelerations of the controlled speeds are imposed together with ``J v_dot = gamma`` (Eqs 6.4-6.6).
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        The plant; the law keeps its own copy of the plant's numbers.
+        The plant; the law has its own copy of the plant's parameters.
     frequency : float or mapping of str to float
         omega [rad/s], for all speeds or by speed.
     damping : float or mapping of str to float
@@ -66,9 +67,9 @@ class FeedbackLinearization(Linearization):
     speeds : tuple of str, optional
         The controlled speeds, as many as there are inputs; default: all of them.
     inputs : tuple of str, optional
-        Inputs that the law commands; default: all of them. A closed loop may have more than it has freedoms.
+        Inputs that the law commands; default: all of them. A closed loop may have more inputs than degrees of freedom.
     p : array, optional
-        The law's copy of the plant's numbers, if it shall differ from the system's own.
+        The law's copy of the plant's parameters, if it is to differ from those of the system.
     period : float
         Sampling period [s]; 0 means continuous.
     name : str
@@ -77,7 +78,7 @@ class FeedbackLinearization(Linearization):
     Raises
     ------
     ModelError
-        If the inputs cannot give the controlled speeds their accelerations; the message names speeds and cure.
+        If the inputs cannot give the controlled speeds their accelerations; the message names the speeds and a remedy.
     """
 
     def __init__(
@@ -125,11 +126,11 @@ class FeedbackLinearization(Linearization):
 
 
 class ModifiedFeedbackLinearization(Linearization):
-    """Feedback linearisation of an under-actuated system by least squares (003 Eqs 6.11-6.15).
+    """Feedback linearisation of an under-actuated system by least squares (Sadigh 1995, Eqs 6.11-6.15).
 
-    u minimises ``(B_tau u - M a - h)' Q (B_tau u - M a - h)``: what cannot be met is left over, and moves the system by its
+    u minimises ``(B_tau u - M a - h)' Q (B_tau u - M a - h)``: the residual moves the system through its
     zero dynamics; `report` has both. With ``Q = M^-1`` the condition is ``B_tau' v_dot = B_tau' a``: speeds that inputs
-    push directly are linearised exactly, the others are left to themselves. The thesis' Q = 1 promises no stability.
+    act on directly are linearised exactly; the others are uncontrolled. Q = 1 (the thesis) does not ensure stability.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ class ModifiedFeedbackLinearization(Linearization):
     frequency, damping, reference, p, period, name
         As for `FeedbackLinearization`.
     weight : "identity", "inverse mass", or matrix (n_v, n_v)
-        Q. With ``"inverse mass"`` the accelerations are met as well as can be in the metric of kinetic energy; with
+        Q. With ``"inverse mass"`` the accelerations are approximated in the metric of kinetic energy; with
         ``"identity"`` (the thesis) the forces are, whose units differ between speeds.
     """
 
@@ -156,7 +157,9 @@ class ModifiedFeedbackLinearization(Linearization):
     ):
         require_equations(eom, "ModifiedFeedbackLinearization")
         if eom.constraint_rows:
-            raise ModelError(f"law '{name}': constraints are not served; use FeedbackLinearization with chosen speeds")
+            raise ModelError(
+                f"law '{name}': constraints are not supported; use FeedbackLinearization with selected speeds"
+            )
         if eom.n_u == 0:
             raise ModelError(f"law '{name}': system '{eom.system.name}' has no inputs; add actuators")
         Q, along = read_weight(weight, eom.n_v, name), tuple(f"speed along {item}" for item in eom.inputs)
@@ -201,7 +204,7 @@ def _make(
     notes: dict[str, Any],
     undefined: str,
 ) -> None:
-    """Fill a law from the command that meets given accelerations."""
+    """Set the fields of a law from the command that imposes given accelerations."""
     what = f"law '{name}'"
     motion = read_motion(eom, reference, what)
     omega, zeta = (
@@ -254,7 +257,7 @@ def _error_function(eom: EquationsOfMotion) -> ca.Function:
 
 
 def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.Function:
-    """(t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
+    """Return a function (t, x, a, p) -> u and the side of a singularity (see `meet_rows`) as scalar expressions."""
     t, x, a, p = ca.SX.sym("t"), ca.SX.sym("x", eom.n_x), ca.SX.sym("a", eom.n_v), ca.SX.sym("p", n_p)
     q, v = x[: eom.n_q], x[eom.n_q :]
     f = eom.functions
@@ -265,7 +268,7 @@ def _command_function(eom: EquationsOfMotion, command: Command, n_p: int) -> ca.
 def _exact(
     eom: EquationsOfMotion, chosen: tuple[str, ...], inputs: tuple[str, ...], design: Authority | None
 ) -> Command:
-    """Inputs that give the chosen speeds their accelerations, with free speeds and constraint forces as they come."""
+    """Return inputs that impose the accelerations of the selected speeds; free speeds and constraint forces follow."""
     places = [eom.labels.v.index(name) for name in chosen]
     columns = list(eom.labels.u.indices(inputs))
     held = independent_rows(eom) if eom.constraint_rows else []
@@ -288,7 +291,7 @@ def _exact(
 
 
 def _least_squares(eom: EquationsOfMotion, Q: np.ndarray | None, design: Authority | None) -> Command:
-    """``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
+    """Solve ``(B' Q B) u = B' Q (M a + h)``; with Q = M^-1 this is ``B' v_dot = B' a``."""
 
     def command(symbols: Symbols, terms: Symbols, a: Any) -> tuple[Any, Any]:
         M, h, B_tau = terms

@@ -1,4 +1,4 @@
-"""What feedback linearisations are given, checked: controlled speeds, numbers by speed, weights."""
+"""Check the arguments of feedback linearisations: controlled speeds, values by speed, weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["read_by_speed", "read_speeds", "read_weight"]
 def read_speeds(
     eom: EquationsOfMotion, speeds: tuple[str, ...] | None, inputs: tuple[str, ...], name: str
 ) -> tuple[str, ...]:
-    """Names of the controlled speeds, as many as there are inputs."""
+    """Return the names of the controlled speeds, as many as there are inputs."""
     chosen = eom.speeds if speeds is None else tuple(speeds)
     for kind, given, known in (("speed", chosen, eom.speeds), ("input", inputs, eom.inputs)):
         for item in given:
@@ -32,7 +32,7 @@ def read_speeds(
 
 
 def read_by_speed(eom: EquationsOfMotion, value: Any, key: str, what: str) -> np.ndarray:
-    """One number for all speeds, or by the names of speeds or coordinates (0 for others)."""
+    """Return one value for all speeds, or values by the names of speeds or coordinates (0 for others)."""
     errors = error_labels(eom).names[: eom.n_v]
     found = np.zeros(eom.n_v)
     if isinstance(value, Mapping):
@@ -49,7 +49,7 @@ def read_by_speed(eom: EquationsOfMotion, value: Any, key: str, what: str) -> np
 
 
 def read_weight(weight: Any, n: int, name: str) -> np.ndarray | None:
-    """The weight Q of the modified law; None for the inverse of the mass matrix."""
+    """Return the weight Q of the modified law; None for the inverse of the mass matrix."""
     if isinstance(weight, str):
         if weight not in ("identity", "inverse mass"):
             raise ModelError(f"law '{name}': weight is '{weight}', expected 'identity', 'inverse mass' or a matrix")

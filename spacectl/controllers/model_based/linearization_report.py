@@ -1,6 +1,6 @@
-"""What a feedback linearisation leaves over at a state: accelerations that are not met, and the zero dynamics by name.
+"""Residual of a feedback linearisation at a state: accelerations that are not achieved, and the zero dynamics by name.
 
-`feedback_linearization` makes the laws; this judges them with the equations they were made for.
+`feedback_linearization` defines the laws; this module analyses them with the equations of their design.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ class LinearizationReport:
     wanted, reached : dict of str to float
         Accelerations by speed: those of the damped oscillators, and those of the plant with the law.
     residual : dict of str to float
-        ``B_tau u - M a - h`` by speed (003 Eq 6.14), reactions of constraints included: ``M (v_dot - a)``.
+        ``B_tau u - M a - h`` by speed (Sadigh 1995, Eq 6.14), reactions of constraints included: ``M (v_dot - a)``.
     missed : float
-        What the controlled speeds miss of the accelerations that inputs have to add to the motion without inputs, both in the
-        metric of the inertia ``(C M^-1 C')^-1`` that these speeds show (of M if all are controlled); 0 if all is met. Speeds
-        that the law does not control do not count.
+        Difference of the controlled speeds' accelerations from those wanted, relative to the accelerations that inputs
+        have to add to the motion without inputs, both in the metric of the inertia ``(C M^-1 C')^-1`` of these speeds
+        (of M if all are controlled); 0 without a difference. Speeds that the law does not control do not count.
     poles : array, complex
         Of the closed loop about this state [1/s], slowest decay first.
     zero_dynamics : array, complex
-        Those that are not poles of the chosen oscillators: what the law leaves to itself.
+        Those that are not poles of the chosen oscillators: the uncontrolled dynamics.
     states : tuple of tuple of str
-        For each pole of the zero dynamics the error states that take part most.
+        For each pole of the zero dynamics the error states with the largest participation.
     is_stable : bool
-        Whether no pole of the zero dynamics grows, and none drifts (a multiple pole on the boundary of stability with too few
-        eigenvectors, such as a double pole at zero: deviations grow as powers of time).
+        Whether no pole of the zero dynamics grows, and none drifts (a multiple pole on the boundary of stability
+        with too few eigenvectors, such as a double pole at zero: deviations grow as powers of time).
     message : str
-        The same in words.
+        The result in words.
     """
 
     wanted: dict[str, float]
@@ -61,16 +61,16 @@ class LinearizationReport:
 
 
 class Linearization(ControlLaw):
-    """What both laws share: the equations they were made for, and a report of what they leave over."""
+    """Common part of both laws: the equations of the design, and a report of the residual."""
 
     eom: EquationsOfMotion
     controlled: tuple[str, ...]
     _wanted: ca.Function
 
     def report(self, x: Any, *, t: float = 0.0) -> LinearizationReport:
-        """What the law meets and what it leaves over at a state: residual, closed-loop poles, zero dynamics by name.
+        """Report the residual accelerations, closed-loop poles and zero dynamics at a state, by name.
 
-        Poles mean most where the loop is at rest: at the reference.
+        Poles are most meaningful where the loop is at rest, at the reference.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ def _report(
     designed: np.ndarray,
     places: list[int],
 ) -> LinearizationReport:
-    """Compare `wanted` accelerations and `designed` poles with what the law does to the equations."""
+    """Compare `wanted` accelerations and `designed` poles with those of the law on the equations."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     u = np.zeros(eom.n_u)
     u[list(eom.labels.u.indices(law.inputs.names))] = law(t, x)
@@ -135,14 +135,14 @@ def _report(
 
 
 def _missed(M: np.ndarray, off: np.ndarray, added: np.ndarray, places: list[int]) -> float:
-    """What controlled speeds miss over what inputs have to add, in the metric of the inertia that they show."""
+    """Return the missed part of the accelerations over that which inputs have to add, in the metric of their inertia."""
     inertia = np.linalg.inv(np.linalg.inv(M)[np.ix_(places, places)])
     missing, size = (float(a[places] @ inertia @ a[places]) for a in (off, added))
     return float(np.sqrt(max(missing, 0.0) / size)) if size > 0.0 else 0.0
 
 
 def _others(values: np.ndarray, designed: np.ndarray) -> list[int]:
-    """Places of poles that are none of the designed ones, each of which is used once."""
+    """Return the indices of poles that are none of the designed ones, each of which is used once."""
     free, left = list(designed), []
     for k, pole in enumerate(values):
         near = [abs(pole - item) for item in free]
@@ -154,7 +154,7 @@ def _others(values: np.ndarray, designed: np.ndarray) -> list[int]:
 
 
 def _leading(names: tuple[str, ...], n: int, vector: np.ndarray) -> tuple[str, ...]:
-    """Up to two coordinates of a mode that move most."""
+    """Return up to two coordinates with the largest motion in a mode."""
     sizes = np.abs(vector[: n // 2])
     order = np.argsort(-sizes, kind="stable")[:2]
     return tuple(names[k] for k in order if sizes[k] > 0.1 * sizes[order[0]])
@@ -172,9 +172,9 @@ def _message(
 ) -> str:
     worst = eom.speeds[places[int(np.argmax(np.abs(off[places])))]] if places else ""
     first = (
-        "all accelerations of the controlled speeds are met"
+        "all accelerations of the controlled speeds are achieved"
         if missed < 1e-9
-        else f"{100 * missed:.2g} % of what is wanted is missed, mostly at '{worst}'"
+        else f"{100 * missed:.2g} % of the wanted acceleration is not achieved, mostly at '{worst}'"
     )
     if not len(poles):
         return f"{first}; there are no zero dynamics"

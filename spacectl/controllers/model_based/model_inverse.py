@@ -1,4 +1,4 @@
-"""Inputs that meet given accelerations, with the structure of the equations, as scalar expressions.
+"""Inputs that impose given accelerations, with the structure of the equations, as scalar expressions.
 
 ``C v_dot = c`` with ``M v_dot = f + E y`` is solved for the few inputs y by sparse LDL' factors of a part of M that are
 written out: no matrix is left in the law, so that it compiles into plain operations. `feedback_linearization` and
@@ -32,12 +32,13 @@ _FEW = 5  # rows of a determinant that is written out
 
 
 def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any) -> tuple[Any, list[Any], Any]:
-    """y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
+    """Return y with ``C v_dot = right`` where ``M v_dot = f + E y``; squared leverages; the side of a singularity.
 
-    C has as many rows as E has columns. Speeds that no input in y pushes directly are eliminated first, by the equations in
-    which y does not stand. The leverage is that of `measure_authority` as the root of the harmonic mean of the squared
-    cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it is 1 everywhere (inputs
-    that push the outputs directly). The side changes its sign where inputs pass through a position without authority.
+    C has as many rows as E has columns. Speeds on which no input in y acts directly are eliminated first, by the
+    equations in which y does not stand. The leverage is that of `measure_authority` as the root of the harmonic mean
+    of the squared cosines: at most sqrt(m) times the smallest of m cosines, and zero with it. There is none where it
+    is 1 everywhere (inputs that act on the outputs directly). The side changes its sign where inputs pass through a
+    position without authority.
     """
     M, C, E = ca.sparsify(M), ca.sparsify(C), ca.sparsify(E)
     pushed = sorted(set(E.sparsity().row()))
@@ -67,7 +68,7 @@ def meet_rows(eom: EquationsOfMotion, M: Any, f: Any, C: Any, right: Any, E: Any
 
 
 def singular_side(*factors: Any) -> Any:
-    """Product of determinants, which changes its sign at a singularity; empty if it is constant, or of more than five rows."""
+    """Return a product of determinants that changes its sign at a singularity; empty if constant or of over five rows."""
     if factors[0].shape[0] > _FEW:
         return ca.SX(0, 1)
     product = ca.det(factors[0]) if len(factors) == 1 else ca.det(factors[0]) * ca.det(factors[1])
@@ -75,7 +76,10 @@ def singular_side(*factors: Any) -> Any:
 
 
 def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Authority | None) -> list[Any]:
-    """Squared independence of the first `own` rows of C and columns of E over that at design, if it changes with `symbols`."""
+    """Return the squared independence of the first `own` rows of C and columns of E.
+
+    It is relative to that at design, and empty if it does not depend on `symbols`.
+    """
     if design is None:
         return []
     given = ((C, design.output_sizes), (E.T, design.input_sizes))
@@ -87,7 +91,7 @@ def guard_terms(C: Any, E: Any, own: int, M: Any, symbols: Any, design: Authorit
 
 
 def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
-    """Squared distance of the first `own` rows from zero, from combinations of each other, and of the rest.
+    """Return the squared distance of the first `own` rows from zero, from combinations of each other, and of the rest.
 
     It is that of `Authority`, with rows in units of their `sizes` at design, and a mean in place of the smallest as in
     `meet_rows`. A block of the inverse of a Gram matrix is that of what the rest leaves.
@@ -99,27 +103,27 @@ def _independence(rows: Any, sizes: np.ndarray, own: int, M: Any) -> Any:
 
 
 def solve_symmetric(A: Any, columns: Any) -> Any:
-    """``A^-1 columns`` for a symmetric positive definite A, written out."""
+    """Return ``A^-1 columns`` for a symmetric positive definite A, written out."""
     D, LT, order = ca.ldl(ca.sparsify(A), True)
     return ca.ldl_solve(ca.densify(columns), D, LT, order)
 
 
 def command_function(name: str, symbols: list[Any], *results: Any) -> ca.Function:
-    """A function of scalar expressions in which nothing is computed twice (derivatives repeat every sine)."""
+    """Return a function of scalar expressions without repeated subexpressions (derivatives repeat every sine)."""
     return ca.Function(name, symbols, ca.cse([ca.densify(item) for item in results]))
 
 
 def _divide(eom: EquationsOfMotion, M: Any, columns: Any) -> Any:
-    """``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
+    """Return ``M^-1 columns`` for (a part of) the mass matrix, which is symmetric unless an order is truncated."""
     if M.shape[0] == 0:
         return ca.SX(0, columns.shape[1])
     return ca.solve(M, ca.densify(columns)) if eom.system.is_first_order else solve_symmetric(M, columns)
 
 
 def independent_rows(eom: EquationsOfMotion) -> list[int]:
-    """Places of natural constraint rows that do not follow from those before them, judged near the reference position.
+    """Return the indices of independent natural constraint equations, determined near the reference position.
 
-    A bearing that closes a planar loop has five rows, of which two hold something that the other pins do not.
+    A bearing that closes a planar loop has five equations, two of which are independent of those of the other pins.
     """
     rows = list(range(len(eom.constraint_rows)))
     try:
@@ -130,7 +134,7 @@ def independent_rows(eom: EquationsOfMotion) -> list[int]:
 
 
 def postures(eom: EquationsOfMotion) -> list[np.ndarray]:
-    """The reference position and one near it, made to meet the constraints."""
+    """Return the reference position and one near it, made consistent with the constraints."""
     rest = np.array(eom.x_rest, dtype=float)
     moved = rest.copy()
     moved[: eom.n_q] += (0.03 if eom.constraint_rows else 0.1) * np.cos(np.arange(eom.n_q))

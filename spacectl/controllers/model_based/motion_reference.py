@@ -1,6 +1,6 @@
-"""What a model-based law shall follow: coordinates, speeds and accelerations as expressions of time or of a table.
+"""Reference of a model-based law: coordinates, speeds and accelerations as expressions of time or of a table.
 
-Turns a state, a table or a rule of time into (q_ref, v_ref, a_ref) of all coordinates; those that are not named rest.
+A state, a table or a rule of time gives (q_ref, v_ref, a_ref) of all coordinates; coordinates not named are at rest.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class MotionReference:
 
 
 def read_motion(eom: EquationsOfMotion, reference: Any, what: str) -> MotionReference:
-    """The reference of a law.
+    """Return the reference of a law.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Whose coordinates.
+        Equations of the coordinates.
     reference : None, array, mapping, Trajectory or callable
         A state to hold (default: at rest in the reference position); coordinates by name; a table with columns named
         after coordinates (their rates and second rates are the table's) or after coordinates and speeds (accelerations
         are then the rates of the speeds); or ``lambda s: {"elbow": casadi.sin(s.t)}`` with exact rates.
     what : str
-        For messages.
+        Name of the law, for messages.
     """
     t = ca.SX.sym("t")
     rest = np.array(eom.x_rest, dtype=float)

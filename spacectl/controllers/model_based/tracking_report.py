@@ -1,6 +1,6 @@
-"""Judge a tracking law before it runs: authority of its actuators over the constraints, and stability of the zero dynamics.
+"""Diagnosis of a tracking law before a run: adequacy of its actuators, and stability of the remaining motion.
 
-The adequacy is the leverage of `check_adequacy`, by which laws are refused and stopped too; the zero dynamics are the
+The adequacy is the leverage of `check_adequacy`, which also rejects and stops laws; the zero dynamics are the
 constrained equations, linearised, with the law of the other inputs closed.
 """
 
@@ -25,22 +25,23 @@ __all__ = ["TrackingReport", "examine_path"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrackingReport:
-    """A tracking law along a path.
+    """Properties of a tracking law along a path.
 
     Parameters
     ----------
     t : array, shape (n_t,)
         Times [s].
     adequacy : array, shape (n_t,)
-        Leverage (see `AdequacyReport`): 0 where the actuators cannot keep the constraints, 1 where they push straight along.
+        Leverage (see `AdequacyReport`): 0 where the actuators cannot enforce the constraints, 1 where they act along
+        them.
     poles : array, shape (n_t, n), complex
-        Of what the constraints leave free, with the other law closed [1/s], slowest decay first; nan where the constraints
+        Poles of the remaining motion, with the other law closed [1/s], slowest decay first; nan where the constraints
         cannot be kept at all.
     is_adequate, is_stable : bool
-        Whether the adequacy stays above 1e-3, and no pole grows or drifts (a multiple pole on the boundary of stability with
-        too few eigenvectors), anywhere.
+        Whether the adequacy stays above 1e-3, and no pole grows or drifts (a multiple pole on the boundary of
+        stability with too few eigenvectors), anywhere.
     message : str
-        The same in words, with the worst time and what to do.
+        The result in words, with the worst time and a remedy.
     """
 
     t: np.ndarray
@@ -86,7 +87,7 @@ def _poles(
     u: np.ndarray,
     name: str,
 ) -> tuple[np.ndarray, bool]:
-    """Poles of what is left free at one state, and whether some drift; none where the constraints cannot be kept."""
+    """Return the poles of the remaining motion at one state, and whether some drift; none without authority."""
     try:
         model = linearize(eom, x, u, t=t, check=False)
     except SolverError:
@@ -109,20 +110,20 @@ def _message(
     drifts: list[bool],
 ) -> str:
     k, kept = int(np.argmin(adequacy)), ", ".join(eom.constraint_inputs)
-    first = f"{kept} can keep the constraints: adequacy at least {adequacy[k]:.2g} (t = {t[k]:.3g} s)"
+    first = f"{kept} can enforce the constraints: adequacy at least {adequacy[k]:.2g} (t = {t[k]:.3g} s)"
     if not is_adequate:
         first = (
-            f"{kept} can hardly keep the constraints: adequacy {adequacy[k]:.2g} at t = {t[k]:.3g} s; choose other actuators "
+            f"{kept} can hardly enforce the constraints: adequacy {adequacy[k]:.2g} at t = {t[k]:.3g} s; choose other actuators "
             "(kind=Artificial(by=...)) or another path"
         )
     if poles.shape[1] == 0:
-        return f"{first}; nothing is left free"
+        return f"{first}; no motion is left free"
     worst = int(np.nanargmax(poles[:, 0].real))
     slowest = f"{poles[worst, 0]:.3g} 1/s at t = {t[worst]:.3g} s"
     cure = "give it a law (others=...) or choose other actuators"
     if grows:
-        return f"{first}; what they leave free grows, {slowest}: {cure}"
+        return f"{first}; the remaining motion grows, {slowest}: {cure}"
     if any(drifts):
         when = f"t = {t[drifts.index(True)]:.3g} s"
-        return f"{first}; what they leave free drifts at {when}, as powers of time (too few modes of a multiple pole): {cure}"
-    return f"{first}; what they leave free does not grow, slowest {slowest}"
+        return f"{first}; the remaining motion drifts at {when}, as powers of time (too few modes of a multiple pole): {cure}"
+    return f"{first}; the remaining motion does not grow, slowest {slowest}"

@@ -1,7 +1,8 @@
-"""`design_attitude_filter`: a law on true attitudes becomes one on a gyro and an attitude sensor.
+"""`design_attitude_filter`: replace true attitudes in a law by estimates from a gyro and an attitude sensor.
 
-A multiplicative extended Kalman filter runs in the law's memory: a unit quaternion and a gyro bias as the estimate, three
-angles and three biases as its error, whose correction is multiplied onto the quaternion. It holds for any attitude.
+A multiplicative extended Kalman filter runs in the law's memory: a unit quaternion and a gyro bias as the estimate,
+three angles and three biases as its error, whose correction is multiplied onto the quaternion. It is valid for any
+attitude.
 """
 
 from __future__ import annotations
@@ -46,13 +47,14 @@ def design_attitude_filter(
     period: float | None = None,
     name: str = "",
 ) -> ControlLaw:
-    """Let a law see the attitude and the rates of a joint only through a gyro and an attitude sensor.
+    """Wrap a law so that it reads attitude and rates of a joint only through a gyro and an attitude sensor.
 
-    Truth ``R = R_hat exp(theta~)``; the gyro reads ``omega + b + n``, ``b_dot = n_b``, so ``theta_dot = -omega_hat x theta
-    - (b - b_hat) - n``. At every sample: predict with the mean of the last two gyro readings and the covariance P (6 x 6) with
-    the exact noise of one period; correct by the measured rotation vector ``log(R_hat' R_measured)``; multiply the
-    corrected angles onto the quaternion, so that the error is zero again (reset), and turn P with it. The law gets the
-    estimated quaternion and ``omega_hat = gyro - b_hat`` in place of the joint's states, and all other states as they are.
+    Truth ``R = R_hat exp(theta~)``; the gyro reads ``omega + b + n``, ``b_dot = n_b``, so
+    ``theta_dot = -omega_hat x theta - (b - b_hat) - n``. At every sample: predict with the mean of the last two gyro
+    readings and the covariance P (6 x 6) with the exact noise of one period; correct by the measured rotation vector
+    ``log(R_hat' R_measured)``; multiply the corrected angles onto the quaternion, so that the error is zero again
+    (reset), and turn P with it. The law gets the estimated quaternion and ``omega_hat = gyro - b_hat`` in place of
+    the joint's states, and all other states as they are.
 
     Parameters
     ----------
@@ -63,14 +65,14 @@ def design_attitude_filter(
     gyro : three names of measurements
         `AngularVelocity` of the joint's body in body axes, relative to the joint's parent.
     attitude : three names of measurements
-        `Attitude` (modified Rodrigues parameters) of the joint's body seen from its parent.
+        `Attitude` (modified Rodrigues parameters) of the joint's body relative to its parent.
     gyro_noise : float
         Angle random walk: root of the spectral density of n [rad / s^0.5].
     bias_noise : float
         Rate random walk: root of the spectral density of n_b [rad / s^1.5].
     attitude_noise : float
-        Standard deviation of the measured attitude about each axis at a sample [rad]; a modified Rodrigues parameter is a
-        quarter of a small angle.
+        Standard deviation of the measured attitude about each axis at a sample [rad]; a modified Rodrigues parameter
+        is a quarter of a small angle.
     attitude_deviation, bias_deviation : float
         Standard deviations of the estimate at the start [rad], [rad/s].
     quaternion : array, shape (4,)
@@ -83,12 +85,13 @@ def design_attitude_filter(
     Returns
     -------
     ControlLaw
-        Its memory holds the estimate as ``filter.qw`` ..., ``filter.bias_x`` ... and the covariance as ``filter.P11`` ...
+        Its memory holds the estimate as ``filter.qw`` ..., ``filter.bias_x`` ... and the covariance as
+        ``filter.P11`` ...
 
     References
     ----------
-    E. J. Lefferts, F. L. Markley, M. D. Shuster, Kalman filtering for spacecraft attitude estimation, J. Guidance 5(5), 1982;
-    F. L. Markley, Attitude error representations for Kalman filtering, J. Guidance 26(2), 2003 (reset).
+    E. J. Lefferts, F. L. Markley, M. D. Shuster, Kalman filtering for spacecraft attitude estimation, J. Guidance
+    5(5), 1982; F. L. Markley, Attitude error representations for Kalman filtering, J. Guidance 26(2), 2003 (reset).
     """
     title = name or f"{law.name} with attitude filter"
     what = f"attitude filter '{title}'"
@@ -198,7 +201,7 @@ def _filter_step(z: Any, gyro: Any, sigma: Any, levels: Any, T: float) -> tuple[
 
 
 def _exponential(theta: Any) -> Any:
-    """Quaternion of a rotation vector."""
+    """Return the quaternion of a rotation vector."""
     square = ca.dot(theta, theta)
     small = square < 1e-8
     angle = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -208,7 +211,7 @@ def _exponential(theta: Any) -> Any:
 
 
 def _logarithm(q: Any) -> Any:
-    """Rotation vector of a unit quaternion, the shorter turn."""
+    """Return the rotation vector of a unit quaternion, the shorter turn."""
     square = ca.dot(q[1:4], q[1:4])
     small = square < 1e-12
     sine = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -217,7 +220,7 @@ def _logarithm(q: Any) -> Any:
 
 
 def _rotation(theta: Any) -> Any:
-    """Rotation matrix of a rotation vector, through its quaternion."""
+    """Return the rotation matrix of a rotation vector, through its quaternion."""
     q = _exponential(theta)
     e = ca.skew(q[1:4])
     return ca.SX.eye(3) + 2.0 * (q[0] * e + e @ e)

@@ -1,6 +1,7 @@
-"""`design_kalman`: a linear model and noise levels into a steady Kalman filter, continuous or sampled.
+"""`design_kalman`: design a steady Kalman filter for a linear model and noise levels, continuous or sampled.
 
-`lqg` joins it with a regulator to a law that needs measurements only; `attitude_filter` is for attitudes far from a point.
+`lqg` combines it with a regulator into a law that needs measurements only; `attitude_filter` is for attitudes far
+from a point.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class KalmanFilter:
     Parameters
     ----------
     L : Array, shape (n, n_y)
-        Gain: ``z_dot = A z + B u + L (y - C z)``, or ``z <- z + L (y - C z)`` at each sample before the next prediction.
+        Gain: ``z_dot = A z + B u + L (y - C z)``, or ``z <- z + L (y - C z)`` at each sample before the next
+        prediction.
     P : Array, shape (n, n)
         Covariance of the error; for a sampled filter just before a measurement.
     P_after : Array, shape (n, n)
@@ -44,7 +46,7 @@ class KalmanFilter:
     residual : float
         Relative residual of the Riccati equation.
     model : LinearModel
-        What the filter predicts with (reduced, if so).
+        Model of the filter (possibly reduced).
     full_model : LinearModel
         The model it was designed for.
     reduction : Reduction or None
@@ -70,7 +72,7 @@ class KalmanFilter:
     period: float
 
     def deviations(self) -> dict[str, float]:
-        """Standard deviation of the estimate's error by state, after a measurement."""
+        """Return the standard deviation of the estimate's error by state, after a measurement."""
         sizes = np.sqrt(np.maximum(np.diag(np.asarray(self.P_after)), 0.0))
         return dict(zip(self.model.x.names, sizes.tolist(), strict=True))
 
@@ -85,10 +87,10 @@ def design_kalman(
     period: float = 0.0,
     name: str = "Kalman filter",
 ) -> KalmanFilter:
-    """Steady Kalman filter of ``x_dot = A x + B u + G w``, ``y = C x + v`` with white noise w and v.
+    """Design a steady Kalman filter of ``x_dot = A x + B u + G w``, ``y = C x + v`` with white noise w and v.
 
     P solves ``A P + P A.T - P C.T V^-1 C P + G W G.T = 0`` and ``L = P C.T V^-1``; the sampled filter has the exact
-    covariance of the noise that gathers in a period, and the covariance of v at a sample.
+    covariance of the noise accumulated in a period, and the covariance of v at a sample.
 
     Parameters
     ----------
@@ -97,7 +99,8 @@ def design_kalman(
     process : float, array (k,) or (k, k), or mapping of str to float
         W: intensity of the process noise [unit^2 / s], positive semidefinite; a mapping goes by name.
     measurement : float, array (n_y,) or (n_y, n_y), or mapping of output to float
-        V: intensity of the measurement noise [unit^2 s], or for a sampled filter its covariance [unit^2]; positive definite.
+        V: intensity of the measurement noise [unit^2 s], or for a sampled filter its covariance [unit^2]; positive
+        definite.
     through : {"disturbances", "inputs", "states"}, optional
         Where process noise enters; default: the model's disturbances if it has any, else its inputs.
     reduction : Reduction, or states by name, optional
@@ -105,7 +108,7 @@ def design_kalman(
     period : float
         Sampling period [s]; 0 means continuous.
     name : str
-        For messages.
+        Name of the filter, for messages.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def design_kalman(
     Raises
     ------
     ModelError
-        If a mode that does not decay cannot be seen, or is undamped and not moved by noise; the message names it.
+        If a mode that does not decay is unobservable, or undamped and not excited by noise; the message names it.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def design_kalman(
     """
     what = f"Kalman filter '{name}'"
     if not isinstance(model, LinearModel):
-        raise ModelError(f"{what}: expected a LinearModel, got {type(model).__name__}; linearize(eom, point) makes one")
+        raise ModelError(f"{what}: expected a LinearModel, got {type(model).__name__}; use linearize(eom, point)")
     step = check_period(period, what)
     small, used = read_reduction(model, reduction, what)
     G, labels = _entrance(model, through, what)
@@ -168,7 +171,7 @@ def design_kalman(
 
 
 def _entrance(model: LinearModel, through: Through | None, what: str) -> tuple[np.ndarray, Labels]:
-    """Where noise enters: its map to the states, and its names."""
+    """Return where noise enters: its map to the states, and its names."""
     chosen = through or ("disturbances" if len(model.d) else "inputs")
     if chosen == "states":
         return np.eye(len(model.x)), model.x
@@ -184,7 +187,7 @@ def _entrance(model: LinearModel, through: Through | None, what: str) -> tuple[n
 
 
 def _require_moved(model: LinearModel, W: np.ndarray, what: str) -> None:
-    """Raise if noise leaves an undamped mode alone: the steady filter would not correct it."""
+    """Raise if noise does not excite an undamped mode: the steady filter would not correct it."""
     size = np.sqrt(np.maximum(np.diag(W), 0.0))
     scale = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(W / np.outer(scale, scale))
@@ -197,6 +200,6 @@ def _require_moved(model: LinearModel, W: np.ndarray, what: str) -> None:
     for mode in found.weak_modes:
         if mode.count > 0 and abs(mode.pole.real) < 1e-9 * found.rate:
             raise ModelError(
-                f"{what}: no process noise moves {mode.describe()}; it does not decay, so the steady filter would not "
+                f"{what}: no process noise excites {mode.describe()}; it does not decay, so the steady filter would not "
                 f"correct it: give '{mode.states[0]}' some noise (through='states')"
             )

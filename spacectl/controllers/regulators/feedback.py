@@ -1,7 +1,7 @@
-"""State feedback as a `ControlLaw`: gains, a point or a table to follow, and integrals become one compiled expression.
+"""State feedback as a `ControlLaw`: gains, a point or a reference table, and integrals in one compiled expression.
 
-``u = u_ref - K (x (-) x_ref) - K_i z`` with ``z_dot = y - y_point``. Numbers are parameters of the law, so that new gains
-compile nothing.
+``u = u_ref - K (x (-) x_ref) - K_i z`` with ``z_dot = y - y_point``. Gains are parameters of the law, so new gains
+require no compilation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Read = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Integrals:
-    """What a law integrates: error states by name, or measurements from their value at the point."""
+    """Integrated quantities of a law: error states by name, or measurements from their value at the point."""
 
     names: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Integrals:
 def law_function(
     sizes: tuple[int, int, int, int, int], rule: Callable[..., tuple[Any, Any]], period: float
 ) -> ca.Function:
-    """The function of a law from ``rule(t, x, y, z, r, p) -> (u, m)``, m being z_dot or z_next; sizes of x, y, z, r, p."""
+    """Return the function of a law from ``rule(t, x, y, z, r, p) -> (u, m)``, m being z_dot or z_next."""
     symbols = [ca.SX.sym("t"), *(ca.SX.sym(name, size) for name, size in zip("xyzrp", sizes, strict=True))]
     u, change = rule(*symbols)
     nothing, z = ca.SX.zeros(sizes[2]), symbols[3]
@@ -62,7 +62,7 @@ def build_feedback(
     period: float,
     what: str,
 ) -> dict[str, Any]:
-    """Fields of a `ControlLaw` for the state feedback."""
+    """Return the fields of a `ControlLaw` for the state feedback."""
     m, n, k = len(inputs), len(errors.errors), len(integrals.names)
     follow, uses_rates = _tracking(errors, inputs, reference, what)
     y_point = np.zeros(len(integrals.measured)) if integrals.y_point is None else integrals.y_point
@@ -115,7 +115,7 @@ def _integrand(name: str, e: Any, y: Any, errors: ErrorState, integrals: Integra
 def _tracking(
     errors: ErrorState, inputs: Labels, reference: Trajectory | None, what: str
 ) -> tuple[Callable[[Any, Any, Any], tuple[Any, Any]], bool]:
-    """How to read x_ref and u_ref from (r, point, trim), and whether rates of the table are needed."""
+    """Return functions that read x_ref and u_ref from (r, point, trim), and whether rates of the table are needed."""
     if reference is None:
         return lambda r, point, trim: (point, trim), False
     if not isinstance(reference, Trajectory):

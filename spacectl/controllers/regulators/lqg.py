@@ -1,6 +1,6 @@
-"""`design_lqg`: a regulator and a Kalman filter into one law that needs measurements only; its memory is the estimate.
+"""`design_lqg`: combine a regulator and a Kalman filter in one law on measurements; its memory is the estimate.
 
-The law predicts what the closed loop's covariance will be, so that simulations with noise can be held against it.
+The law predicts the covariance of the closed loop, for comparison with simulations with noise.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LqgLaw(ControlLaw):
     regulator : LqrLaw
         Its gains act on the estimate.
     estimator : KalmanFilter
-        What makes the estimate.
+        The estimator.
     """
 
     regulator: LqrLaw
@@ -73,7 +73,7 @@ class LqgLaw(ControlLaw):
 
     @cached_property
     def margins(self) -> DiskMargins:
-        """Disk margins at the plant's inputs, found when first asked for; an estimator can make them small."""
+        """Disk margins at the plant's inputs, computed on first access; an estimator can make them small."""
         return self.loop.disk()
 
     @cached_property
@@ -118,7 +118,7 @@ def design_lqg(
     z0: Any = None,
     name: str = "LQG",
 ) -> LqgLaw:
-    """Regulator on the estimate of a Kalman filter: ``u = u_0 - K z - K_i z_i`` from measurements y alone.
+    """Design a regulator on the estimate of a Kalman filter: ``u = u_0 - K z - K_i z_i`` from measurements y alone.
 
     Continuous: ``z_dot = A z + B (u - u_0) + L (y - y_0 - C z)``. Sampled: ``z+ = z + L (y - y_0 - C z)`` gives u, and
     ``z <- A z+ + B (u - u_0)`` predicts to the next sample. The estimate is that of the error state about the model's
@@ -131,9 +131,11 @@ def design_lqg(
     estimator : KalmanFilter
         From `design_kalman`.
     y_point : array (n_y,) or mapping of str to float, optional
-        Measurements at the point: ``dict(zip(eom.labels.y.names, eom.outputs(t, x, u)))``; needed if the model has a point.
+        Measurements at the point: ``dict(zip(eom.labels.y.names, eom.outputs(t, x, u)))``; needed if the model has a
+        point.
     limits : (array, array), optional
-        Limits of the law's inputs, ``eom.limits()``: the filter then uses the input that the plant gets, not the command.
+        Limits of the law's inputs, ``eom.limits()``: the filter then uses the clipped input of the plant, not the
+        command.
     z0 : array, optional
         Estimate at the start; default zero (the point).
     name : str
@@ -215,7 +217,7 @@ def _check_match(regulator: LqrLaw, estimator: KalmanFilter, what: str) -> None:
 
 
 def _matrices(regulator: LqrLaw, estimator: KalmanFilter) -> dict[str, np.ndarray]:
-    """The law as ``u = u_z z + u_y dy``, change of z ``= z_z z + z_y dy``; z_u is what inputs do to the change."""
+    """Return the law as ``u = u_z z + u_y dy``, change of z ``= z_z z + z_y dy``; z_u is the effect of inputs on it."""
     model, T, k = estimator.model, estimator.period, len(regulator.memory)
     r, m = len(model.x), len(model.u)
     lift = np.eye(r) if estimator.reduction is None else estimator.reduction.right
@@ -238,7 +240,7 @@ def _matrices(regulator: LqrLaw, estimator: KalmanFilter) -> dict[str, np.ndarra
 
 
 def _integrands(regulator: LqrLaw, y: Labels, lift: np.ndarray) -> np.ndarray:
-    """Rows that take (estimate, deviation of y) to what is integrated."""
+    """Return rows that map (estimate, deviation of y) to the integrated quantities."""
     rows = np.zeros((len(regulator.memory), lift.shape[1] + len(y)))
     for k, item in enumerate(regulator.memory.names):
         name = item.removeprefix("integral.")
@@ -259,7 +261,7 @@ def _read_limits(limits: Any, m: int, what: str) -> tuple[np.ndarray, np.ndarray
 
 
 def _unpack(p: Any, matrices: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Slices of p as matrices again."""
+    """Return slices of p as matrices again."""
     found, at = {}, 0
     for key, item in matrices.items():
         rows, columns = item.shape

@@ -1,7 +1,7 @@
-"""`design_lqr`: a linear model and weights into an optimal state feedback, continuous or sampled, ready to simulate.
+"""`design_lqr`: design an optimal state feedback for a linear model and weights, continuous or sampled.
 
-Weights go by name; the Riccati equation is solved in `riccati`, the law is put together in `feedback`. `lqr_along` does
-the same along a motion, `estimators` adds what is not measured, `spillover` judges the law on another model.
+Weights are given by name; the Riccati equation is solved in `riccati`, the law is formed in `feedback`. `lqr_along`
+does the same along a motion, `estimators` adds what is not measured, `spillover` judges the law on another model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["LqrLaw", "design_lqr"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LqrLaw(ControlLaw):
-    """A linear-quadratic regulator: a `ControlLaw` that knows how it was designed.
+    """A linear-quadratic regulator: a `ControlLaw` with the results of its design.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class LqrLaw(ControlLaw):
     reduction : Reduction or None
         The reduction used.
     errors : ErrorState
-        How the law subtracts states.
+        Error state of the law.
     loop : LoopGain
-        The loop broken at the plant's inputs, which `margins` and `classical` judge.
+        The loop broken at the plant's inputs, for `margins` and `classical`.
     """
 
     K: Array
@@ -75,13 +75,13 @@ class LqrLaw(ControlLaw):
         return self.loop.classical()
 
     def named_gains(self) -> dict[str, dict[str, float]]:
-        """Gains by input and error state, integrals as ``integral.<name>``."""
+        """Return gains by input and error state, integrals as ``integral.<name>``."""
         names = (*self.model.x.names, *self.memory.names)
         rows = np.hstack([np.asarray(self.K), np.asarray(self.K_integral)])
         return {u: dict(zip(names, row.tolist(), strict=True)) for u, row in zip(self.inputs.names, rows, strict=True)}
 
     def predict_cost(self, x: Any, z: Any = None) -> float:
-        """Cost ``integral of e.T Q e + 2 e.T N u + u.T R u`` from the state x (and memory z) on, by the linear model.
+        """Return the cost ``integral of e.T Q e + 2 e.T N u + u.T R u`` from the state x (and memory z) on, by the linear model.
 
         u counts from the trim. A sampled law's integrals count with their value at each sample.
         """
@@ -106,38 +106,39 @@ def design_lqr(
     period: float = 0.0,
     name: str = "LQR",
 ) -> LqrLaw:
-    """State feedback ``u = u_0 - K (x (-) x_0)`` that minimises a quadratic cost over all time.
+    """Design a state feedback ``u = u_0 - K (x (-) x_0)`` that minimises a quadratic cost over all time.
 
-    The cost is ``integral of e.T Q e + 2 e.T N u + u.T R u + y.T W y`` with the error state e, inputs from their trim and
-    outputs from their value at the point; K solves the algebraic Riccati equation, in units of time, state and input
-    that make its entries alike, refined by Newton's method. Errors of attitudes are rotation vectors, so quaternions need
-    no care. A sampled law minimises the same integral, what happens between the samples included.
+    The cost is ``integral of e.T Q e + 2 e.T N u + u.T R u + y.T W y`` with the error state e, inputs from their
+    trim and outputs from their value at the point; K solves the algebraic Riccati equation, in units of time, state
+    and input that make its entries alike, refined by Newton's method. Errors of attitudes are rotation vectors, so
+    quaternions need no care. A sampled law minimises the same integral, including the motion between samples.
 
     Parameters
     ----------
     model : LinearModel
-        From `linearize`; the law acts on the states of the plant about the model's point. For a constrained system it acts
-        on the independent error states; the others follow from them.
+        From `linearize`; the law acts on the states of the plant about the model's point. For a constrained system
+        it acts on the independent error states; the others follow from them.
     R : float, array (n_u,) or (n_u, n_u), or mapping of input to float
         Weight of the inputs, positive definite.
     Q : float, array (n,) or (n, n), or mapping of state to float, optional
-        Weight of the error states, ``{"elbow": 10.0}``; states left out count nothing. For a constrained system names (or a
-        matrix) may be of all error states, dependent ones too.
+        Weight of the error states, ``{"elbow": 10.0}``; states left out count nothing. For a constrained system
+        names (or a matrix) may be of all error states, dependent ones too.
     N : array, shape (n, n_u), optional
         Cross weight.
     output_weight : as Q, for the model's outputs, optional
         W: weight of the outputs y = C e + D u.
     integral : mapping of str to float, optional
         Integral action: weights of the integrals of outputs or error states by name. A sensor's own measurement is
-        integrated, so that it returns to `y_point` whatever constant disturbance acts.
+        integrated, so it returns to `y_point` under any constant disturbance.
     y_point : array or mapping, optional
         Measurements at the point, ``eom.outputs(t, x, u)`` or by name; needed for integrals of sensors.
     reduction : Reduction, or states by name, optional
-        Design on this reduced form of `model` (`reduce_modal`, `reduce_balanced`, or the states kept): weights keep their
-        meaning, the gain acts on the projection of the full state. `check_spillover` shows its effect on the modes left out.
+        Design on this reduced form of `model` (`reduce_modal`, `reduce_balanced`, or the states kept): weights keep
+        their meaning, the gain acts on the projection of the full state. `check_spillover` shows its effect on the
+        modes left out.
     reference : Trajectory, optional
-        A table to follow instead of the point: columns named after states (the rate of a coordinate's column stands in
-        for its speed) and ``u.<input>`` for inputs; what it leaves out stays as at the point.
+        A table to follow instead of the point: columns named after states (the rate of a coordinate's column replaces
+        its speed) and ``u.<input>`` for inputs; other values are those of the point.
     trim : array (n_u,) or mapping of input to float, optional
         Inputs at the point; by default those of the point.
     period : float
@@ -152,8 +153,8 @@ def design_lqr(
     Raises
     ------
     ModelError
-        If a mode cannot be stabilised, an undamped mode has no weight, or a weight is not symmetric or not positive; the
-        message names the mode or state.
+        If a mode cannot be stabilised, an undamped mode has no weight, or a weight is not symmetric or not positive;
+        the message names the mode or state.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""`design_lqr_along`: a linear model along a motion and weights into a time-varying optimal feedback over that motion.
+"""`design_lqr_along`: design a time-varying optimal feedback for a linear model along a motion and weights.
 
-The Riccati equation is followed back from the end by `riccati_flow`, anew in every piece between jumps; gains, reference
-and feed-forward become the law's table.
+The Riccati equation is integrated backward from the end by `riccati_flow`, separately in every piece between jumps;
+gains, reference and feed-forward become the law's table.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LqrTrajectoryLaw(ControlLaw):
     breaks : tuple of float
         Times at which the linear model jumps [s]; give them to ``simulate(..., stops=law.breaks)``.
     errors : ErrorState
-        How the law subtracts states.
+        Error state of the law.
     model : LinearTrajectory
         The model.
     """
@@ -55,11 +55,11 @@ class LqrTrajectoryLaw(ControlLaw):
     model: LinearTrajectory
 
     def gain(self, t: float) -> np.ndarray:
-        """K at a time, shape (n_u, n)."""
+        """Return K at a time, shape (n_u, n)."""
         return np.asarray(self.gains(t)).reshape(len(self.inputs), -1)
 
     def predict_cost(self, x: Any) -> float:
-        """Cost from the state x at the first time to the end, terminal weight included, by the linear model."""
+        """Return the cost from the state x at the first time to the end, terminal weight included, by the linear model."""
         e = self.errors.errors_of(x)
         S = np.asarray(self.S)[0]
         whole = np.concatenate([e, np.ones(len(S) - len(e))])
@@ -78,11 +78,12 @@ def design_lqr_along(
     rtol: float = 1e-7,
     name: str = "LQR along a motion",
 ) -> LqrTrajectoryLaw:
-    """Feedback ``u = u_ref(t) - K(t) (x (-) x_ref(t)) - k(t)`` that minimises a quadratic cost up to the end of a motion.
+    """Design ``u = u_ref(t) - K(t) (x (-) x_ref(t)) - k(t)`` that minimises a quadratic cost up to the end of a motion.
 
     The cost is ``e.T S_f e`` at the end and the integral of ``e.T Q e + 2 e.T N u + u.T R u + y.T W y`` before it. With
-    ``K = R^-1 (B.T S + N.T)`` the solution of ``-S_dot = A.T S + S A - K.T R K + Q`` is followed back from ``S = S_f``,
-    in pieces between the jumps of the model. A reference that misses the equations (drift c) adds the feed-forward k.
+    ``K = R^-1 (B.T S + N.T)`` the solution of ``-S_dot = A.T S + S A - K.T R K + Q`` is integrated backward from
+    ``S = S_f``, in pieces between the jumps of the model. A reference that violates the equations (drift c) adds the
+    feed-forward k.
 
     Parameters
     ----------
@@ -91,8 +92,8 @@ def design_lqr_along(
     R, Q, N, output_weight : as in `design_lqr`
         Constant weights of inputs, error states, both, and outputs.
     terminal : as Q, or "steady"
-        S_f, the weight of the error at the end. With zero the gains vanish there; ``"steady"`` takes the steady solution of
-        the model at the end, as if it went on for ever.
+        S_f, the weight of the error at the end. With zero the gains vanish there; ``"steady"`` takes the steady
+        solution of the model at the end, over an infinite horizon.
     plant_inputs : iterable of str, optional
         ``eom.inputs``, if the model has some of the plant's inputs only, or in another order.
     rtol : float
@@ -103,22 +104,22 @@ def design_lqr_along(
     Returns
     -------
     LqrTrajectoryLaw
-        Beyond the last time its gain and reference stay as they are there.
+        Beyond the last time its gain and reference are constant.
 
     Raises
     ------
     ModelError
         If weights do not fit, or ``"steady"`` has no solution (the message names the mode).
     SolverError
-        If the Riccati equation cannot be followed.
+        If the integration of the Riccati equation fails.
     """
     what = f"LQR law '{name}'"
     if not isinstance(model, LinearTrajectory):
-        raise ModelError(f"{what}: expected a LinearTrajectory, got {type(model).__name__}; linearize_along makes one")
+        raise ModelError(f"{what}: expected a LinearTrajectory, got {type(model).__name__}; use linearize_along")
     if not 1e-13 < rtol < 1e-2:
         raise ModelError(f"{what}: rtol is {rtol:g}, expected a number between 1e-13 and 1e-2")
     if Q is None and output_weight is None:
-        raise ModelError(f"{what}: nothing is weighted; give Q (states) or output_weight (outputs)")
+        raise ModelError(f"{what}: there is no weight; give Q (states) or output_weight (outputs)")
     if len(model.t) < 2:
         raise ModelError(f"{what}: the motion has one time only; use linearize and design_lqr")
     Qx = read_weight(0.0 if Q is None else Q, model.x, f"{what}: Q", definite=False)
@@ -149,7 +150,7 @@ def design_lqr_along(
 
 
 def _reference_inputs(model: LinearTrajectory, plant_inputs: Iterable[str] | None, what: str) -> np.ndarray:
-    """Inputs of the reference, shape (n_t, n_u), for the inputs of the model."""
+    """Return the inputs of the reference, shape (n_t, n_u), for the inputs of the model."""
     values = np.asarray(model.u_reference)
     if plant_inputs is not None:
         names = Labels(tuple(plant_inputs), (), "input")
@@ -187,7 +188,7 @@ def _terminal(model: LinearTrajectory, last: Piece, terminal: Any, what: str) ->
 
 
 def _function(errors: ErrorState, m: int, width: int) -> ca.Function:
-    """``u = u_ref - K e`` with K, u_ref (feed-forward taken off) and x_ref from the table."""
+    """Return ``u_ref - K e`` with K, u_ref (less the feed-forward) and x_ref from the table."""
     n, n_x = len(errors.errors), len(errors.states)
 
     def rule(t: Any, x: Any, y: Any, z: Any, r: Any, p: Any) -> tuple[Any, Any]:

@@ -44,11 +44,11 @@ class Piece:
         self._rates = {name: spline.derivative() for name, spline in self._splines.items()}
 
     def value(self, name: str, t: float) -> np.ndarray:
-        """A quantity at a time."""
+        """Return a quantity at a time."""
         return np.asarray(self._splines[name](t)).reshape(self._shapes[name])
 
     def rate(self, name: str, t: float) -> np.ndarray:
-        """Its rate."""
+        """Return the rate of a quantity at a time."""
         return np.asarray(self._rates[name](t)).reshape(self._shapes[name])
 
     @cached_property
@@ -57,7 +57,7 @@ class Piece:
         return bool(np.any(self._weights[3]))
 
     def weights(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Q, R, N with the outputs' weight folded in."""
+        """Return Q, R, N including the weight of the outputs."""
         Q, R, N, W = self._weights
         if not self.is_sensed:
             return Q, R, N
@@ -65,7 +65,7 @@ class Piece:
         return Q + C.T @ W @ C, R + D.T @ W @ D, N + C.T @ W @ D
 
     def hamiltonian(self, t: float) -> np.ndarray:
-        """``[[A, -G], [-Q, -A.T]]`` with the cross weight folded in, and a constant state for the drift if there is one."""
+        """Return ``[[A, -G], [-Q, -A.T]]`` including the cross weight, and a constant state for the drift if there is one."""
         Q, R, N = self.weights(t)
         A, B = self.value("A", t), self.value("B", t)
         if "drift" in self._splines:
@@ -79,7 +79,7 @@ class Piece:
         return np.block([[A0, -B @ by_B], [N @ by_N - Q, -A0.T]])
 
     def gain(self, knot: Knot) -> tuple[np.ndarray, np.ndarray]:
-        """K (with a column for the drift, if any) and its rate at a knot: ``K = R^-1 (B.T S + N.T)``."""
+        """Return K (with a column for the drift, if any) and its rate at a knot: ``K = R^-1 (B.T S + N.T)``."""
         _, R, N = self.weights(knot.t)
         B, B_dot = self.value("B", knot.t), self.rate("B", knot.t)
         n = len(B)
@@ -97,7 +97,7 @@ class Piece:
 
 
 def cut_pieces(model: LinearTrajectory, u_ref: np.ndarray, *weights: np.ndarray) -> list[Piece]:
-    """The pieces between the jumps of a linear trajectory."""
+    """Return the pieces between the jumps of a linear trajectory."""
     t = np.asarray(model.t)
     rows: dict[str, Any] = {name: np.asarray(getattr(model, name)) for name in "ABCD"}
     rows |= {"x_ref": np.asarray(model.x_reference), "u_ref": u_ref}
@@ -114,7 +114,7 @@ def cut_pieces(model: LinearTrajectory, u_ref: np.ndarray, *weights: np.ndarray)
 def follow_pieces(
     pieces: list[Piece], S: np.ndarray, model: LinearTrajectory, rtol: float
 ) -> tuple[Trajectory, Trajectory, np.ndarray]:
-    """The law's table (K, u_ref - k, x_ref), the gains alone, and S at their knots."""
+    """Return the law's table (K, u_ref - k, x_ref), the gains alone, and S at their knots."""
     size = len(pieces[-1].hamiltonian(pieces[-1].end)) // 2
     S = np.pad(S, (0, size - len(S)))
     found: list[tuple[Piece, list[Knot]]] = []
@@ -136,7 +136,7 @@ def follow_pieces(
 
 
 def _with_times(knots: list[Knot], piece: Piece) -> list[Knot]:
-    """Knots at the model's own times too, so that the table holds its splines (of the reference, say) exactly."""
+    """Return knots that include the model's own times, so that the table contains its splines (of the reference) exactly."""
     t = np.array([knot.t for knot in knots])
     n = len(knots[0].S)
     solution = CubicHermiteSpline(t, [knot.S for knot in knots], [knot.S_dot for knot in knots])
@@ -152,7 +152,7 @@ def _with_times(knots: list[Knot], piece: Piece) -> list[Knot]:
 def _tabulate(
     found: list[tuple[Piece, list[Knot]]], model: LinearTrajectory
 ) -> tuple[Trajectory, Trajectory, np.ndarray]:
-    """Knots of all pieces; the last one before a jump lies one rounding before it."""
+    """Return the knots of all pieces; the last one before a jump precedes it by one rounding."""
     m, n = len(model.u), len(model.x)
     times, values, rates, solutions = [], [], [], []
     for k, (piece, knots) in enumerate(found):
@@ -184,5 +184,5 @@ def _tabulate(
 
 
 def _widen(matrix: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Zero columns at the end, up to the width of `like`."""
+    """Append zero columns, up to the width of `like`."""
     return np.pad(matrix, ((0, 0), (0, like.shape[1] - matrix.shape[1])))

@@ -42,7 +42,7 @@ __all__ = [
 def read_reduction(
     model: LinearModel, reduction: Reduction | Iterable[str] | None, what: str
 ) -> tuple[LinearModel, Reduction | None]:
-    """The model to design on, and the reduction that leads to it (None: the model itself)."""
+    """Return the model for the design, and the reduction that leads to it (None: the model itself)."""
     if reduction is None:
         return model, None
     if not isinstance(reduction, Reduction):
@@ -58,7 +58,7 @@ def read_reduction(
 
 
 def _keep_states(model: LinearModel, names: tuple[str, ...]) -> Reduction:
-    """Rows and columns of some states, the others taken as zero."""
+    """Return rows and columns of some states, with the others zero."""
     kept = list(model.x.indices(names))
     units = tuple(model.x.units[k] for k in kept)
     left = np.eye(len(model.x))[kept]
@@ -95,7 +95,7 @@ class LqrProblem:
     costs : (Q, R, N)
         As above, or of one period.
     integrals : Integrals
-        What is integrated.
+        Integrated quantities.
     reduction : Reduction or None
         From the full model to this one.
     period : float
@@ -129,7 +129,7 @@ def form_problem(
 ) -> LqrProblem:
     """Read and check all arguments of `design_lqr`."""
     if not isinstance(model, LinearModel):
-        raise ModelError(f"{what}: expected a LinearModel, got {type(model).__name__}; linearize(eom, point) makes one")
+        raise ModelError(f"{what}: expected a LinearModel, got {type(model).__name__}; use linearize(eom, point)")
     step = check_period(period, what)
     Qx, Ru, Nx = total_weights(model, Q, R, N, output_weight, what)
     small, used = read_reduction(model, reduction, what)
@@ -177,11 +177,11 @@ def _require_solvable(
     integrals: tuple[str, ...],
     what: str,
 ) -> None:
-    """Raise, with names, unless the problem with integrals has a stabilising solution; judged without their units.
+    """Raise, with names, unless the problem with integrals has a stabilising solution; independent of units.
 
-    The poles are those of the model and zeros of the integrals. A mode of the model that inputs move stays so; at s = 0
-    the inputs must move all integrated quantities at rest. An undamped mode is without weight if neither Q nor an integral
-    sees it.
+    The poles are those of the model and zeros of the integrals. A controllable mode of the model remains
+    controllable; at s = 0 the inputs must control all integrated quantities at rest. An undamped mode has no weight
+    if neither Q nor an integral covers it.
     """
     require_stabilizable(model, what=what)
     require_movable(model, rows, integrals, what)
@@ -199,7 +199,7 @@ def solve_problem(problem: LqrProblem, what: str) -> RiccatiSolution:
 
 
 def check_period(period: float, what: str) -> float:
-    """A sampling period, 0 or positive."""
+    """Return a sampling period, 0 or positive."""
     value = as_scalar(period, f"{what}: period")
     if value < 0.0:
         raise ModelError(f"{what}: period is {value} s; expected 0 (continuous) or a positive sampling period")
@@ -209,9 +209,9 @@ def check_period(period: float, what: str) -> float:
 def total_weights(
     model: Any, Q: Any, R: Any, N: Any, output_weight: Any, what: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q, R, N with the weights of outputs folded in: ``y = C e + D u``."""
+    """Return Q, R, N including the weights of outputs: ``y = C e + D u``."""
     if Q is None and output_weight is None:
-        raise ModelError(f"{what}: nothing is weighted; give Q (states) or output_weight (outputs)")
+        raise ModelError(f"{what}: there is no weight; give Q (states) or output_weight (outputs)")
     x, u, y = (
         Labels(item.names, item.units, kind)
         for item, kind in ((model.x, "state"), (model.u, "input"), (model.y, "output"))
@@ -228,7 +228,7 @@ def total_weights(
 
 
 def _state_weight(model: Any, x: Labels, Q: Any, what: str) -> np.ndarray:
-    """Weight of the error states; of a constrained system by name, or as a matrix, also of all of them."""
+    """Return the weight of the error states; of a constrained system by name, or as a matrix, also of all of them."""
     every = getattr(model, "all_x", None)
     if every is None or not (isinstance(Q, Mapping) or np.shape(Q) == (len(every), len(every))):
         return read_weight(Q, x, what, definite=False)
@@ -238,7 +238,7 @@ def _state_weight(model: Any, x: Labels, Q: Any, what: str) -> np.ndarray:
 
 
 def read_y_point(y_point: Any, measured: Labels, has_point: bool, what: str) -> np.ndarray:
-    """Measurements at the point, in the order of `measured`."""
+    """Return measurements at the point, in the order of `measured`."""
     if y_point is None:
         if has_point and len(measured):
             raise ModelError(
@@ -271,7 +271,7 @@ def _read_integrals(
             raise ModelError(f"{what}: integral: output '{name}' depends on the inputs; integrate another one")
     if measured and has_reference:
         raise ModelError(
-            f"{what}: integral of sensor '{measured[0]}' along a reference: its wanted value is not known; integrate a state"
+            f"{what}: integral of sensor '{measured[0]}' along a reference: its reference value is unknown; integrate a state"
         )
     labels = Labels(measured, (), "measurement")
     values = read_y_point(y_point, labels, bool(model.point), f"{what}: integral")

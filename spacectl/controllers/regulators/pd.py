@@ -1,6 +1,6 @@
 """Proportional-derivative control of actuated joints along a reference.
 
-Turns gains and a reference (a table or an expression of time) into a `ControlLaw`; limits stay with the plant.
+Gains and a reference (a table or an expression of time) give a `ControlLaw`; limits belong to the plant.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def design_pd(
     period: float = 0.0,
     name: str = "PD",
 ) -> ControlLaw:
-    """PD law ``u = kp (q_ref - q) + kd (q_ref_dot - q_dot)`` for joints with an actuator of their own.
+    """Design a PD law ``u = kp (q_ref - q) + kd (q_ref_dot - q_dot)`` for joints with an actuator of their own.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def design_pd(
         A table whose columns are named after the controlled coordinates (in any order), or an expression of time,
         ``lambda s: [0.3 * casadi.sin(s.t), ...]``, in the order of `inputs`; its rate is exact. Default: zero.
     inputs : tuple of str, optional
-        Which inputs to command; default: every joint actuator that has a coordinate of its own.
+        Commanded inputs; default: every joint actuator that has a coordinate of its own.
     period : float
         Sampling period [s]; 0 means continuous.
     name : str
@@ -104,7 +104,7 @@ def design_pd(
 
 
 def _driven_coordinates(eom: EquationsOfMotion) -> dict[str, str]:
-    """Inputs that drive the rate of a coordinate, with that coordinate."""
+    """Return inputs that drive the rate of a coordinate, with that coordinate."""
     driven = {}
     parts = {part.joint_name: part for part in eom.system.tree}
     for actuator in eom.system.actuators:
@@ -138,7 +138,7 @@ def _gains(value: Any, n: int, what: str) -> np.ndarray:
 def _reference(
     reference: Reference | None, coordinates: list[str], name: str
 ) -> tuple[Trajectory | None, Callable[[Accessor], tuple[Any, Any]]]:
-    """The table (if any) and how to read reference coordinates and rates from the accessor."""
+    """Return the table (if any) and a function that reads reference coordinates and rates from the accessor."""
     n = len(coordinates)
     if reference is None:
         return None, lambda s: ([0.0] * n, [0.0] * n)

@@ -37,9 +37,9 @@ class RiccatiSolution:
     poles : array, shape (n,), complex
         Of A - B K, slowest first.
     residual : float
-        Frobenius norm of the equation's residual, relative. The larger of two: of the solution in the scaled coordinates in
-        which it was found and from which K comes, over the sum of the norms of the equation's terms; and of S as it is,
-        rounded, over ``2 |A| |S| + |K.T R K| + |Q|`` (discrete: ``|A|^2 |S| + |S| + ...``).
+        Frobenius norm of the equation's residual, relative. The larger of two: of the solution in the scaled
+        coordinates in which it was found and from which K comes, over the sum of the norms of the equation's terms;
+        and of S as it is, rounded, over ``2 |A| |S| + |K.T R K| + |Q|`` (discrete: ``|A|^2 |S| + |S| + ...``).
     steps : int
         Newton steps that were taken.
     """
@@ -54,10 +54,11 @@ class RiccatiSolution:
 def solve_continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray) -> RiccatiSolution:
     """Solve ``A.T S + S A - (S B + N) R^-1 (B.T S + N.T) + Q = 0`` with A - B K stable, ``K = R^-1 (B.T S + N.T)``.
 
-    With ``R = L L.T`` the cross weight and R go into ``A - B R^-1 N.T``, ``B L^-T``, ``Q - N R^-1 N.T``. The Hamiltonian
-    ``[[A, -B B.T], [-Q, -A.T]]`` is balanced by diag(T^-1, T), which removes units of states and of cost (time is a common
-    factor); its ordered Schur form gives the start, and Newton's method goes on until the residual falls no more. Where
-    that does not reach rounding, the same is done in modal coordinates, in which a weakly controlled mode is an axis.
+    With ``R = L L.T`` the cross weight and R go into ``A - B R^-1 N.T``, ``B L^-T``, ``Q - N R^-1 N.T``. The
+    Hamiltonian ``[[A, -B B.T], [-Q, -A.T]]`` is balanced by diag(T^-1, T), which removes units of states and of cost
+    (time is a common factor); its ordered Schur form gives the start, and Newton's method goes on until the residual
+    falls no more. Where that does not reach rounding, the same is done in modal coordinates, in which a weakly
+    controlled mode is an axis.
 
     Raises
     ------
@@ -70,8 +71,8 @@ def solve_continuous(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray,
 def solve_discrete(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray) -> RiccatiSolution:
     """Solve ``S = A.T S A - (A.T S B + N)(R + B.T S B)^-1 (B.T S A + N.T) + Q`` with A - B K inside the unit circle.
 
-    Structure-preserving doubling gives the start: each step squares the closed loop, so it converges quadratically and S
-    stays symmetric. Scaling, modal coordinates and Newton's method are as for the continuous equation.
+    Structure-preserving doubling gives the start: each step squares the closed loop, so it converges quadratically
+    and S stays symmetric. Scaling, modal coordinates and Newton's method are as for the continuous equation.
 
     Raises
     ------
@@ -96,7 +97,7 @@ class _Found(NamedTuple):
 def _solve(
     A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, N: np.ndarray, kind: type[ContinuousForm]
 ) -> RiccatiSolution:
-    """Balanced coordinates first, modal ones if these do not reach rounding; the better solution."""
+    """Return the balanced coordinates first, modal ones if these do not reach rounding; the better solution."""
     L = np.linalg.cholesky(R)
     Bh, Nh = solve_triangular(L, B.T, lower=True).T, solve_triangular(L, N.T, lower=True).T
     wide = np.longdouble if len(A) <= _WIDE_STATES else np.float64
@@ -116,7 +117,8 @@ def _solve(
     if best is None or best.inside > 1e-3:
         raise SolverError(
             "the Riccati equation has no stabilising solution to working accuracy: a mode at the limit of stability is "
-            "hardly weighted or hardly moved; weight the states of every undamped mode, and see check_controllability"
+            "nearly without weight or nearly uncontrollable; weight the states of every undamped mode, and see "
+            "check_controllability"
         ) from trouble
     gain = np.linalg.solve(L.T, best.K + Nh.T)
     poles = sort_poles(best.poles, discrete=kind is DiscreteForm)
@@ -126,7 +128,7 @@ def _solve(
 def _coordinates(
     plant: list[np.ndarray], plain: np.ndarray, kind: type[ContinuousForm]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """``x = right z``, ``z = left x``: balanced states, then balanced modes."""
+    """Return ``x = right z``, ``z = left x``: balanced states, then balanced modes."""
     yield np.diag(plain), np.diag(1.0 / plain)
     A = plant[0].astype(float)
     units = balancing_scale(A)
@@ -172,7 +174,7 @@ def _relative(problem: ContinuousForm, S: np.ndarray, units: Any) -> float:
 
 
 def sort_poles(poles: np.ndarray, *, discrete: bool = False) -> np.ndarray:
-    """Poles in a fixed order: slowest first, conjugate pairs together."""
+    """Return poles in a fixed order: slowest first, conjugate pairs together."""
     size = -np.abs(poles) if discrete else np.abs(poles)
     return poles[np.lexsort((poles.imag, poles.real, np.round(size, 12 - _digits(size))))].astype(complex)
 

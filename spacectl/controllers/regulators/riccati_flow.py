@@ -2,7 +2,7 @@
 
 Over a step the Hamiltonian flow becomes the triple (A, G, H) of a two-point problem, ``S(t) = H + A.T S(t + h) (1 + G
 S(t + h))^-1 A``, put together by doubling from short times: exact for constant coefficients and bounded for any step,
-whatever fast modes there are. Magnus' formula of order 4 serves coefficients that vary.
+with any fast modes. Varying coefficients use Magnus' formula of order 4.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Knot(NamedTuple):
 
 
 def riccati_rate(H: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """``S_dot = -A.T S - S A + S G S - Q``."""
+    """Return ``S_dot = -A.T S - S A + S G S - Q``."""
     n = len(S)
     half = S @ H[:n, :n]
     return H[n:, :n] - half - half.T - S @ H[:n, n:] @ S
@@ -48,7 +48,7 @@ def flow_back(
     first: float = 0.0,
     max_steps: int = 100_000,
 ) -> list[Knot]:
-    """S from `end`, where it is given, back to `start`: knots in increasing time.
+    """Integrate S from `end`, where it is given, back to `start`; return knots in increasing time.
 
     Steps are chosen so that one step and two halves agree to `rtol` of the norm of S, and so does Hermite interpolation
     between the knots with the value in the middle, so that the knots are a table of S.
@@ -66,7 +66,7 @@ def flow_back(
     longest, first : float
         Longest step and first trial step [s] (0: chosen).
     max_steps : int
-        After which the integration is given up.
+        Largest number of steps.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def flow_back(
             largest = max(largest, float(np.linalg.norm(S)))
         elif h < 1e-13 * max(abs(t), end - start):
             raise SolverError(
-                f"the Riccati equation cannot be followed back beyond t = {t:g} s: steps become too small"
+                f"the Riccati equation cannot be integrated backward beyond t = {t:g} s: steps become too small"
             )
         factor = 0.9 * (rtol / error) ** 0.25 if error > 0.0 else 4.0
         h = min(longest, h * float(np.clip(factor, 0.1, 4.0)))
@@ -109,7 +109,7 @@ def flow_back(
 
 
 def _step(hamiltonian: Hamiltonian, t: float, h: float, S: np.ndarray) -> np.ndarray:
-    """S at t - h from S at t."""
+    """Return S at t - h from S at t."""
     one, two = hamiltonian(t - (0.5 + _GAUSS) * h), hamiltonian(t - (0.5 - _GAUSS) * h)
     omega = 0.5 * h * (one + two) + 0.5 * _GAUSS * h * h * (two @ one - one @ two)
     A, G, H = _two_point(omega)
@@ -118,7 +118,7 @@ def _step(hamiltonian: Hamiltonian, t: float, h: float, S: np.ndarray) -> np.nda
 
 
 def _two_point(omega: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(A, G, H) of the flow exp(omega): ``x1 = A x0 - G l1``, ``l0 = H x0 + A.T l1`` for states x and costates l."""
+    """Return (A, G, H) of the flow exp(omega): ``x1 = A x0 - G l1``, ``l0 = H x0 + A.T l1`` for states x and costates l."""
     n = len(omega) // 2
     size = float(np.linalg.norm(omega, 1))
     halvings = max(0, int(np.ceil(np.log2(size / 0.5)))) if np.isfinite(size) and size > 0.5 else 0

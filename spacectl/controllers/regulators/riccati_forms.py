@@ -99,7 +99,7 @@ class DiscreteForm(ContinuousForm):
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray:
-    """Inverse, in extended precision if the matrix is."""
+    """Return the inverse, in extended precision if the matrix is."""
     found = np.linalg.inv(matrix.astype(float)).astype(matrix.dtype)
     for _ in range(2 if matrix.dtype != np.float64 else 0):
         found = found @ (2.0 * np.eye(len(matrix)) - matrix @ found)
@@ -107,12 +107,12 @@ def inverse(matrix: np.ndarray) -> np.ndarray:
 
 
 def norm(matrix: np.ndarray) -> float:
-    """Frobenius norm."""
+    """Return the Frobenius norm."""
     return float(np.linalg.norm(np.asarray(matrix, dtype=float)))
 
 
 def symplectic_scale(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """T that makes rows and columns of ``diag(T^-1, T) [[A, -G], [-Q, -A.T]] diag(T, T^-1)`` alike, powers of two."""
+    """Return T that makes rows and columns of ``diag(T^-1, T) [[A, -G], [-Q, -A.T]] diag(T, T^-1)`` alike, powers of two."""
     n = len(A)
     size = np.abs(np.block([[A, G], [Q, A.T]]))
     np.fill_diagonal(size, 0.0)
@@ -123,7 +123,7 @@ def symplectic_scale(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def _from_schur(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """``S = U21 U11^-1`` from the stable invariant subspace of the Hamiltonian."""
+    """Return ``S = U21 U11^-1`` from the stable invariant subspace of the Hamiltonian."""
     n = len(A)
     H = np.block([[A, -G], [-Q, -A.T]])
     try:
@@ -140,7 +140,7 @@ def _from_schur(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def _from_doubling(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """``(A, G, H) -> (A W A, G + A W G A.T, H + A.T H W A)``, ``W = (1 + G H)^-1``: H tends to S."""
+    """Return ``(A, G, H) -> (A W A, G + A W G A.T, H + A.T H W A)``, ``W = (1 + G H)^-1``: H tends to S."""
     one, H = np.eye(len(A)), Q
     for _ in range(60):
         W = np.linalg.solve(one + G @ H, np.hstack([A, G]))
@@ -156,7 +156,7 @@ def _from_doubling(A: np.ndarray, G: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def refine(S: np.ndarray, miss: Residual, step: Step) -> tuple[np.ndarray, int]:
-    """Newton steps until the residual falls no more.
+    """Take Newton steps as long as they reduce the residual.
 
     From a stabilising start the first step may raise it; then it falls quadratically down to rounding.
     """
@@ -181,7 +181,7 @@ def refine(S: np.ndarray, miss: Residual, step: Step) -> tuple[np.ndarray, int]:
 
 
 def solve_stein(A: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """X with ``X = A.T X A + W``, by doubling; A lies inside the unit circle."""
+    """Return X with ``X = A.T X A + W``, by doubling; A lies inside the unit circle."""
     X, power = W, A
     for _ in range(60):
         more = power.T @ X @ power

@@ -22,16 +22,16 @@ __all__ = ["check_joint", "read_cross", "read_weight", "require_movable", "requi
 
 
 def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.ndarray:
-    """A symmetric, positive (semi-)definite matrix, shape (n, n).
+    """Return a symmetric, positive (semi-)definite matrix, shape (n, n).
 
     Parameters
     ----------
     value : float, array (n,) or (n, n), or mapping of str to float
         A multiple of the identity, a diagonal, a matrix, or diagonal entries by name; a mapping leaves the others zero.
     labels : Labels
-        Of the weighted vector.
+        Labels of the weighted vector.
     what : str
-        For messages.
+        Name of the argument, for messages.
     definite : bool
         Whether every direction must have a positive weight.
     """
@@ -58,14 +58,14 @@ def read_weight(value: Any, labels: Labels, what: str, *, definite: bool) -> np.
 
 
 def read_cross(value: Any, x: Labels, u: Labels, what: str) -> np.ndarray:
-    """Cross weight N, shape (n_x, n_u); None is zero."""
+    """Return the cross weight N, shape (n_x, n_u); None is zero."""
     if value is None:
         return np.zeros((len(x), len(u)))
     return np.array(as_array(value, (len(x), len(u)), what))
 
 
 def check_joint(Q: np.ndarray, R: np.ndarray, N: np.ndarray, x: Labels, u: Labels, what: str) -> None:
-    """Raise if ``[[Q, N], [N.T, R]]`` is indefinite, naming the states and inputs of its negative direction."""
+    """Raise if ``[[Q, N], [N.T, R]]`` is indefinite, with the states and inputs of its negative direction."""
     if np.any(N):
         labels = Labels((*x.names, *(f"input {name}" for name in u.names)), (), "state or input")
         _check_definite(np.block([[Q, N], [N.T, R]]), labels, f"{what}: [[Q, N], [N.T, R]]", False)
@@ -83,7 +83,7 @@ def _check_symmetric(matrix: np.ndarray, labels: Labels, what: str) -> None:
 
 
 def _check_definite(matrix: np.ndarray, labels: Labels, what: str, definite: bool) -> None:
-    """Judged in units that make the diagonal one, so that units of the entries do not matter."""
+    """Check definiteness in units that make the diagonal one, so that units of the entries do not matter."""
     diagonal = np.diag(matrix)
     wanted = "positive" if definite else "zero or positive"
     bad = np.flatnonzero(diagonal <= 0.0) if definite else np.flatnonzero(diagonal < 0.0)
@@ -107,7 +107,7 @@ LOST = 1e-8  #: as the tolerance of `check_controllability`
 
 
 def require_movable(model: LinearModel, rows: np.ndarray, names: tuple[str, ...], what: str) -> None:
-    """Raise, naming them, unless inputs can move all integrated quantities ``rows x`` at rest, independently.
+    """Raise, with names, unless inputs can control all integrated quantities ``rows x`` at rest, independently.
 
     The states at rest, ``A x + B u = 0``, are a space of as many dimensions as there are inputs (if the model is
     stabilisable); integrals are poles at s = 0, which are lost if their rows depend on each other there.
@@ -128,15 +128,15 @@ def require_movable(model: LinearModel, rows: np.ndarray, names: tuple[str, ...]
             f"{weight:+.2g} {name}" for name, weight in zip(names, lost, strict=True) if abs(weight) > 0.05
         )
         raise ModelError(
-            f"{what}: not stabilizable: no input moves the mode at the origin, ({summary}): the inputs hold {rank} of the "
-            f"{len(names)} integrated quantities at will; integrate fewer, or others"
+            f"{what}: not stabilizable: no input moves the mode at the origin ({summary}): the inputs control {rank} of the "
+            f"{len(names)} integrated quantities independently; integrate fewer, or others"
         )
 
 
 def require_weighted(
     model: LinearModel, Q: np.ndarray, R: np.ndarray, N: np.ndarray, what: str, *, seen: np.ndarray | None = None
 ) -> None:
-    """Raise, naming the mode, if an undamped mode has no weight: no stabilising solution then exists.
+    """Raise, with its name, if an undamped mode has no weight: no stabilising solution then exists.
 
     `seen` are further rows whose integrals are weighted.
     """
@@ -154,6 +154,6 @@ def require_weighted(
     for mode in found.weak_modes:
         if mode.count > 0 and abs(mode.pole.real) < 1e-9 * found.rate:
             raise ModelError(
-                f"{what}: no weight sees {mode.describe()}; it does not decay, so a law that ignores it cannot be stable: "
+                f"{what}: no weight covers {mode.describe()}; it does not decay, so a law without its weight cannot be stable: "
                 f"give '{mode.states[0]}' a weight in Q"
             )

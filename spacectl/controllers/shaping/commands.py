@@ -1,7 +1,7 @@
-"""Shaped commands: a shaper applied to a trajectory or to a command of steps, without any error of sampling.
+"""Shaped commands: a shaper applied to a trajectory or to a command of steps, without sampling errors.
 
-``r_shaped(t) = sum_i a_i r(t - t_i)`` is a sum of shifted pieces, so it is piecewise of the same kind, with knots wherever
-a shifted copy has one.
+``r_shaped(t) = sum_i a_i r(t - t_i)`` is a sum of shifted pieces, so it is piecewise of the same kind, with knots
+wherever a shifted copy has one.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ def shape_trajectory(shaper: Shaper, trajectory: Trajectory) -> Trajectory:
     """Convolve a trajectory with a shaper, exactly.
 
     Knots are all ``t_k + t_i``; between them the result is constant, linear or cubic, as the trajectory is. Outside its
-    knots a trajectory holds its end values; where a cubic one starts or ends with a rate, the rate jumps, and the result
-    has two knots one rounding apart there (a plan from rest to rest has none of these).
+    knots a trajectory holds its end values; where a cubic one starts or ends with a rate, the rate jumps, and the
+    result has two knots one rounding apart there (a plan from rest to rest has none of these).
 
     Parameters
     ----------
     shaper : Shaper
         The impulses.
     trajectory : Trajectory
-        Any; labels and interpolation are kept.
+        The trajectory; labels and interpolation are retained.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def shape_trajectory(shaper: Shaper, trajectory: Trajectory) -> Trajectory:
 
 
 def shape_command(shaper: Shaper, times: Any, values: Any, *, labels: Labels | None = None) -> Trajectory:
-    """Shape a command of steps, such as bang-bang torques: values[k] holds from times[k] on.
+    """Shape a command of steps, such as bang-bang torques: values[k] applies from times[k] on.
 
     Before the first time the command is zero, and the shaped one begins with zero; end a maneuver with a step to zero.
 
@@ -115,7 +115,7 @@ def shape_command(shaper: Shaper, times: Any, values: Any, *, labels: Labels | N
 
 
 def _merge(shifted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted times without those that differ by rounding only, and the place of each shifted knot among them."""
+    """Return the sorted times without those that differ by rounding only, and the place of each shifted knot among them."""
     flat = shifted.reshape(-1)
     order = np.argsort(flat, kind="stable")
     spread = max(abs(flat[order[0]]), abs(flat[order[-1]]))
@@ -126,7 +126,7 @@ def _merge(shifted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _piece(trajectory: Trajectory, piece: np.ndarray, later: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Value and rate of the given pieces (-1: before the first knot), `later` after their first knots."""
+    """Return the value and rate of the given pieces (-1: before the first knot), `later` after their first knots."""
     knots, values = np.asarray(trajectory.t), np.asarray(trajectory.values)
     last = knots.size - 1
     held = values[np.clip(piece, 0, last)]

@@ -22,7 +22,7 @@ def draw_sensitivity(
     marks: Mapping[str, float] | None = None,
     name: str = "shaper_sensitivity",
 ) -> Figure:
-    """Residual vibration of shapers over frequency (shown in Hz), as figure data.
+    """Draw the residual vibration of shapers over frequency (in Hz), as figure data.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def draw_sensitivity(
     marks : mapping of str to float, optional
         Frequencies to mark with their names [rad/s]; default the design frequencies.
     name : str
-        Of the file.
+        Name of the file.
 
     Returns
     -------

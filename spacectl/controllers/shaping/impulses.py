@@ -1,8 +1,8 @@
-"""Times and amplitudes of the impulses of a shaper for one mode: closed forms, and Newton's method where damping has none.
+"""Times and amplitudes of the impulses of a shaper for one mode: closed forms, or Newton's method.
 
-With ``K = exp(-z pi / sqrt(1 - z^2))``, the decay in half a period: ZV is ``(1, K) / (1 + K)`` half a damped period apart,
-ZVD and ZVDD are ZV convolved with itself. EI and unity-magnitude shapers with damping solve their defining equations,
-starting from the closed form without damping.
+With ``K = exp(-z pi / sqrt(1 - z^2))``, the decay in half a period: ZV is ``(1, K) / (1 + K)`` half a damped period
+apart, ZVD and ZVDD are ZV convolved with itself. EI and unity-magnitude shapers with damping solve their defining
+equations, starting from the closed form without damping.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEP = 0.05  # of the damping ratio, by which the solution is followed from 0
 
 
 def find_impulses(kind: str, frequency: float, damping: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times [s] and amplitudes for a mode.
+    """Return times [s] and amplitudes for a mode.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def find_impulses(kind: str, frequency: float, damping: float, level: float) -> 
 
 
 def _sum(times: np.ndarray, amplitudes: np.ndarray, w: float, z: float) -> complex:
-    """Amplitude that the impulses leave at the last of them, for a mode w, z; its size is V."""
+    """Return the amplitude that the impulses leave at the last of them, for a mode w, z; its size is V."""
     pole = w * (-z + 1j * np.sqrt(1.0 - z * z))
     return complex(amplitudes @ np.exp(pole * (times[-1] - times)))
 
 
 def _slope(times: np.ndarray, amplitudes: np.ndarray, z: float) -> float:
-    """Half of dV^2/dw at w = 1."""
+    """Return half of dV^2/dw at w = 1."""
     unit = -z + 1j * np.sqrt(1.0 - z * z)
     back = times[-1] - times
     waves = amplitudes * np.exp(unit * back)
@@ -73,9 +73,9 @@ def _slope(times: np.ndarray, amplitudes: np.ndarray, z: float) -> float:
 
 
 def _follow_insensitive(damping: float, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """EI for w = 1: V = level and dV/dw = 0 at 1, V = 0 at one frequency below and one above.
+    """Return EI for w = 1: V = level and dV/dw = 0 at 1, V = 0 at one frequency below and one above.
 
-    Unknown: two amplitudes, two times, the two frequencies; equations: V, its slope, and two for each zero.
+    Unknown: two amplitudes, two times, the two frequencies; equations: V, its derivative, and two for each zero.
     """
 
     def split(unknown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +96,7 @@ def _follow_insensitive(damping: float, level: float) -> tuple[np.ndarray, np.nd
 
 
 def _follow_unity(damping: float) -> tuple[np.ndarray, np.ndarray]:
-    """Amplitudes 1, -1, 1 for w = 1: no residual. Without damping at 0, 1/6 and 1/3 of a period."""
+    """Return the amplitudes 1, -1, 1 for w = 1: no residual. Without damping at 0, 1/6 and 1/3 of a period."""
     amplitudes = np.array([1.0, -1.0, 1.0])
 
     def equations(unknown: np.ndarray, z: float) -> np.ndarray:
@@ -111,7 +111,7 @@ def _follow(equations: Equations, start: np.ndarray, damping: float, kind: str) 
     """Solve the equations at `damping`, in steps from 0."""
     unknown = start
     for z in np.linspace(0.0, damping, max(1, int(np.ceil(damping / STEP))) + 1)[1:]:
-        with np.errstate(all="ignore"):  # it may try times that overflow; what it finds is checked
+        with np.errstate(all="ignore"):  # the iteration may overflow; its result is checked
             unknown = root(equations, unknown, args=(float(z),), tol=1e-15).x
     with np.errstate(all="ignore"):
         error = float(np.max(np.abs(equations(unknown, damping))))

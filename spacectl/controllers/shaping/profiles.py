@@ -1,7 +1,7 @@
 """Rest-to-rest profiles with limited rate, acceleration and jerk: bang-bang with its corners rounded off.
 
-Turns a distance and limits into position and acceleration over time. The acceleration times an inertia is the torque
-command; limited jerk is a limited torque rate, which is what keeps flexible modes quiet.
+A distance and limits give position and acceleration over time. The acceleration times an inertia is the torque
+command; limited jerk is a limited torque rate, which reduces the excitation of flexible modes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RestToRest:
     edge, flat, coast : float
         Durations [s] of a rise or fall of the acceleration, of its constant part, and of the part without any.
     peak_acceleration, peak_rate, peak_jerk : float
-        What the motion reaches, in units of the distance per s^2, s and s^3.
+        Peak values of the motion, in units of the distance per s^2, s and s^3.
     """
 
     position: Trajectory
@@ -63,7 +63,7 @@ def smoothed_bang_bang(
     name: str = "position",
     unit: str = "rad",
 ) -> RestToRest:
-    """Fastest motion of its form from rest to rest within limits of rate, acceleration and jerk.
+    """Return the fastest motion of its form from rest to rest within limits of rate, acceleration and jerk.
 
     Two equal and opposite pulses of acceleration, with edges of duration ``e = c a / jerk`` (c = 1 for ramps, pi/2 for
     versine edges, which rise as ``(1 - cos(pi s)) / 2``), a flat part f between them and a coast k between the pulses:
@@ -72,7 +72,7 @@ def smoothed_bang_bang(
     Parameters
     ----------
     distance : float
-        To go, not zero; its sign is the direction.
+        Distance, not zero; its sign is the direction.
     acceleration, jerk : float
         Largest acceleration (torque over inertia) and largest rate of it.
     rate : float
@@ -82,7 +82,7 @@ def smoothed_bang_bang(
     start, begin : float
         Position at the beginning, and its time [s].
     name, unit : str
-        Of the position, for the labels.
+        Name and unit of the position, for the labels.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def smoothed_bang_bang(
 
 
 def _durations(far: float, a: float, j: float, v: float, c: float) -> tuple[float, float, float, float]:
-    """Peak acceleration, edge, flat and coast: full acceleration if there is room for it, then the rate limit."""
+    """Return peak acceleration, edge, flat and coast: full acceleration if possible, then the rate limit."""
     e = c * a / j
     f = 0.5 * (-3.0 * e + np.sqrt(e * e + 4.0 * far / a))  # of far = a (e + f) (2 e + f)
     if f < 0.0:  # far = 2 a e^2
@@ -147,7 +147,7 @@ def _durations(far: float, a: float, j: float, v: float, c: float) -> tuple[floa
 
 
 def _blocks(a: float, e: float, f: float, k: float) -> list[tuple[float, float, float]]:
-    """(duration, acceleration at begin, at end) of the pieces that have a duration."""
+    """Return (duration, acceleration at the start, at the end) of the pieces that have a duration."""
     pulse = [(e, 0.0, 1.0), (f, 1.0, 1.0), (e, 1.0, 0.0)]
     pieces = [*pulse, (k, 0.0, 0.0), *((h, -first, -last) for h, first, last in pulse)]
     least = 1e-12 * (4.0 * e + 2.0 * f + k)
@@ -155,7 +155,7 @@ def _blocks(a: float, e: float, f: float, k: float) -> list[tuple[float, float, 
 
 
 def _integrate(blocks: list[tuple[float, float, float]], shape: Edge) -> tuple[Any, Any, Any, Any]:
-    """Times, positions, rates and accelerations at the knots, in closed form within each piece."""
+    """Return times, positions, rates and accelerations at the knots, in closed form within each piece."""
     t, q, v, a = [0.0], [0.0], [0.0], [0.0]
     for h, first, last in blocks:
         is_curved = shape == "versine" and first != last
@@ -174,7 +174,7 @@ def _integrate(blocks: list[tuple[float, float, float]], shape: Edge) -> tuple[A
 
 
 def _versine(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``(1 - cos(pi s)) / 2``, its integral, and the integral of that."""
+    """Return ``(1 - cos(pi s)) / 2``, its integral, and the integral of that."""
     angle = np.pi * s
     once = 0.5 * (s - np.sin(angle) / np.pi)
     return 0.5 * (1.0 - np.cos(angle)), once, 0.5 * (0.5 * s**2 - (1.0 - np.cos(angle)) / np.pi**2)

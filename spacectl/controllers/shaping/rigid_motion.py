@@ -1,7 +1,7 @@
 """A motion of a rigid counterpart, read as a reference for the flexible system: same joints, modal coordinates at rest.
 
-`vibration` linearises the flexible equations along it (003 Eqs 8.6, 8.27); their elastic rows are not met by it, and
-what they miss is the drift that excites the vibration.
+`vibration` linearises the flexible equations along it (Sadigh 1995, Eqs 8.6, 8.27); it does not satisfy
+their elastic equations, and the residual is the drift that excites the vibration.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["RigidMotion", "read_rigid_motion"]
 
 @dataclass(frozen=True)
 class RigidMotion:
-    """Times, states of the flexible system, inputs and rates; a time stands twice where inputs jump.
+    """Times, states of the flexible system, inputs and rates; a time occurs twice where inputs jump.
 
-    `hold` are the inputs that keep the end as it is.
+    `hold` are the inputs that maintain the final state.
     """
 
     t: np.ndarray
@@ -52,7 +52,7 @@ def read_rigid_motion(
         for name in names:
             if name not in known:
                 raise ModelError(
-                    f"{what}: the rigid system has a {kind} that the flexible one has not: {unknown_name(kind, name, known)}"
+                    f"{what}: the rigid system has a {kind} that the flexible one lacks: {unknown_name(kind, name, known)}"
                 )
     found = _read(rigid, motion, breaks)
     columns, pushed = (
@@ -75,7 +75,7 @@ def _read(rigid: EquationsOfMotion, motion: Any, breaks: Any) -> Reference:
 
 
 def _sample(rigid: EquationsOfMotion, x: Trajectory, u: Trajectory) -> Reference:
-    """Tables at all their knots; knots that lie a rounding apart, or steps of a table that is held, are jumps."""
+    """Return tables at all their knots; knots that lie a rounding apart, or steps of a table that is held, are jumps."""
     near = 1e-9 * float(np.asarray(x.t)[-1] - np.asarray(x.t)[0])
     knots = np.asarray(u.t)
     times = np.sort(np.concatenate([np.asarray(x.t), knots]))
@@ -107,11 +107,11 @@ def _require_rest(eom: EquationsOfMotion, x: np.ndarray, what: str) -> None:
 
 
 def _holding(eom: EquationsOfMotion, t: float, x: np.ndarray, what: str) -> np.ndarray:
-    """Inputs of least size that leave no acceleration at the end; the elastic part may still be off its rest."""
+    """Return inputs of least size that leave no acceleration at the end; the elastic part may still be off its rest."""
     q, v = x[: eom.n_q], x[eom.n_q :]
     M, h, B_tau = eom.mass_matrix(t, q), eom.bias(t, q, v), eom.input_map(t, q)
     rows = np.flatnonzero(np.any(B_tau != 0.0, axis=1))
     if rows.size == 0:
-        raise ModelError(f"{what}: no input pushes a joint at the end of the motion")
+        raise ModelError(f"{what}: no input acts on a joint at the end of the motion")
     scale = 1.0 / np.sqrt(np.diag(M))[rows]
     return np.linalg.lstsq(scale[:, None] * B_tau[rows], scale * h[rows], rcond=None)[0]

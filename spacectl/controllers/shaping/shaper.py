@@ -1,4 +1,4 @@
-"""Input shapers: a short train of impulses that, convolved with any command, leaves little vibration behind.
+"""Input shapers: a short sequence of impulses that, convolved with any command, leaves little vibration behind.
 
 Turns frequencies and damping ratios (numbers, or `modes` of a linear model) into a `Shaper`, and a shaper into its
 residual vibration at any frequency. `shaping_commands` applies it to trajectories and step commands, `shaping_figures`
@@ -55,7 +55,7 @@ class Shaper:
                 f"{what}: times have shape {self.times.shape}, amplitudes {self.amplitudes.shape}; expected equal lengths"
             )
         if self.times[0] != 0.0 or np.any(np.diff(self.times) <= 0.0):
-            raise ModelError(f"{what}: times {self.times.tolist()} must begin with 0 and increase")
+            raise ModelError(f"{what}: times {self.times.tolist()} must start at 0 and increase")
         total = float(np.sum(self.amplitudes))
         if abs(total - 1.0) > 1e-9:
             raise ModelError(f"{what}: amplitudes sum to {total:g}, expected 1; divide by the sum")
@@ -66,11 +66,11 @@ class Shaper:
         return float(self.times[-1])
 
     def residual(self, frequency: Any, damping: Any = 0.0) -> np.ndarray:
-        """Residual vibration over that of one impulse, shaped as the arguments.
+        """Return the residual vibration over that of one impulse, shaped as the arguments.
 
-        ``V = exp(-z w t_n) |sum_i a_i exp((z w + i w_d) t_i)|``, ``w_d = w sqrt(1 - z^2)``: the envelope right after the last
-        impulse over the envelope right after a single impulse of size 1. A command that ends at T and would leave the
-        amplitude a at T leaves V a at T + t_n when shaped.
+        ``V = exp(-z w t_n) |sum_i a_i exp((z w + i w_d) t_i)|``, ``w_d = w sqrt(1 - z^2)``: the envelope right after
+        the last impulse over the envelope right after a single impulse of size 1. A command that ends at T and would
+        leave the amplitude a at T leaves V a at T + t_n when shaped.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class Shaper:
         return np.abs(np.exp(pole[..., None] * back) @ np.asarray(self.amplitudes))
 
     def insensitivity(self, level: float = 0.05, *, mode: int = 0) -> float:
-        """Width of the band about a design frequency where the residual is at most `level`, over that frequency.
+        """Return the width of the band about a design frequency where the residual is at most `level`, over that frequency.
 
         Parameters
         ----------
@@ -108,12 +108,12 @@ class Shaper:
 
 
 def design_shaper(frequency: Any, damping: Any = 0.0, *, kind: Kind = "ZVD", level: float = 0.05) -> Shaper:
-    """Shaper for one mode or several.
+    """Design a shaper for one mode or several.
 
-    ``"ZV"``: no residual at the frequency; ``"ZVD"``, ``"ZVDD"``: zero slope (and curvature) there as well, each half a
-    period longer; ``"EI"``: as long as ZVD, residual `level` at the frequency and zero on either side, so the widest band
-    below `level`; ``"UM-ZV"``: amplitudes 1, -1, 1, a third of a period, for actuators that are on or off (excites
-    higher modes). Several modes: convolution of the shapers of each.
+    ``"ZV"``: no residual at the frequency; ``"ZVD"``, ``"ZVDD"``: zero first (and second) derivative there as well,
+    each half a period longer; ``"EI"``: as long as ZVD, residual `level` at the frequency and zero on either side,
+    so the widest band below `level`; ``"UM-ZV"``: amplitudes 1, -1, 1, a third of a period, for actuators that are
+    on or off (excites higher modes). Several modes: convolution of the shapers of each.
 
     Parameters
     ----------
@@ -155,14 +155,15 @@ def design_shaper(frequency: Any, damping: Any = 0.0, *, kind: Kind = "ZVD", lev
 
 
 def shape_modes(found: Modes, names: Iterable[str | int], *, kind: Kind = "ZVD", level: float = 0.05) -> Shaper:
-    """Shaper for chosen modes of a linear model.
+    """Design a shaper for selected modes of a linear model.
 
     Parameters
     ----------
     found : Modes
         From `modes`.
     names : iterable of str or int
-        Modes by number (1 is the slowest), by ``"mode3"``, or by a state: the oscillating mode in which it takes part most.
+        Modes by number (1 is the slowest), by ``"mode3"``, or by a state: the oscillating mode with its largest
+        participation.
     kind, level : as in `design_shaper`
         The kind of shaper, and the residual of EI.
 
@@ -178,7 +179,7 @@ def shape_modes(found: Modes, names: Iterable[str | int], *, kind: Kind = "ZVD",
 
 
 def combine_shapers(shapers: Sequence[Shaper]) -> Shaper:
-    """Convolution of shapers: suppresses what any of them suppresses, and is as long as all together.
+    """Convolve shapers: the result suppresses all modes of each, and its duration is the sum of theirs.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def _convolve(a: Shaper, b: Shaper) -> Shaper:
 
 
 def _find_mode(found: Modes, name: str | int) -> int:
-    """Index of a mode that oscillates."""
+    """Return the index of a mode that oscillates."""
     oscillating = np.flatnonzero(found.poles.imag > 0.0)
     summary = f"mode{name}" if isinstance(name, int) else name
     if summary in found.x:

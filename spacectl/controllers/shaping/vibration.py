@@ -1,7 +1,7 @@
-"""`suppress_vibration`: a rigid-body maneuver flown by a flexible system, vibration damped during it or after it.
+"""`suppress_vibration`: track a rigid-body maneuver with a flexible system and damp vibration during or after it.
 
-During (003 section 8.2.3.1): time-varying LQR along the rigid motion, which goes over into the steady one at its end.
-After (8.2.3.2): the maneuver's inputs as they are, then the steady LQR about its end.
+During (Sadigh 1995, section 8.2.3.1): time-varying LQR along the rigid motion, which changes to the steady one at
+its end. After (8.2.3.2): the maneuver's inputs unchanged, then the steady LQR about its end.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class VibrationLaw(ControlLaw):
     breaks : tuple of float
         Times at which inputs jump [s]; give them to ``simulate(..., stops=law.breaks)``.
     reserve : dict of str to float
-        Smallest distance of each input of the maneuver from its limits: what is left for feedback. Infinite without limits.
+        Smallest distance of each input of the maneuver from its limits: the margin for feedback. Infinite without
+        limits.
     """
 
     feedback: LqrTrajectoryLaw | LqrLaw
@@ -62,11 +63,12 @@ def suppress_vibration(
     rtol: float = 1e-7,
     name: str = "vibration suppression",
 ) -> VibrationLaw:
-    """Fly a rigid-body maneuver with a flexible system and damp the vibration by LQR, during the maneuver or after it.
+    """Track a rigid-body maneuver with a flexible system and damp the vibration by LQR, during the maneuver or after it.
 
-    The flexible equations are linearised about the rigid motion with modal coordinates at rest. Their elastic rows are not
-    met by it; this drift is known, so the law during the maneuver also has the feed-forward that is optimal against it.
-    Feedback acts within what the maneuver leaves of the limits, see `reserve`: plan with reduced limits to have some.
+    The flexible equations are linearised about the rigid motion with modal coordinates at rest. It does not satisfy
+    their elastic equations; this drift is known, so the law during the maneuver also has the feed-forward that is
+    optimal against it. Feedback acts within the remaining limits, see `reserve`: plan with reduced limits to leave a
+    margin.
 
     Parameters
     ----------
@@ -93,8 +95,8 @@ def suppress_vibration(
 
     References
     ----------
-    003 sections 8.2.3.1 (Eqs 8.26, 8.27) and 8.2.3.2 (Eqs 8.28-8.30). Eq 8.26 has no terminal weight, so that its gains
-    vanish at the end; here the law goes on with the steady gain.
+    Sadigh (1995), sections 8.2.3.1 (Eqs 8.26, 8.27) and 8.2.3.2 (Eqs 8.28-8.30). Eq 8.26 has no terminal weight, so
+    its gains vanish at the end; here the law continues with the steady gain.
     """
     require_equations(eom, "suppress_vibration")
     what = f"law '{name}'"
@@ -124,7 +126,7 @@ def suppress_vibration(
 
 
 def _held(eom: EquationsOfMotion, given: RigidMotion) -> Any:
-    """The linear model along the motion and a while of rest behind it, whose steady gain the law keeps."""
+    """Return the linear model along the motion and a following time of rest, whose steady gain the law retains."""
     end = float(given.t[-1])
     rest = end + 0.05 * (end - float(given.t[0]))
     t = np.concatenate([given.t, [end, rest]])
@@ -134,7 +136,7 @@ def _held(eom: EquationsOfMotion, given: RigidMotion) -> Any:
 
 
 def _switched(eom: EquationsOfMotion, steady: LqrLaw, given: RigidMotion) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """The maneuver's inputs as a table, and the steady law from its end on."""
+    """Return the maneuver's inputs as a table, and the steady law from its end on."""
     end, m = float(given.t[-1]), eom.n_u
     jumps = np.flatnonzero(np.diff(given.t) == 0.0)
     t = given.t.copy()

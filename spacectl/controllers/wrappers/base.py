@@ -1,8 +1,8 @@
-"""What every wrapper shares: a rule for one signal becomes a law around a law.
+"""Common part of all wrappers: a rule for one signal becomes a law around a law.
 
 `wrap_signals` puts a rule on chosen inputs, measurements or states of a law and appends the memory and the numbers that
-the rule needs; names, units, period, reference and notes of the law stay. The rules themselves are in `wrappers`,
-`delay`, `filters` and `noise`.
+the rule needs; names, units, period, reference and notes of the law are retained. The rules themselves are in
+`wrappers`, `delay`, `filters` and `noise`.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def require_law(law: Any, what: str) -> None:
 
 
 def clip(signal: Any, low: Any = None, high: Any = None) -> Any:
-    """`signal` within its limits. NaN stays NaN, which fmin and fmax alone would turn into a limit.
+    """Clip `signal` to its limits. NaN remains NaN, which fmin and fmax alone would turn into a limit.
 
-    fmin and fmax are kept, because a simulation finds the kinks of a law by them.
+    fmin and fmax are used because a simulation detects the kinks of a law by them.
     """
     above = signal if low is None else ca.fmax(signal, low)
     within = above if high is None else ca.fmin(above, high)
@@ -81,7 +81,7 @@ def clip(signal: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def labels_of(law: ControlLaw, on: On, what: str) -> Labels:
-    """Labels of the signals that are meant by `on`; at least one."""
+    """Return the labels of the signals selected by `on`; at least one."""
     if on not in get_args(On):
         raise ModelError(f"{what}: on is {on!r}, expected {', '.join(map(repr, get_args(On)))}")
     labels: Labels = getattr(law, on)
@@ -93,7 +93,7 @@ def labels_of(law: ControlLaw, on: On, what: str) -> Labels:
 def numbers_by_signal(
     law: ControlLaw, value: Any, *, on: On, what: str, positive: bool = True, default: float | None = None
 ) -> dict[str, float]:
-    """A number for each signal: one for all, one each in order, or a mapping of names (the others stay untouched).
+    """Return a number for each signal: one for all, one each in order, or a mapping of names (the others are unchanged).
 
     With a `default`, signals that a mapping leaves out have it. Zero is allowed unless `positive`.
 
@@ -131,7 +131,7 @@ def numbers_by_signal(
 
 
 def free_prefix(law: ControlLaw, word: str) -> str:
-    """`word`, or word2, word3, ...: the first that begins no name of the law yet."""
+    """Return `word`, or word2, word3, ...: the first that begins no name of the law yet."""
     names = law.memory.names + law.parameters.names + law.states.names + law.measurements.names
     count = 1
     while any(name.startswith(f"{word}{count if count > 1 else ''}.") for name in names):
@@ -140,7 +140,7 @@ def free_prefix(law: ControlLaw, word: str) -> str:
 
 
 def call_symbols(law: ControlLaw, n_z: int = 0, n_p: int = 0) -> tuple[ca.Function, list[Any]]:
-    """The law's function and symbols for its arguments, z and p longer by `n_z` and `n_p`.
+    """Return the law's function and symbols for its arguments, with z and p extended by `n_z` and `n_p`.
 
     Scalar symbols wherever the function can be written in them: they become plain C code.
     """
@@ -155,10 +155,10 @@ def call_symbols(law: ControlLaw, n_z: int = 0, n_p: int = 0) -> tuple[ca.Functi
 
 
 def derive_law(law: ControlLaw, **changes: Any) -> ControlLaw:
-    """The law with some fields changed, as a plain `ControlLaw`.
+    """Return the law with some fields changed, as a plain `ControlLaw`.
 
-    What a design knows of its law (gains, poles, margins of `design_lqr`) is not true of the wrapped one, and stays with
-    the law inside.
+    Results of the design (gains, poles, margins of `design_lqr`) are not valid for the wrapped law, and remain
+    with the inner law.
     """
     kept = {item.name: getattr(law, item.name) for item in fields(ControlLaw)}
     return ControlLaw(**{**kept, **changes})
@@ -167,16 +167,16 @@ def derive_law(law: ControlLaw, **changes: Any) -> ControlLaw:
 def wrap_signals(
     law: ControlLaw, channels: Mapping[str, Channel], *, on: On, prefix: str, title: str, notes: Mapping[str, Any]
 ) -> ControlLaw:
-    """The law with rules on some of its signals.
+    """Return the law with rules on some of its signals.
 
     Parameters
     ----------
     law : ControlLaw
-        The law inside.
+        The inner law.
     channels : mapping of str to Channel
-        What is done to each named signal; the others pass.
+        Rule of each named signal; the others are unchanged.
     on : {"inputs", "measurements", "states"}
-        Which signals are meant.
+        Kind of the signals.
     prefix : str
         Begins the names of memory and numbers, ``prefix.signal.name``; see `free_prefix`.
     title : str

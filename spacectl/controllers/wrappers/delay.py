@@ -24,10 +24,10 @@ MAX_ORDER = 10  # of the filter; above, its fastest pole is beyond 30 / delay an
 def add_delay(law: ControlLaw, delay: Any, *, order: int = 3, start: Any = 0.0, on: On = "inputs") -> ControlLaw:
     """Delay signals of a law.
 
-    Sampled: a line of past samples, exact; a delay must be a whole number of periods. Continuous: the Pade filter (n, n)
-    of ``exp(-s delay)``. Its gain is 1 at all frequencies and its phase lacks ``c (w delay)^(2n+1)`` with ``c = (n!)^2 /
-    ((2n)! (2n+1)!)``: for n = 3, less than 1e-3 rad up to ``w delay = 1.9``. Jumps pass it at once, with the sign
-    (-1)^n, before the delayed one arrives: where that matters, sample the law.
+    Sampled: a line of past samples, exact; a delay must be a whole number of periods. Continuous: the Pade filter
+    (n, n) of ``exp(-s delay)``. Its gain is 1 at all frequencies and its phase lacks ``c (w delay)^(2n+1)`` with
+    ``c = (n!)^2 / ((2n)! (2n+1)!)``: for n = 3, less than 1e-3 rad up to ``w delay = 1.9``. Jumps pass it at once,
+    with the sign (-1)^n, before the delayed one arrives: where that matters, sample the law.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def add_delay(law: ControlLaw, delay: Any, *, order: int = 3, start: Any = 0.0, 
     start : float, sequence or mapping of names to float
         Value of the signals before the run.
     on : {"inputs", "measurements", "states"}
-        What is late: the command, or what is measured.
+        Delayed signals: the command, or the measurements.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def add_delay(law: ControlLaw, delay: Any, *, order: int = 3, start: Any = 0.0, 
 
     References
     ----------
-    The filter is the ladder of Lambert's fraction ``tanh x = x / (1 + x^2 / (3 + x^2 / (5 + ...)))``, cut after n terms,
-    in ``exp(-2 x) = (1 - tanh x) / (1 + tanh x)``, ``x = s delay / 2``.
+    The filter is the ladder of Lambert's fraction ``tanh x = x / (1 + x^2 / (3 + x^2 / (5 + ...)))``, cut after n
+    terms, in ``exp(-2 x) = (1 - tanh x) / (1 + tanh x)``, ``x = s delay / 2``.
 
     Examples
     --------
@@ -76,10 +76,10 @@ def add_delay(law: ControlLaw, delay: Any, *, order: int = 3, start: Any = 0.0, 
 
 
 def pade_filter(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """(A, B, C, D) of the Pade filter (n, n) of ``exp(-2 x)`` in the time of x.
+    """Return (A, B, C, D) of the Pade filter (n, n) of ``exp(-2 x)`` in the time of x.
 
-    The ladder: ``e = v1 + e2, v1' = i; i = v2 + i3, v2' = 3 e2; e2 = v3 + e4, v3' = 5 i3; ...``, cut after n states, with
-    the wave ``e + i`` as input and ``e - i`` as output. A constant input has v1 = input, the other states zero.
+    The ladder: ``e = v1 + e2, v1' = i; i = v2 + i3, v2' = 3 e2; e2 = v3 + e4, v3' = 5 i3; ...``, cut after n states,
+    with the wave ``e + i`` as input and ``e - i`` as output. A constant input has v1 = input, the other states zero.
     """
     odd = np.arange(order) % 2 == 0  # states v1, v3, ...
     last = odd if order % 2 else ~odd  # the wave that the cut determines: the sum of these states

@@ -1,7 +1,7 @@
 """Low-pass and notch filters around a law, by frequency and damping.
 
-A filter is two states (one for a first-order low-pass) for each signal. Sampled laws get the bilinear transform with the
-frequency kept where it was given, so that a notch is where it should be at any period.
+A filter is two states (one for a first-order low-pass) for each signal. Sampled laws get the bilinear transform with
+the frequency prewarped, so a notch is at its frequency for any period.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def add_low_pass(
     start: Any = 0.0,
     on: On = "inputs",
 ) -> ControlLaw:
-    """Low-pass filter on signals of a law: ``w^2 / (s^2 + 2 damping w s + w^2)``, or ``w / (s + w)`` for order 1.
+    """Filter signals of a law by a low-pass: ``w^2 / (s^2 + 2 damping w s + w^2)``, or ``w / (s + w)`` for order 1.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def add_low_pass(
 def add_notch(
     law: ControlLaw, frequency: Any, *, damping: float = 0.5, depth: float = 0.0, start: Any = 0.0, on: On = "inputs"
 ) -> ControlLaw:
-    """Notch filter on signals of a law: ``(s^2 + 2 depth damping w s + w^2) / (s^2 + 2 damping w s + w^2)``.
+    """Filter signals of a law by a notch: ``(s^2 + 2 depth damping w s + w^2) / (s^2 + 2 damping w s + w^2)``.
 
     Its gain is `depth` at w and 1 far from it; the notch is ``2 damping w`` wide.
 
@@ -150,7 +150,7 @@ def _add_filter(
 
 
 def _rates(z: list[Any], signal: Any, p: Mapping[str, Any]) -> list[Any]:
-    """z1_dot = w z2, z2_dot = w (s - z1 - 2 damping z2); or z1_dot = w (s - z1)."""
+    """Return z1_dot = w z2, z2_dot = w (s - z1 - 2 damping z2); or z1_dot = w (s - z1)."""
     w = p["frequency"]
     if len(z) == 1:
         return [w * (signal - z[0])]
@@ -158,7 +158,7 @@ def _rates(z: list[Any], signal: Any, p: Mapping[str, Any]) -> list[Any]:
 
 
 def _bilinear(z: list[Any], signal: Any, p: Mapping[str, Any], period: float) -> tuple[list[Any], list[Any]]:
-    """State within the sample, ``m = (I - g A)^-1 (z + g B s)``, and the next one, ``2 m - z``; g = tan(w T / 2).
+    """Return the state within the sample, ``m = (I - g A)^-1 (z + g B s)``, and the next one, ``2 m - z``; g = tan(w T / 2).
 
     With w = 1, so that ``s = (q - 1) / (g (q + 1))`` is i at ``q = exp(i w T)``.
     """

@@ -31,7 +31,7 @@ __all__ = ["add_dead_zone", "limit_rate", "limits_by_signal", "quantize", "requi
 def saturate(law: ControlLaw, limits: Any, *, on: On = "inputs") -> ControlLaw:
     """Clip signals of a law: ``min(max(s, low), high)``.
 
-    Limits of actuators belong to the plant, where `simulate` clips and records both; this is for what happens inside a
+    Limits of actuators belong to the plant, where `simulate` clips and records both; this is for limits inside a
     controller, and for sensors of finite range.
 
     Parameters
@@ -64,7 +64,7 @@ def saturate(law: ControlLaw, limits: Any, *, on: On = "inputs") -> ControlLaw:
 
 
 def add_dead_zone(law: ControlLaw, width: Any, *, on: On = "inputs") -> ControlLaw:
-    """Nothing passes within +-width; outside, the signal less the width: ``s - min(max(s, -width), width)``.
+    """Apply a dead zone of +-width; outside, the signal less the width: ``s - min(max(s, -width), width)``.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def quantize(law: ControlLaw, step: Any, *, on: On = "inputs") -> ControlLaw:
     step : float, sequence or mapping of names to float
         In units of the signal: one for all, one each, or by name (the others stay untouched).
     on : {"inputs", "measurements", "states"}
-        Which signals: what is commanded, or what is measured.
+        Which signals: commands or measurements.
 
     Returns
     -------
@@ -119,11 +119,11 @@ def quantize(law: ControlLaw, step: Any, *, on: On = "inputs") -> ControlLaw:
 
 
 def limit_rate(law: ControlLaw, rate: Any, *, bandwidth: Any = None, start: Any = 0.0, on: On = "inputs") -> ControlLaw:
-    """Let signals change no faster than a rate.
+    """Limit the rate of change of signals.
 
     Sampled: ``s_k = s_(k-1) + clip(wanted - s_(k-1), -rate T, rate T)``, exact. Continuous: a lag that saturates,
-    ``s_dot = clip(bandwidth (wanted - s), -rate, rate)``; far above the loop's own frequencies, the bandwidth only rounds
-    off the corners (and makes the loop stiff: ``method="radau"``).
+    ``s_dot = clip(bandwidth (wanted - s), -rate, rate)``; far above the loop's own frequencies, the bandwidth only
+    rounds off the corners (and makes the loop stiff: ``method="radau"``).
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def limit_rate(law: ControlLaw, rate: Any, *, bandwidth: Any = None, start: Any 
     rate : float, sequence or mapping of names to float
         Largest rate, in units of the signal per second: one for all, one each, or by name.
     bandwidth : float, optional
-        Of the lag [rad/s]; a continuous law needs it, a sampled one takes none.
+        Of the lag [rad/s]; required for a continuous law, not used by a sampled one.
     start : float, sequence or mapping of names to float
         Value of the signals before the run.
     on : {"inputs", "measurements", "states"}
@@ -189,7 +189,7 @@ def require_sampled(law: ControlLaw, what: str, why: str) -> None:
 
 
 def limits_by_signal(law: ControlLaw, limits: Any, *, on: On, what: str) -> dict[str, tuple[float, float]]:
-    """(low, high) for each signal that has a finite side."""
+    """Return (low, high) for each signal that has a finite side."""
     labels = labels_of(law, on, what)
     summary = f"{what} of law '{law.name}'"
     given = limits if isinstance(limits, Mapping) else {name: limits for name in labels.names}

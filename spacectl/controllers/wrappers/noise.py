@@ -35,9 +35,9 @@ def add_noise(
 ) -> ControlLaw:
     """Add white noise to signals of a sampled law: ``s_k + deviation n_k`` with n_k of mean 0 and variance 1.
 
-    Samples are independent, so the noise has the spectral density ``deviation^2 period`` (two-sided, per Hz) up to half the
-    sampling rate. A signal has the same noise whichever other signals are noisy; wrapping twice gives two independent
-    ones. Normal noise comes by Box and Muller from two words and reaches 6.1 deviations.
+    Samples are independent, so the noise has the spectral density ``deviation^2 period`` (two-sided, per Hz) up to
+    half the sampling rate. A signal has the same noise whichever other signals are noisy; wrapping twice gives two
+    independent ones. Normal noise comes by Box and Muller from two words and reaches 6.1 deviations.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def add_noise(
     deviation : float, sequence or mapping of names to float
         Standard deviation in units of the signal: one for all, one each, or by name (the others stay untouched).
     seed : int
-        Names the noise; equal seeds give equal noise. `reseed` gives the same law with another one; `simulate_many` does so
-        for each run of a batch.
+        Seed of the noise; equal seeds give equal noise. `reseed` gives the same law with another one; `simulate_many`
+        does so for each run of a batch.
     distribution : {"normal", "uniform"}
         Uniform noise lies within ``sqrt(3)`` deviations.
     on : {"measurements", "states", "inputs"}
-        Which signals: what the law reads, or what it commands.
+        Which signals: those that the law reads, or its commands.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def add_noise(
 
     References
     ----------
-    Numbers from a counter: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Middle bits of squares with
-    a Weyl sequence: Widynski, arXiv:1704.00358; here they are the round function of a Feistel network.
+    Numbers from a counter: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. Middle bits of
+    squares with a Weyl sequence: Widynski, arXiv:1704.00358; here they are the round function of a Feistel network.
 
     Examples
     --------
@@ -95,11 +95,11 @@ def add_noise(
 
 
 def mix_words(low: Any, high: Any, keys: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Two words of 26 bits, as doubles or symbols, made into two that look random; one to one for given keys.
+    """Mix two words of 26 bits, as doubles or symbols, into two pseudo-random ones; one to one for given keys.
 
-    A round of the Feistel network takes ``(a, b)`` to ``(b, a + m)`` with m the middle 26 bits of ``(b + key)^2``: squares,
-    because sums and products with constants alone are nearly linear in the counter. Every intermediate value is a whole
-    number below 2^53, so nothing is rounded.
+    A round of the Feistel network takes ``(a, b)`` to ``(b, a + m)`` with m the middle 26 bits of ``(b + key)^2``:
+    squares, because sums and products with constants alone are nearly linear in the counter. Every intermediate
+    value is a whole number below 2^53, so nothing is rounded.
     """
     a, b = low, high
     schedule = list(keys)
@@ -111,15 +111,15 @@ def mix_words(low: Any, high: Any, keys: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def _wrap(value: Any) -> Any:
-    """Remainder of a whole number by 2^26."""
+    """Return the remainder of a whole number by 2^26."""
     return value - ca.floor(value * (1.0 / WORD)) * WORD
 
 
 def _uniform(a: Any, b: Any) -> Any:
-    """Within +-sqrt(3), from 52 bits."""
+    """Return uniform noise within +-sqrt(3), from 52 bits."""
     return np.sqrt(12.0) * ((b + (a + 0.5) * (1.0 / WORD)) * (1.0 / WORD) - 0.5)
 
 
 def _normal(a: Any, b: Any) -> Any:
-    """Box and Muller: radius from one word, angle from the other."""
+    """Return normal noise by Box and Muller: the radius from one word, the angle from the other."""
     return ca.sqrt(-2.0 * ca.log((b + 0.5) * (1.0 / WORD))) * ca.cos((2.0 * np.pi / WORD) * (a + 0.5))

@@ -1,4 +1,4 @@
-"""Anti-windup: integrators of a law that do not run away while its command is beyond what the plant can give.
+"""Anti-windup: bound the integrators of a law while its command exceeds the limits of the plant.
 
 The wrapper needs to know the limits, the names of the integrators, and how the command depends on them, which it reads
 from the law's own expression.
@@ -36,13 +36,14 @@ def prevent_windup(
 ) -> ControlLaw:
     """Hold integrators while a command is beyond its limits.
 
-    Back-calculation: ``z_dot_i += rate G (clip(u) - u)`` with ``G = pinv(du / dz_i)``, so that the excess of the command
-    decays with `rate`; sampled laws have ``z_next_i += rate period G (clip(u) - u)``. Clamping: an integrator stands still
-    while its change would push the command further beyond. The command itself is not clipped: the plant does.
+    Back-calculation: ``z_dot_i += rate G (clip(u) - u)`` with ``G = pinv(du / dz_i)``, so that the excess of the
+    command decays with `rate`; sampled laws have ``z_next_i += rate period G (clip(u) - u)``. Clamping: an
+    integrator is held while its change would push the command further beyond. The command itself is not clipped: the
+    plant does.
 
     The law must hold its integrators in its memory, and its command must depend on them; for back-calculation without
-    `gain`, linearly with constant coefficients (a PI law, LQR with integral action). Wrap this one before others, which
-    stand between integrators and command.
+    `gain`, linearly with constant coefficients (a PI law, LQR with integral action). Apply this wrapper before
+    others, which are between integrators and command.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def prevent_windup(
         Of back-calculation [1/s], of the order of the loop's bandwidth; at most 1/period, which is the default
         for sampled laws.
     gain : array, shape (integrators, limited inputs), optional
-        G, where it cannot be found from the law or shall be another.
+        G, where it cannot be derived from the law or is to be different.
     method : {"back_calculation", "clamping"}
         Clamping switches, and is for sampled laws only.
 
@@ -162,7 +163,7 @@ def _rate(law: ControlLaw, rate: float | None, what: str) -> float:
 
 
 def _gain(law: ControlLaw, rows: list[int], where: list[int], what: str) -> np.ndarray:
-    """Pseudo-inverse of du/dz of the limited inputs by the integrators."""
+    """Return the pseudo-inverse of du/dz of the limited inputs by the integrators."""
     function, arguments = call_symbols(law)
     slopes = ca.densify(ca.jacobian(function(*arguments)[0], arguments[3])[rows, where])
     cure = "wrap the bare law first, or pass gain="
@@ -172,6 +173,6 @@ def _gain(law: ControlLaw, rows: list[int], where: list[int], what: str) -> np.n
     for k, column in zip(where, J.T, strict=True):
         if not np.any(column):
             raise ModelError(
-                f"{what}: memory entry '{law.memory.names[k]}' does not move any limited input at once; {cure}"
+                f"{what}: memory entry '{law.memory.names[k]}' does not act directly on any limited input; {cure}"
             )
     return np.linalg.pinv(J)

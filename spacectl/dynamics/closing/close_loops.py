@@ -162,7 +162,7 @@ def _close_block(
 
 
 def _require_closed(newton: BlockNewton, plan: PartitionPlan, x: np.ndarray) -> None:
-    """If some equation is still violated, close all loops together, in place; raise if that fails."""
+    """Close all loops together, in place, if some equation is still violated; raise an error if that fails."""
     gaps = np.abs(newton.gaps(x))
     if not np.max(gaps, initial=0.0) > newton.limit(x):
         return

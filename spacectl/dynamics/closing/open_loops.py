@@ -133,7 +133,7 @@ def _loops(eom: EquationsOfMotion, names: tuple[str, ...], worst: tuple[str, ...
 
 
 def _involved(J: np.ndarray) -> np.ndarray:
-    """Whether each equation involves each speed, by more than rounding, (m, n)."""
+    """Return whether each equation involves each speed, by more than rounding, (m, n)."""
     found: np.ndarray = np.abs(J) > RANK * np.max(np.abs(J), axis=1, initial=0.0, keepdims=True)
     return found
 

@@ -100,7 +100,7 @@ def singular_loop(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> We
 
 
 def can_close(closure: Closure, t: float, push: float = 0.05) -> bool:
-    """Whether a loop can close at another time: from its coordinates, or from nearby ones, off by `push` [rad or m]."""
+    """Return whether a loop can close at another time, from its coordinates or from ones displaced by `push` [rad or m]."""
     J, _, W = closure.rows(t, closure.q)[1:]
     weak = np.linalg.svd(J)[2]
     sides = [np.zeros(J.shape[1]), *(sign * push * row for row in weak[::-1][:2] for sign in (1.0, -1.0))]

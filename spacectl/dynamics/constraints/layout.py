@@ -98,7 +98,7 @@ def _without_zeros(function: ca.Function) -> ca.Function:
 
 
 def _is_sparse(blocks: Iterable[ca.Sparsity], size: int) -> bool:
-    """Whether the augmented matrix is large and sparse enough for a sparse factorisation to be faster."""
+    """Return whether the augmented matrix is large and sparse enough for a sparse factorisation to be faster."""
     return size >= SPARSE_FROM and sum(item.nnz() for item in blocks) < SPARSE_BELOW * size**2
 
 

@@ -133,7 +133,7 @@ def least_change(J: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray
 
 
 def _damped_change(J: np.ndarray, b: np.ndarray, weight: np.ndarray, damping: float) -> np.ndarray:
-    """Levenberg's step ``min |J dv - b|^2 + d |z|^2`` with ``dv = S z``."""
+    """Return Levenberg's step ``min |J dv - b|^2 + d |z|^2`` with ``dv = S z``."""
     scaled = _weighted(J, weight)
     d = damping * max(float(np.max(np.sum(scaled**2, axis=0), initial=0.0)), 1e-300)
     n = scaled.shape[1]
@@ -165,7 +165,7 @@ def _defined(
 
 
 def is_level(g: np.ndarray, J: np.ndarray, limit: float) -> bool:
-    """Whether the gradient of ``|g|^2 / 2`` vanishes, relative to ``|J| |g|``."""
+    """Return whether the gradient of ``|g|^2 / 2`` vanishes, relative to ``|J| |g|``."""
     return bool(np.linalg.norm(J.T @ g) <= limit * np.linalg.norm(J) * np.linalg.norm(g))
 
 

@@ -182,7 +182,7 @@ def newton_steps(
 
 
 def rank_jumps(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -> bool:
-    """Whether equations that are dependent where the constraints are satisfied become independent close to it."""
+    """Return whether equations that are dependent where the constraints are satisfied become independent close to it."""
     if not eom.position_rows:
         return False
     n_q = eom.n_q

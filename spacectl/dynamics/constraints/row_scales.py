@@ -69,7 +69,7 @@ def jacobians_around(rows: Rows, place: Place) -> list[np.ndarray]:
 
 
 def are_defined(rows: Rows, place: Place) -> bool:
-    """Whether all rows are finite at the coordinates around a place."""
+    """Return whether all rows are finite at the coordinates around a place."""
     return all(np.all(np.isfinite(J)) for J in jacobians_around(rows, place))
 
 

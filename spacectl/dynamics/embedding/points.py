@@ -26,7 +26,7 @@ __all__ = ["add_point_loads", "key_of_points", "sees_root"]
 
 
 def sees_root(frames: Frames, element: PointElement) -> bool:
-    """Whether an element needs the positions of its points in the root."""
+    """Return whether an element needs the positions of its points in the root."""
     return not element.is_objective or any(frames.place(on)[0] == ROOT for on, _ in element.points)
 
 
@@ -53,7 +53,7 @@ def _law(frames: Frames, element: PointElement) -> str:
 
 
 def _turns(frames: Frames, element: PointElement) -> bool:
-    """Whether the axes in which an element is written may rotate: those of a base always, those of the root in an orbit."""
+    """Return whether the axes of an element may rotate: those of a base always, those of the root in an orbit."""
     return not sees_root(frames, element) or frames.root_rate(0.0, frames.numbers.group("environment")) is not None
 
 

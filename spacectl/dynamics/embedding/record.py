@@ -207,7 +207,7 @@ def make_record(frames: Frames, aggregate: Aggregate, ports: tuple[Port, ...], e
 
 
 def _is_place(aggregate: Aggregate, role: str, value: np.ndarray) -> bool:
-    """Whether a parameter is a placement: in constraints between frames, and of the ends of springs."""
+    """Return whether a parameter is a placement: in constraints between frames, and of the ends of springs."""
     if role.startswith("#point"):
         return value.ndim > 0
     is_constraint = role.startswith("#constraint")

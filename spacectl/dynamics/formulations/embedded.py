@@ -101,7 +101,7 @@ def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
 
 
 def has_local_loops(system: System, active: tuple[AnyConstraint, ...]) -> bool:
-    """Whether a system is large and all its loops are local: for others one dense solution is as fast as embedding."""
+    """Return whether a system is large and all its loops are local: for others one dense solution is as fast as embedding."""
     tree = Tree.of(system)
     if len(tree.speeds) <= UNROLL_LIMIT or why_not_embedded(system, active):
         return False

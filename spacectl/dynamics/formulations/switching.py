@@ -168,7 +168,7 @@ def compliances_of(eom: EquationsOfMotion) -> tuple[float, ...]:
 
 
 def is_switchable(eom: EquationsOfMotion) -> bool:
-    """Whether the constraints of the equations can be switched by parameters."""
+    """Return whether the constraints of the equations can be switched by parameters."""
     return all(f"{item.name}.active" in eom.parameters.names for item in constraints_of(eom))
 
 

@@ -173,7 +173,7 @@ def _table(name: str, n: int, m: int, loops: tuple[LoopEquations, ...]) -> str:
 def close_state(
     plan: Any, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Around | None = None
 ) -> tuple[np.ndarray, float]:
-    """Reference implementation of `compile_closing`."""
+    """Return the reference implementation of `compile_closing`."""
     n_q, state, units = eom.n_q, np.array(x, dtype=float), np.asarray(plan.units)
 
     def step(loops: tuple[LoopEquations, ...], J: np.ndarray, g: np.ndarray) -> np.ndarray:

@@ -106,7 +106,7 @@ class PartitionPlan:
     def project(
         self, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Around | None = None
     ) -> tuple[np.ndarray, float]:
-        """Reference implementation of `compile_projection`."""
+        """Return the reference implementation of `compile_projection`."""
         return close_state(self, eom, t, x, p, around)
 
 

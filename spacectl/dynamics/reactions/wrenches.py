@@ -187,7 +187,7 @@ def _loaded(item: AnyConstraint) -> set[str]:
 
 
 def _is_balanced(eom: EquationsOfMotion, t: float, q: np.ndarray, p: Any, change: np.ndarray) -> bool:
-    """Whether loads have no resultant in the joints on the root."""
+    """Return whether loads have no resultant in the joints on the root."""
     roots, parts = eom.system.environment.root_names, eom.system.tree
     on_root = [k for k, part in enumerate(parts) if part.on.split(".")[0] in roots]
     placements = eom.placements(t, q, p)

@@ -107,7 +107,7 @@ def form_elements(links: Links) -> Elements:
 
 
 def serves_derivatives(system: System) -> bool:
-    """Whether the derivative recursion serves a system: a plain tree, all of whose joints are made of elementary ones."""
+    """Return whether the derivative recursion serves a system: a plain tree whose joints consist of elementary ones."""
     return serves_tree(system) and all(_has_elements(part.joint) for part in system.tree if part.joint.speeds)
 
 

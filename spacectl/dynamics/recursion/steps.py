@@ -48,7 +48,7 @@ def kind_name(joint: Joint) -> str:
 
 
 def has_step(joint: Joint) -> bool:
-    """Whether there is a generated step for a joint: a subclass of a known kind may move differently."""
+    """Return whether there is a generated step for a joint: a subclass of a known kind may move differently."""
     return type(_examples().get(kind_name(joint))) is type(joint)
 
 

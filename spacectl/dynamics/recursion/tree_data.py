@@ -144,12 +144,12 @@ def environment_arrays(system: System, numbers: Numbers, t: float = 0.0) -> dict
 
 
 def serves_tree(system: System) -> bool:
-    """Whether the data-driven kernels serve a system: a plain tree, all of whose kinds they know."""
+    """Return whether the data-driven kernels serve a system: a plain tree, all of whose kinds they know."""
     return system.is_plain and knows_kinds(system)
 
 
 def knows_kinds(system: System) -> bool:
-    """Whether there are generated steps for all joints and the gravity of a system; actuators are data, whatever their class.
+    """Return whether there are generated steps for all joints and the gravity of a system. Actuators of any class are data.
 
     A joint or environment that has none, a user's subclass included, takes the general way through expressions.
     """

@@ -61,7 +61,7 @@ def native_plant(eom: EquationsOfMotion, p: np.ndarray, kind: Kind = "auto") -> 
 
 
 def is_native(eom: EquationsOfMotion) -> bool:
-    """Whether the equations can become native code here: a tree, scalar expressions, or terms to be solved."""
+    """Return whether the equations can become native code here: a tree, scalar expressions, or terms to be solved."""
     return eom.handover.solves_in_calls or "terms" in eom.functions or can_emit(eom.functions["x_dot"])
 
 

@@ -161,7 +161,7 @@ class EquationsOfMotion:
         return vector
 
     def limits(self, p: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
+        """Return the lower and upper limits of the inputs, each of shape (n_u,); infinite where there is none."""
         actuators = [a for a in self.system.actuators if a.input_name not in self.constraint_inputs]
         bounds = [item.default_bounds for item in actuators] or [(-np.inf, np.inf)] * self.n_u
         low, high = np.array(bounds, dtype=float).reshape(self.n_u, 2).T.copy()

@@ -1,7 +1,7 @@
-"""`check_controllability`, `check_observability`: which modes inputs can move and outputs can see, by name.
+"""`check_controllability`, `check_observability`: modes that are not controllable or observable, by name.
 
-A linear model becomes a margin for every mode (Popov-Belevitch-Hautus test in scaled units, `mode_margins`) and, for
-weak modes, the combination of states that nothing moves or nothing sees. Design functions call `require_stabilizable`.
+Every mode gets a margin (Popov-Belevitch-Hautus test in scaled units, `mode_margins`). Weak modes are reported with
+the combination of states that is uncontrollable or unobservable. Design functions call `require_stabilizable`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Controllability(ModeMargins):
     Parameters
     ----------
     is_controllable : bool
-        Whether inputs move every mode.
+        Whether every mode is controllable.
     is_stabilizable : bool
-        Whether every mode that inputs do not move decays by itself.
+        Whether every uncontrollable mode is stable.
     """
 
     is_controllable: bool
@@ -47,9 +47,9 @@ class Observability(ModeMargins):
     Parameters
     ----------
     is_observable : bool
-        Whether outputs see every mode.
+        Whether every mode is observable.
     is_detectable : bool
-        Whether every mode that outputs do not see decays by itself.
+        Whether every unobservable mode is stable.
     """
 
     is_observable: bool
@@ -57,19 +57,19 @@ class Observability(ModeMargins):
 
 
 def check_controllability(model: LinearModel, *, tolerance: float = 1e-8, weak: float = 1e-4) -> Controllability:
-    """Which modes the inputs can move.
+    """Compute a margin of controllability for every mode.
 
     For every eigenvalue s of A the smallest singular value of ``[A' - s I, B']`` is the distance, in scaled units, to a
-    model in which the inputs do not move that mode. Time is scaled by the spectral radius of ``|A|``; states and inputs
-    by how far inputs reach in that time (`scaling.scale_pair`), so that units do not matter. A mode whose pole is close
-    to that of a lost mode shares its small margin.
+    model in which that mode is uncontrollable. Time is scaled by the spectral radius of ``|A|``; states and inputs
+    by the effect of the inputs in that time (`scaling.scale_pair`), so the result is independent of units. A mode whose
+    pole is close to that of an uncontrollable mode shares its small margin.
 
     Parameters
     ----------
     model : LinearModel
-        The model; outputs play no part.
+        The model; its outputs are not used.
     tolerance : float
-        Margins below it count as zero: rounding of a linearisation, amplified by scaling, stays below 1e-9.
+        Margins below it count as zero. Rounding errors of a linearisation, amplified by scaling, are below 1e-9.
     weak : float
         Margins below it are reported in `weak_modes`.
 
@@ -90,12 +90,12 @@ def check_controllability(model: LinearModel, *, tolerance: float = 1e-8, weak: 
 
 
 def check_observability(model: LinearModel, *, tolerance: float = 1e-8, weak: float = 1e-4) -> Observability:
-    """Which modes the outputs can see: `check_controllability` of the dual model (A.T, C.T).
+    """Compute a margin of observability for every mode: `check_controllability` of the dual model (A.T, C.T).
 
     Parameters
     ----------
     model : LinearModel
-        The model; inputs play no part.
+        The model; its inputs are not used.
     tolerance : float
         Margins below it count as zero.
     weak : float
@@ -110,14 +110,14 @@ def check_observability(model: LinearModel, *, tolerance: float = 1e-8, weak: fl
 
 
 def require_stabilizable(model: LinearModel, *, what: str = "design") -> Controllability:
-    """The controllability of a model, or `ModelError` that names the mode which no input stabilises.
+    """Return the controllability of a model; raise `ModelError` with the mode that no input stabilises.
 
     Parameters
     ----------
     model : LinearModel
         The model.
     what : str
-        Who asks, for the message.
+        Name of the caller, for the message.
 
     Returns
     -------
@@ -130,14 +130,14 @@ def require_stabilizable(model: LinearModel, *, what: str = "design") -> Control
 
 
 def require_detectable(model: LinearModel, *, what: str = "design") -> Observability:
-    """The observability of a model, or `ModelError` that names the mode which no output sees.
+    """Return the observability of a model; raise `ModelError` with the mode that no output detects.
 
     Parameters
     ----------
     model : LinearModel
         The model.
     what : str
-        Who asks, for the message.
+        Name of the caller, for the message.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Margins of modes: the Popov-Belevitch-Hautus test of a pair (A, B) in scaled units, with names for what is weak.
+"""Margins of modes: the Popov-Belevitch-Hautus test of a pair (A, B) in scaled units, with names of the weak modes.
 
 `controllability` applies it to (A, B) and to the dual pair (A.T, C.T).
 """
@@ -20,7 +20,7 @@ __all__ = ["ModeMargins", "WeakMode", "judge_modes"]
 
 @dataclass(frozen=True, kw_only=True)
 class WeakMode:
-    """A mode that inputs hardly move, or outputs hardly see.
+    """A mode that is nearly uncontrollable or unobservable.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ class WeakMode:
     frequency, damping : float
         ``|pole|`` [rad/s] and ``-Re(pole) / |pole|`` (0 at the origin).
     margin : float
-        Scaled distance to losing the mode, 0 to 1.
+        Scaled distance to a model in which the mode is lost (uncontrollable or unobservable), 0 to 1.
     count : int
         Independent directions of this pole that are lost; 0 if the mode is weak but not lost.
     states : tuple of str
-        States that take part most in the mode.
+        States with the largest participation in the mode.
     directions : tuple of mappings of str to float
         For each lost direction (or the weakest one) the leading states and their weights in scaled units, largest 1: a
-        combination of states that no input moves, or a motion that no output sees.
+        combination of states that no input affects, or a motion that no output measures.
     vectors : array, shape (count or 1, n_x), complex
         The same in SI units: l with ``l (A - s) = 0``, ``l B = 0``, or r with ``(A - s) r = 0``, ``C r = 0``.
     """
@@ -51,7 +51,7 @@ class WeakMode:
     vectors: np.ndarray
 
     def describe(self) -> str:
-        """The mode in words."""
+        """Describe the mode in words."""
         if self.frequency == 0.0:
             what = "mode at the origin"
         else:
@@ -95,7 +95,7 @@ class ModeMargins:
     x: Labels
 
     def table(self) -> str:
-        """One line a mode, for people."""
+        """Return a table with one line per mode."""
         lines = ["frequency [rad/s]  damping [1]  margin [1]"]
         rows = zip(self.frequency, self.damping, self.margins, strict=True)
         lines += [f"{w:17.6g}  {zeta:11.4g}  {margin:10.3g}" for w, zeta, margin in rows]
@@ -105,7 +105,7 @@ class ModeMargins:
 def judge_modes(
     A: np.ndarray, B: np.ndarray, model: LinearModel, tolerance: float, weak: float, words: tuple[str, str, str]
 ) -> dict[str, Any]:
-    """Fields of the result, for the pair (A, B) or the dual one; `words` are those of the verdict."""
+    """Return the fields of the result for the pair (A, B) or the dual one; `words` are those of the verdict."""
     pair = scale_pair(A, B)
     poles = np.linalg.eigvals(pair.A) if len(A) else np.zeros(0, dtype=complex)
     size = max(np.linalg.norm(np.hstack([pair.A, pair.B]), 2), np.finfo(float).tiny) if len(A) else 1.0
@@ -143,7 +143,7 @@ def judge_modes(
 
 
 def _pencil(pair: ScaledPair, shift: complex) -> np.ndarray:
-    """``[A' - s I, B']``, real where s is."""
+    """Return ``[A' - s I, B']``, real where s is."""
     s = shift if shift.imag else shift.real
     return np.hstack([pair.A - s * np.eye(len(pair.A)), pair.B])
 
@@ -151,7 +151,7 @@ def _pencil(pair: ScaledPair, shift: complex) -> np.ndarray:
 def _weak(
     pair: ScaledPair, x: Labels, centre: complex, shift: complex, values: np.ndarray, damping: float, tolerance: float
 ) -> WeakMode:
-    """Names of a weak mode: its leading states, and the directions that are lost."""
+    """Return the names of a weak mode: its leading states, and the lost directions."""
     count = int(np.sum(values < tolerance))
     left = np.linalg.svd(_pencil(pair, shift), full_matrices=False)[0]
     vectors = left[:, len(x) - max(count, 1) :]  # columns z with z^H [A' - s I, B'] = 0
@@ -176,7 +176,7 @@ def _weak(
 
 
 def _named(x: Labels, vector: np.ndarray) -> dict[str, float]:
-    """The four leading entries of a direction by name, phase turned so that the largest is 1."""
+    """Return the four leading entries of a direction by name, with the phase that makes the largest 1."""
     order = np.argsort(-np.abs(vector), kind="stable")[:4]
     turned = vector / vector[order[0]]
     signed = np.where(np.abs(turned.imag) > np.abs(turned.real), np.abs(turned), turned.real)

@@ -36,7 +36,7 @@ class Modes:
     shapes : array, shape (n, n_x), complex
         Right eigenvectors, largest entry 1.
     participation : array, shape (n, n_x)
-        ``|left * right|`` entry by entry, summing to 1: which states make the mode.
+        ``|left * right|`` entry by entry, summing to 1: participation of the states in the mode.
     energy : array, shape (n, n_parts)
         Share of each part in the mode's kinetic energy; empty without the equations.
     x : Labels
@@ -58,12 +58,12 @@ class Modes:
         return len(self.poles)
 
     def dominant(self, k: int, count: int = 3) -> tuple[str, ...]:
-        """Names of the states that take part most in mode k."""
+        """Return the names of the states with the largest participation in mode k."""
         order = np.argsort(-self.participation[k])[:count]
         return tuple(self.x.names[i] for i in order)
 
     def table(self) -> str:
-        """One line a mode, for people."""
+        """Return a table with one line per mode."""
         lines = ["mode  frequency [rad/s]  damping [1]  mostly"]
         for k in range(len(self)):
             summary = ", ".join(self.dominant(k))
@@ -72,14 +72,14 @@ class Modes:
 
 
 def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
-    """Eigenmodes of a linear model.
+    """Compute the eigenmodes of a linear model.
 
     Parameters
     ----------
     model : LinearModel
         From `linearize`, or any other.
     eom : EquationsOfMotion, optional
-        The equations it comes from, to split the kinetic energy by part.
+        The equations of the model, to split the kinetic energy by part.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
     largest = shapes[np.arange(len(keep)), np.argmax(np.abs(shapes), axis=1)]
     shapes = shapes / largest[:, None]
     size = np.abs(poles)
-    # a pole of the size of rounding against the others is one at the origin: its damping ratio means nothing
+    # a pole of the size of rounding is one at the origin, without a meaningful damping ratio
     noise = 1e-9 * max(np.max(size, initial=0.0), np.finfo(float).tiny)
     damping = np.where(size > noise, -poles.real / np.maximum(size, np.finfo(float).tiny), 0.0)
     names = () if eom is None else tuple(part.name for part in eom.system.tree)
@@ -122,7 +122,7 @@ def modes(model: LinearModel, *, eom: EquationsOfMotion | None = None) -> Modes:
 
 
 def _energy(eom: EquationsOfMotion, point: Any, shapes: np.ndarray) -> np.ndarray:
-    """Shares of the parts in the kinetic energy of each mode, averaged over a period."""
+    """Return the shares of the parts in the kinetic energy of each mode, averaged over a period."""
     x: Array = point["x"]
     q, n = np.asarray(x)[: eom.n_q], eom.n_v
     rows = []
@@ -135,12 +135,12 @@ def _energy(eom: EquationsOfMotion, point: Any, shapes: np.ndarray) -> np.ndarra
 
 
 def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray:
-    """Natural frequencies of the flexible bodies of a tree with all joints locked [rad/s], ascending.
+    """Compute the natural frequencies of the flexible bodies of a tree with all joints locked [rad/s], ascending.
 
     ``K a = omega^2 M a`` over the modal coordinates, with M in the given posture and K the stiffness of the bodies: the
-    vibration of an arm whose brakes are on. Gravity, spin and preload do not enter. Default shapes of beams and plates suit
-    the moments that motors and springs in the joints transmit; about an axis that nothing drives they are those of a free
-    joint, and too stiff for a locked one.
+    vibration of an arm whose brakes are on. Gravity, spin and preload are not included. Default shapes of beams and
+    plates suit the moments that motors and springs in the joints transmit; about an axis without a drive they are
+    those of a free joint, which are too stiff for a locked one.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray
         raise ModelError(f"{what} has constraints or springs between points; use modes(linearize(eom, x)) instead")
     bodies = eom.system.flexible_bodies
     if not bodies:
-        raise ModelError(f"{what} has no flexible body, so nothing vibrates with its joints locked")
+        raise ModelError(f"{what} has no flexible body, so it has no vibrations with locked joints")
     own = [eom.speeds.index(f"{body.name}.{name}_dot") for body in bodies for name in body.modal_names]
     q = np.asarray(eom.state() if x is None else x, dtype=float)[: eom.n_q]
     K = block_diag(*(body.elasticity for body in bodies))

@@ -33,11 +33,11 @@ _ACCURACY = 1e-10
 
 
 def judge_stability(A: Any) -> tuple[str, complex]:
-    """Judge ``x_dot = A x`` by the real parts of the eigenvalues of A.
+    """Return the determine the stability of ``x_dot = A x`` from the real parts of the eigenvalues of A.
 
     A real part counts as zero if it is within the error of its eigenvalue. With entries of A known to ``e = 1e-10`` of
-    its norm that is ``e |A| / |y^H x|``, with left and right eigenvectors of unit length in balanced coordinates, and at
-    most ``sqrt(e) |A|``: that of a double eigenvalue with one eigenvector (drift of a free body).
+    its norm that is ``e |A| / |y^H x|``, with left and right eigenvectors of unit length in balanced coordinates,
+    and at most ``sqrt(e) |A|``: that of a double eigenvalue with one eigenvector (drift of a free body).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def judge_stability(A: Any) -> tuple[str, complex]:
     word : {"stable", "marginal", "unstable"}
         All real parts negative; some zero and none positive; some positive. Marginal includes drift at constant speed.
     pole : complex
-        The eigenvalue that decides, with the largest real part; 0 for a system without states.
+        The eigenvalue with the largest real part; 0 for a system without states.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def judge_stability(A: Any) -> tuple[str, complex]:
     return word, complex(poles[np.argmax(np.where(chosen, poles.real, -np.inf))])
 
 
-_CHANGED = 1e-6  # of an entry of A: a change that is more than rounding of the place
+_CHANGED = 1e-6  # of an entry of A: changes above this are more than rounding
 _ROUNDING = 1e-11  # of the largest entry of the balanced A
-_STEPS = 16  # of the kinematic equations between two places; exact in one for a constant body rate
+_STEPS = 16  # of the kinematic equations between two positions; one step is exact for a constant body rate
 
 
 def warn_if_varying(
@@ -95,16 +95,17 @@ def warn_if_varying(
     if summary:
         warn(
             f"linearize: the motion of system '{eom.system.name}' at this point is steady in its speeds only: {summary}. The "
-            "model holds at this instant, and its poles say nothing about stability. "
-            "linearize_along(eom, motion) follows the motion, floquet(eom, motion) judges a periodic one; or choose "
-            "coordinates in which the motion is steady (a joint that takes the spin); check=False if this is meant"
+            "model is valid at this instant only, and its poles do not determine stability. "
+            "linearize_along(eom, motion) follows the motion, floquet(eom, motion) determines the stability of "
+            "a periodic one; or use "
+            "coordinates in which the motion is steady (a joint for the spin); pass check=False if this is intended"
         )
 
 
 def find_variation(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, terms: LinearTerms, source: Any
 ) -> str:
-    """Say how A changes along the motion with constant speeds from a balanced point; empty if it does not.
+    """Describe how A changes along the motion with constant speeds from a balanced point; empty if it is constant.
 
     Parameters are those of `warn_if_varying`.
     """
@@ -121,19 +122,19 @@ def find_variation(
 
 
 def model_matrix(eom: EquationsOfMotion, v: np.ndarray, terms: LinearTerms) -> np.ndarray:
-    """A of the error states, (2 n_v, 2 n_v), from the linear terms, for speeds that are joint speeds."""
+    """Return A of the error states, (2 n_v, 2 n_v), from the linear terms, for speeds that are joint speeds."""
     return np.block([[tangent_rate(eom, v), np.eye(eom.n_v)], [terms.v_q, terms.v_v]])
 
 
 def _durations(eom: EquationsOfMotion, x: np.ndarray, A: np.ndarray) -> list[float]:
-    """Times after which a change would show: part of a turn at the fastest rate, and the model's own fastest time."""
+    """Return times after which a change would be visible: part of a turn at the fastest rate, and the fastest model time."""
     rates = [abs(rate) for rate, unit in zip(x[eom.n_q :], eom.labels.v.units, strict=True) if unit == "rad/s"]
     fastest = float(np.max(np.abs(np.linalg.eigvals(A)), initial=0.0))
     return [0.7 / rate for rate in (max(rates, default=0.0), fastest) if rate > 1e-12]
 
 
 def _moved(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, duration: float) -> np.ndarray:
-    """The state after a time, with its speeds kept: midpoint steps of ``q_dot = W v + X`` on the tangent."""
+    """Return the state after a time at constant speeds: midpoint steps of ``q_dot = W v + X`` on the tangent."""
     h, none = duration / _STEPS, np.zeros(eom.n_v)
 
     def step(state: np.ndarray, rate_at: np.ndarray, time: float, size: float) -> np.ndarray:
@@ -150,7 +151,7 @@ def _moved(eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: An
 def _reduced(
     eom: EquationsOfMotion, t: float, x: np.ndarray, A: np.ndarray, p: Any, wanted: tuple[int, ...]
 ) -> tuple[np.ndarray, list[int]]:
-    """A on the deviations that constraints allow, and the error states it is about."""
+    """Return A on the deviations that constraints allow, and its error states."""
     if not eom.constraint_rows:
         return A, list(range(len(A)))
     on: Manifold = constraint_manifold(eom, t, x[: eom.n_q], x[eom.n_q :], p, wanted)
@@ -166,14 +167,14 @@ def _change(
     here: tuple[np.ndarray, list[int]],
     source: Any,
 ) -> str:
-    """What of A has changed at another place, or an empty text."""
+    """Describe the change of A at another position; empty if there is none."""
     A, kept = here
     q, v = x[: eom.n_q], x[eom.n_q :]
     try:
         whole = model_matrix(eom, v, source(t, q, v, u))
         other, places = _reduced(eom, t, x, whole, p, tuple(k for k in kept if k < eom.n_v))
     except (SolverError, ModelError):
-        return "with these speeds it leaves its constraints"
+        return "with these speeds it violates its constraints"
     if places != kept:
         return "the independent error states change"
     scale = balancing_scale(np.maximum(np.abs(A), np.abs(other)))
@@ -184,4 +185,4 @@ def _change(
         return ""
     i, j = np.unravel_index(int(np.argmax(np.where(varies, change, 0.0))), change.shape)
     names = error_labels(eom).names
-    return f"d('{names[kept[i]]}' rate)/d('{names[kept[j]]}') goes from {A[i, j]:.3g} to {other[i, j]:.3g}"
+    return f"d('{names[kept[i]]}' rate)/d('{names[kept[j]]}') changes from {A[i, j]:.3g} to {other[i, j]:.3g}"

@@ -1,4 +1,4 @@
-"""Follows the eigenvalues of a sequence of matrices as continuous branches, by their shapes and not by their order."""
+"""Follow the eigenvalues of a sequence of matrices as continuous branches, by their shapes and not by their order."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Branches(NamedTuple):
 
 
 def track_poles(matrices: Sequence[np.ndarray], *, nearness: float = 0.2) -> Branches:
-    """All eigenvalues of each matrix, put in the order in which they continue those of the matrix before.
+    """Sort the eigenvalues of each matrix so that they continue those of the preceding matrix.
 
-    Branch i goes on as the mode j with the least total cost ``1 - |l_i r_j'| |l_j' r_i| + nearness |pole_j' - guess_i|``
-    over all pairs (an assignment problem); primes mark the next matrix, the guess extends the branch in a straight line,
-    and distances are relative to the largest eigenvalue. With ``l_i r_j = 0`` (i != j) and ``l_i r_i = 1`` the
+    Branch i continues with the mode j of least total cost ``1 - |l_i r_j'| |l_j' r_i| + nearness |pole_j' - guess_i|``
+    over all pairs (an assignment problem); primes mark the next matrix, the guess extends the branch in a straight
+    line, and distances are relative to the largest eigenvalue. With ``l_i r_j = 0`` (i != j) and ``l_i r_i = 1`` the
     correlation is 1 for the same mode and 0 for another, whatever the units of the states.
 
     Parameters
@@ -33,7 +33,7 @@ def track_poles(matrices: Sequence[np.ndarray], *, nearness: float = 0.2) -> Bra
     matrices : sequence of arrays, shape (n, n)
         Along a sweep.
     nearness : float
-        Weight of the distance, which decides where shapes do not (repeated eigenvalues).
+        Weight of the distance, which is decisive where shapes are not (repeated eigenvalues).
 
     Returns
     -------
@@ -57,7 +57,7 @@ def track_poles(matrices: Sequence[np.ndarray], *, nearness: float = 0.2) -> Bra
 
 
 def _decompose(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Eigenvalues, right and left vectors as rows, in the order of (frequency, growth)."""
+    """Return eigenvalues, right and left vectors as rows, in the order of (frequency, growth)."""
     values, right = np.linalg.eig(A)
     left = np.linalg.pinv(right)
     order = np.lexsort((values.real, -values.imag, np.abs(values.imag)))

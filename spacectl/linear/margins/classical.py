@@ -1,7 +1,7 @@
 """`classical_margins`: gain, phase and delay margins of one loop, from exact crossings of its frequency response.
 
-Turns a loop gain with one input and one output into the frequencies where its size is one or its phase 180 degrees
-(zeros of a system, found as generalised eigenvalues and by changes of sign), and these into margins. `margins` has
+The frequencies where the loop gain has modulus one or phase 180 degrees are zeros of a system, found as generalised
+eigenvalues and by changes of sign; they give the margins. `margins` has
 the disk margins.
 """
 
@@ -24,18 +24,18 @@ __all__ = ["ClassicalMargins", "classical_margins"]
 
 @dataclass(frozen=True, kw_only=True)
 class ClassicalMargins:
-    """Margins of a single loop closed with negative feedback, one change at a time.
+    """Margins of a single loop closed with negative feedback, for one change at a time.
 
     Parameters
     ----------
     gain : tuple of float
-        Factors (low, high) between which the loop's gain may change; 0 and infinity where nothing limits it, and (1, 1)
+        Interval (low, high) of factors of the loop gain; 0 and infinity where there is no limit, and (1, 1)
         if the closed loop is unstable as it is.
     phase : float
         Smallest change of phase, lag or lead, that destroys stability [rad]; infinite if none does, 0 if unstable.
     delay : float
-        Smallest delay that destroys stability [s]; infinite if none does, 0 if unstable or if the direct gain has a size of
-        one or more, so that any delay does.
+        Smallest delay that destroys stability [s]; infinite if none does, 0 if unstable or if the direct gain has a
+        size of one or more, so that any delay does.
     phase_crossings, gain_crossings : arrays
         Frequencies where the loop gain is real and negative, and where its size is one [rad/s].
     is_stable : bool
@@ -54,10 +54,10 @@ class ClassicalMargins:
 
 
 def classical_margins(loop: LinearModel) -> ClassicalMargins:
-    """Gain, phase and delay margins of a loop with one input and one output, closed with negative feedback.
+    """Compute gain, phase and delay margins of a loop with one input and one output, closed with negative feedback.
 
-    Crossings are the imaginary zeros of ``L(-s) L(s) - 1`` and of ``L(s) - L(-s)``, so that no grid steps over one;
-    changes of sign on a fine grid stand by where rounding has moved such zeros off the axis.
+    Crossings are the imaginary zeros of ``L(-s) L(s) - 1`` and of ``L(s) - L(-s)``, so no crossing is missed between
+    grid points; changes of sign on a fine grid find zeros that rounding has moved off the axis.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
     if (len(loop.u), len(loop.y)) != (1, 1):
         raise ShapeError(
             f"classical_margins: the loop has {len(loop.u)} inputs and {len(loop.y)} outputs, expected one of each; "
-            "disk_margins judges several at once"
+            "use disk_margins for several at once"
         )
     system = balanced(realisation(loop))
     growth = explain_growth(closed_loop(loop))
@@ -88,7 +88,7 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
         factors += [-1.0 / direct] if direct < 0.0 else []
         low = max((f for f in factors if f < 1.0), default=0.0)
         limits = (float(low), float(min((f for f in factors if f > 1.0), default=np.inf)))
-        angles = [float(np.angle(-response(system, w)[0, 0])) for w in unit]  # how far L is from -1
+        angles = [float(np.angle(-response(system, w)[0, 0])) for w in unit]  # phase of L relative to -1
         phase = min((abs(angle) for angle in angles), default=np.inf)
         lags = [float(angle % (2.0 * np.pi)) / w for angle, w in zip(angles, unit, strict=True) if w > 0.0]
         delay = float(min(lags, default=np.inf)) if abs(direct) < 1.0 else 0.0
@@ -107,25 +107,25 @@ def classical_margins(loop: LinearModel) -> ClassicalMargins:
 
 
 def _mirror(system: Realisation) -> Realisation:
-    """L(-s).T."""
+    """Return L(-s).T."""
     A, B, C, D = system
     return -A.T, C.T, -B.T, D.T
 
 
 def _series(second: Realisation, first: Realisation) -> Realisation:
-    """second(s) first(s)."""
+    """Return the series connection second(s) first(s)."""
     A = np.block([[first[0], np.zeros((len(first[0]), len(second[0])))], [second[1] @ first[2], second[0]]])
     B, C = np.vstack([first[1], second[1] @ first[3]]), np.hstack([second[3] @ first[2], second[2]])
     return A, B, C, second[3] @ first[3]
 
 
 def _difference(one: Realisation, two: Realisation) -> Realisation:
-    """one(s) - two(s)."""
+    """Return the difference one(s) - two(s)."""
     return block_diag(one[0], two[0]), np.vstack([one[1], two[1]]), np.hstack([one[2], -two[2]]), one[3] - two[3]
 
 
 def _imaginary_zeros(system: Realisation, shift: float) -> np.ndarray:
-    """Frequencies of zeros of ``system + shift`` close to the imaginary axis."""
+    """Return the frequencies of zeros of ``system + shift`` close to the imaginary axis."""
     A, B, C, D = system
     n = len(A)
     even = float(np.sqrt(np.linalg.norm(C) / np.linalg.norm(B))) if np.any(B) and np.any(C) else 1.0
@@ -136,7 +136,7 @@ def _imaginary_zeros(system: Realisation, shift: float) -> np.ndarray:
 
 
 def _roots(near: np.ndarray, loop: Realisation, function: Callable[[complex], float]) -> np.ndarray:
-    """Frequencies at which a function of the loop gain vanishes, from good guesses and from changes of sign on a grid.
+    """Return the frequencies at which a function of the loop gain vanishes, from guesses and changes of sign on a grid.
 
     The guesses find crossings between grid points, the grid those that rounding has moved off the imaginary axis.
     """
@@ -163,7 +163,7 @@ def _roots(near: np.ndarray, loop: Realisation, function: Callable[[complex], fl
 
 
 def _sine(value: complex) -> float:
-    """Sine of the phase; 1 at a zero of the loop gain, where there is no phase to cross 180 degrees."""
+    """Return the sine of the phase; 1 at a zero of the loop gain, where there is no phase crossing of 180 degrees."""
     return value.imag / abs(value) if value != 0.0 else 1.0
 
 

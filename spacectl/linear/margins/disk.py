@@ -1,7 +1,7 @@
-"""`disk_margins`: how much gain and phase may change in every loop at once before a closed loop becomes unstable.
+"""`disk_margins`: gain and phase changes in every loop at once that a closed loop tolerates.
 
-A loop, or a plant and its feedback, becomes one margin for each channel alone and one for all channels together, with
-the perturbation that destroys stability. `classical` has the gain and phase margins of single loops.
+The result has one margin for each channel alone and one for all channels together, with
+the perturbation that destabilises the loop. `classical` has the gain and phase margins of single loops.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ class DiskMargin:
     phase : float
         Phase change [rad] allowed in every channel at once, up to pi.
     frequency : float
-        Where the worst perturbation puts a closed-loop pole [rad/s]; infinite where only the direct gain counts.
+        Frequency of the closed-loop pole under the worst perturbation [rad/s]; infinite where only the direct gain
+        counts.
     perturbation, factors : mappings of str to complex
         Worst d and f of each channel: with these factors in the loop, j times `frequency` is a closed-loop pole.
     skew : float
-        Skew of the disk: 0 allows gain to grow as much as to shrink, -1 and 1 belong to the complementary sensitivity and
-        the sensitivity.
+        Skew of the disk: 0 allows equal relative increase and decrease of gain, -1 and 1 belong to the complementary
+        sensitivity and the sensitivity.
     """
 
     alpha: float
@@ -68,7 +69,7 @@ class DiskMargins:
     simultaneous : DiskMargin
         All channels at once, each with its own factor.
     loop : LinearModel
-        The loop gain L that was judged; the closed loop is ``1 + L``.
+        The loop gain L; the closed loop is ``1 + L``.
     is_stable : bool
         Whether the closed loop is stable as it is.
     message : str
@@ -82,7 +83,7 @@ class DiskMargins:
     message: str
 
     def table(self) -> str:
-        """One line a channel and one for all together, for people."""
+        """Return a table with one line per channel and one for all together."""
         lines = ["channel           alpha [1]  gain [1]            phase [deg]  frequency [rad/s]"]
         for name, item in (*self.channels.items(), ("all together", self.simultaneous)):
             gain = f"{item.gain[0]:.4g} to {item.gain[1]:.4g}"
@@ -95,12 +96,13 @@ class DiskMargins:
 def disk_margins(
     model: LinearModel, K: Any = None, *, at: str = "input", skew: float = 0.0, tolerance: float = 1e-4
 ) -> DiskMargins:
-    """Disk margins of the loop ``u = -K y`` around a plant, or of a loop gain closed with negative feedback.
+    """Compute disk margins of the loop ``u = -K y`` around a plant, or of a loop gain closed with negative feedback.
 
-    Factors ``F = diag(f)`` enter the broken loop as ``L F``. Stability holds for all factors with ``|d| < alpha`` exactly if
-    ``mu(S + (skew - 1)/2) < 1 / alpha`` at all frequencies, with the sensitivity ``S = (1 + L)^-1`` and mu the structured
-    singular value for diagonal complex perturbations [1]_. For one channel it is the H-infinity norm. For several, an
-    upper bound of mu gives `alpha` and a constructed perturbation `alpha_worst`; up to three channels they agree.
+    Factors ``F = diag(f)`` enter the broken loop as ``L F``. Stability holds for all factors with ``|d| < alpha``
+    exactly if ``mu(S + (skew - 1)/2) < 1 / alpha`` at all frequencies, with the sensitivity ``S = (1 + L)^-1`` and
+    mu the structured singular value for diagonal complex perturbations [1]_. For one channel it is the H-infinity
+    norm. For several, an upper bound of mu gives `alpha` and a constructed perturbation `alpha_worst`; up to three
+    channels they agree.
 
     Parameters
     ----------
@@ -121,7 +123,8 @@ def disk_margins(
 
     References
     ----------
-    .. [1] P. Seiler, A. Packard, P. Gahinet, An introduction to disk margins, IEEE Control Systems Magazine 40(5), 2020.
+    .. [1] P. Seiler, A. Packard, P. Gahinet, An introduction to disk margins, IEEE Control Systems Magazine 40(5),
+    2020.
 
     Examples
     --------
@@ -166,14 +169,14 @@ def disk_margins(
 
 
 def perturbed_poles(loop: LinearModel, factors: Any) -> np.ndarray:
-    """Closed-loop poles [1/s] with constant complex factors in the loop: ``det(1 + L F) = 0``.
+    """Return closed-loop poles [1/s] with constant complex factors in the loop: ``det(1 + L F) = 0``.
 
     Parameters
     ----------
     loop : LinearModel
         The loop gain, as in `DiskMargins.loop`.
     factors : mapping of str to complex, or array
-        Factor of each channel; channels that are not named keep 1.
+        Factor of each channel; other channels have the factor 1.
 
     Returns
     -------
@@ -203,7 +206,7 @@ def _one_channel(shifted: Realisation, k: int, name: str, skew: float) -> DiskMa
 def _margin(
     upper: float, lower: float, where: float, phases: np.ndarray, names: tuple[str, ...], skew: float
 ) -> DiskMargin:
-    """Margin from bounds of mu and the phases of the worst perturbation."""
+    """Return the margin from bounds of mu and the phases of the worst perturbation."""
     alpha = 1.0 / upper if upper > 0.0 else np.inf
     worst = 1.0 / lower if lower > 0.0 else np.inf
     delta = phases * worst if np.isfinite(worst) else np.zeros(len(names), dtype=complex)
@@ -224,7 +227,7 @@ def _margin(
 
 
 def _guarantees(alpha: float, skew: float) -> tuple[tuple[float, float], float]:
-    """Gains and phase inside the disk: its ends on the real axis, and where its edge meets the unit circle."""
+    """Return gains and phase inside the disk: its ends on the real axis, and its intersection with the unit circle."""
     if not np.isfinite(alpha):
         return (-np.inf, np.inf), float(np.pi)
     a, b = 2.0 - alpha * (1.0 - skew), 2.0 + alpha * (1.0 + skew)

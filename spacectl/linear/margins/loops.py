@@ -1,6 +1,7 @@
 """Loops as linear models: the loop gain broken at the input, the output or both sides of a plant, and its closure.
 
-Turns a plant and a feedback into the loop gain L, and L into the sensitivity ``(1 + L)^-1``. `margins` judges them.
+A plant and a feedback give the loop gain L, and L gives the sensitivity ``(1 + L)^-1``. `margins` computes their
+margins.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["closed_loop", "form_loop"]
 
 
 def form_loop(model: LinearModel, K: Any, at: str) -> LinearModel:
-    """Loop gain for the feedback ``u = -K y``: K P at the input, P K at the output, ``[[0, K], [-P, 0]]`` at both.
+    """Return the loop gain for the feedback ``u = -K y``: K P at the input, P K at the output, ``[[0, K], [-P, 0]]`` at both.
 
     Without K the model is the loop gain itself. Its channels have the names of the plant's inputs or outputs; at both
     sides a name that occurs twice gets the prefix ``input.`` or ``output.``.
@@ -60,7 +61,7 @@ def form_loop(model: LinearModel, K: Any, at: str) -> LinearModel:
 
 
 def closed_loop(loop: LinearModel) -> LinearModel:
-    """The sensitivity ``S = (1 + L)^-1`` of a loop gain."""
+    """Return the sensitivity ``S = (1 + L)^-1`` of a loop gain."""
     A, B, C, D = realisation(loop)
     one = np.eye(len(D))
     if np.linalg.cond(one + D) > 1e14:
@@ -72,7 +73,7 @@ def closed_loop(loop: LinearModel) -> LinearModel:
 
 
 def _feedback(model: LinearModel, K: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Realisation of the feedback, from outputs to inputs of the plant."""
+    """Return a realisation of the feedback, from outputs to inputs of the plant."""
     shape = (len(model.u), len(model.y))
     if isinstance(K, LinearModel):
         if (len(K.y), len(K.u)) != shape:

@@ -1,6 +1,6 @@
 """`h_infinity_norm`, `h2_norm`: the largest gain over frequency and the response to white noise of a linear model.
 
-Both are computed to a tolerance from the matrices; a model that does not decay has infinite norms, and the result
+Both are computed to a tolerance from the matrices. A model that does not decay has infinite norms, and the result
 names the mode. Frequencies at which singular values cross a level are eigenvalues of a Hamiltonian matrix; `structured`
 uses these crossings too, to prove bounds over whole intervals of frequency.
 """
@@ -32,14 +32,14 @@ Realisation = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def balanced(system: Realisation) -> Realisation:
-    """The same transfer matrix with the entries of A balanced by a diagonal scaling."""
+    """Return the balance the entries of A by a diagonal scaling; the transfer matrix is unchanged."""
     A, B, C, D = system
     scale = balancing_scale(A)
     return A * scale / scale[:, None], B / scale[:, None], C * scale, D
 
 
 def response(system: Realisation, w: float) -> np.ndarray:
-    """``C (j w - A)^-1 B + D``; D at infinite frequency."""
+    """Return ``C (j w - A)^-1 B + D``; D at infinite frequency."""
     A, B, C, D = system
     if not np.isfinite(w):
         return D.astype(complex)
@@ -47,16 +47,17 @@ def response(system: Realisation, w: float) -> np.ndarray:
 
 
 def largest(system: Realisation, w: float) -> float:
-    """Largest singular value at a frequency."""
+    """Return the largest singular value at a frequency."""
     return float(np.linalg.norm(response(system, w), 2)) if system[3].size else 0.0
 
 
 def crossing_frequencies(system: Realisation, level: float) -> np.ndarray:
-    """Frequencies [rad/s], ascending, at which a singular value may equal `level`.
+    """Return the frequencies [rad/s], ascending, at which a singular value may equal `level`.
 
     The Hamiltonian matrix ``[[F, B R^-1 B.T], [-C.T (I + D R^-1 D.T) C, -F.T]]`` with ``R = level^2 - D.T D`` and ``F =
-    A + B R^-1 D.T C`` has the eigenvalue j w exactly if `level`, no singular value of D, is one at w [1]_. They are accepted
-    up to 1e-5 of the largest beside the axis, so no crossing is missed through rounding; some found may be none.
+    A + B R^-1 D.T
+    C`` has the eigenvalue j w exactly if `level`, no singular value of D, is one at w [1]_. They are accepted up to
+    1e-5 of the largest off the axis, so rounding causes no missed crossing; some of them may be spurious.
 
     References
     ----------
@@ -77,11 +78,11 @@ def crossing_frequencies(system: Realisation, level: float) -> np.ndarray:
 
 
 def find_peak(system: Realisation, tolerance: float) -> tuple[float, float]:
-    """Peak of the largest singular value over frequency, and where [rad/s].
+    """Return the peak of the largest singular value over frequency, and its frequency [rad/s].
 
-    The two-step method of Bruinsma and Steinbuch [1]_: from the best value known, cross the curve slightly above it and
-    look at the middles of what lies between; nothing higher there proves the bound. A must have no eigenvalue on the
-    imaginary axis.
+    The two-step method of Bruinsma and Steinbuch [1]_: from the best value known, find the crossings slightly above
+    it and evaluate the midpoints of the intervals between them; no higher value there proves the bound. A must have
+    no eigenvalue on the imaginary axis.
 
     References
     ----------
@@ -117,14 +118,14 @@ class SystemNorm:
     value : float
         The norm; infinite if the model does not decay (or, for the H2 norm, if D is not zero).
     frequency : float
-        Where the gain is largest [rad/s]; not a number for the H2 norm.
+        Frequency of the largest gain [rad/s]; NaN for the H2 norm.
     input_direction, output_direction : mappings of str to complex
-        The worst inputs at that frequency, of unit norm, and the outputs they make, over the gain; empty for the H2 norm
+        The worst inputs at that frequency, of unit norm, and the resulting outputs over the gain; empty for the H2 norm
         and where the norm is infinite.
     tolerance : float
         Relative: the norm lies between ``value`` and ``value * (1 + 2 * tolerance)``.
     message : str
-        What the number means, in words.
+        The meaning of the value, in words.
     """
 
     value: float
@@ -136,10 +137,10 @@ class SystemNorm:
 
 
 def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNorm:
-    """Largest gain over all frequencies, ``max_w sigma_max(C (j w - A)^-1 B + D)``.
+    """Compute the largest gain over all frequencies, ``max_w sigma_max(C (j w - A)^-1 B + D)``.
 
-    Inputs and outputs count in SI units; scale B and C where that is not meant. Poles on or right of the imaginary axis
-    make the norm infinite even if inputs or outputs do not reach them (remove such modes with `reduce_modal`).
+    Inputs and outputs count in SI units; scale B and C otherwise. Poles on or right of the imaginary axis
+    make the norm infinite even if they are uncontrollable or unobservable (remove such modes with `reduce_modal`).
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNor
 
 
 def h2_norm(model: LinearModel) -> SystemNorm:
-    """Root mean square of the outputs under white noise of unit intensity at the inputs.
+    """Compute the root mean square of the outputs under white noise of unit intensity at the inputs.
 
     ``sqrt(trace(C P C.T))`` with ``A P + P A.T + B B.T = 0``: also the energy of the impulse responses.
 
@@ -201,9 +202,7 @@ def h2_norm(model: LinearModel) -> SystemNorm:
     A, B, C, D = realisation(model)
     if np.any(D != 0.0):
         row, column = np.unravel_index(np.argmax(np.abs(D)), D.shape)
-        summary = (
-            f"infinite: output '{model.y.names[row]}' follows input '{model.u.names[column]}' at once (D is not zero)"
-        )
+        summary = f"infinite: output '{model.y.names[row]}' depends on input '{model.u.names[column]}' directly (D is not zero)"
         return _infinite(summary, np.nan, tolerance)
     P = solve_continuous_lyapunov(A, -B @ B.T) if len(A) else np.zeros((0, 0))
     value = float(np.sqrt(max(np.trace(C @ P @ C.T), 0.0)))
@@ -218,13 +217,13 @@ def h2_norm(model: LinearModel) -> SystemNorm:
 
 
 def realisation(model: LinearModel) -> Realisation:
-    """The matrices A, B, C, D as plain arrays."""
+    """Return the matrices A, B, C, D as plain arrays."""
     A, B, C, D = (np.asarray(item) for item in (model.A, model.B, model.C, model.D))
     return A, B, C, D
 
 
 def explain_growth(model: LinearModel) -> tuple[float, str] | None:
-    """Frequency and description of the mode that decays least if it does not decay at all, else nothing."""
+    """Return frequency and description of the slowest mode if it does not decay; otherwise None."""
     poles = np.linalg.eigvals(np.asarray(model.A)) if len(model.x) else np.zeros(0)
     if np.all(is_decaying(poles)):
         return None

@@ -1,8 +1,8 @@
 """Structured singular value for diagonal complex perturbations: upper bound, lower bound, and peak over frequency.
 
-Turns a stable transfer matrix M into the size of the smallest diagonal Delta that makes ``det(1 - M Delta) = 0``: an
-upper bound by scaling D M D^-1 that is proved over whole intervals of frequency, and a lower bound that comes with the
-perturbation itself. `margins` reads disk margins from it.
+For a stable transfer matrix M, the bounds give the size of the smallest diagonal Delta with
+``det(1 - M Delta) = 0``: an upper bound by scaling D M D^-1 that is proved over whole intervals of frequency, and a
+lower bound with the perturbation itself. `margins` computes disk margins from it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class StructuredPeak:
     Parameters
     ----------
     upper : float
-        No frequency has a larger mu (up to rounding in the crossings of singular values).
+        Upper bound of mu at all frequencies (up to rounding in the crossings of singular values).
     lower : float
         Spectral radius of ``M Q`` at `frequency`, with `phases` Q of modulus one: mu is at least this.
     frequency : float
-        Where [rad/s].
+        Frequency of the peak [rad/s].
     phases : array, complex
         Worst perturbation times its size: ``det(1 - M diag(phases) / lower) = 0``.
     steps : int
@@ -43,11 +43,12 @@ class StructuredPeak:
 
 
 def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float = 0.0) -> tuple[float, np.ndarray]:
-    """``min_d sigma_max(D M D^-1)``, D = diag(exp(d)), a convex problem; the value and d.
+    """Return the minimise ``sigma_max(D M D^-1)``, D = diag(exp(d)), a convex problem; return the value and d.
 
     The largest singular value is approached by norms of order 2 p with growing p, which are smooth: ``f = log(sum_i
-    s_i^2p) / 2p``, with gradient ``sum_i weight_i (|u_ik|^2 - |v_ik|^2)`` for singular triples (s, u, v). Any d gives a true
-    bound, so the search may stop early: below `enough` it does. Equal to mu for up to three channels.
+    s_i^2p) / 2p``, with gradient ``sum_i weight_i (|u_ik|^2 -
+    |v_ik|^2)`` for singular triples (s, u, v). Any d gives a true bound, so the search stops early below `enough`.
+    Equal to mu for up to three channels.
     """
     n = len(M)
     best_d = np.zeros(n) if start is None else np.array(start, dtype=float)
@@ -70,13 +71,13 @@ def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float
         value, second = np.linalg.svd(np.exp(d)[:, None] * M * np.exp(-d), compute_uv=False)[:2]
         if value < best:
             best, best_d = float(value), d
-        if best < enough or (second / value) ** (2.0 * order) < 1e-9:  # a higher order changes nothing more
+        if best < enough or (second / value) ** (2.0 * order) < 1e-9:  # a higher order has no further effect
             break
     return best, best_d
 
 
 def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """``max_Q rho(M Q)`` over diagonal Q with entries of modulus one: the best value found, and Q.
+    """Return the maximise ``rho(M Q)`` over diagonal Q with entries of modulus one; return the best value found, and Q.
 
     Power iteration of Packard and Doyle from the worst direction of the scaled matrix and a few others, then ascent on
     the phases. Any Q gives a true bound; the eigenvalue's phase is turned into Q, so ``det(1 - M Q / rho) = 0``.
@@ -107,12 +108,12 @@ def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.n
 
 
 def find_structured_peak(system: Realisation, tolerance: float, max_steps: int = 300) -> StructuredPeak:
-    """Peak over frequency of mu of a stable square realisation.
+    """Return the peak over frequency of mu of a stable square realisation.
 
     Local peaks of the upper bound are found first. Then frequency is swept: with the scaling that is best at one
     frequency, crossings of the Hamiltonian matrix give the whole interval around it in which the bound stays below
-    ``(1 + tolerance)`` times the peak; intervals are taken away until none is left, which proves the bound between grid
-    points too. A peak met on the way raises the level.
+    ``(1 + tolerance)`` times the peak; intervals are removed until none is left, which proves the bound between grid
+    points too. A peak found in this process raises the level.
     """
     system = balanced(system)
     poles = np.linalg.eigvals(system[0]) if len(system[0]) else np.zeros(0)
@@ -121,7 +122,7 @@ def find_structured_peak(system: Realisation, tolerance: float, max_steps: int =
     ends = [0.1 * marks[1], 10.0 * marks[-1]] if len(marks) > 1 else []
     grid = np.unique(np.concatenate([marks, between, ends]))
     tried: dict[float, tuple[float, np.ndarray]] = {}
-    for w in (*grid, np.inf):  # away from the peak a rough bound will do
+    for w in (*grid, np.inf):  # away from the peak a rough bound is sufficient
         tried[w] = upper_bound(response(system, w), enough=0.9 * max((item[0] for item in tried.values()), default=0.0))
     steps = len(tried)
     values = np.array([tried[w][0] for w in grid])
@@ -138,13 +139,13 @@ def find_structured_peak(system: Realisation, tolerance: float, max_steps: int =
         w = _middle(low, high, where, marks)
         M = response(system, w)
         bound = _scaled_norm(M, d)
-        if bound > 0.7 * level:  # else the scaling at hand is good enough here
+        if bound > 0.7 * level:  # otherwise the current scaling is sufficient here
             bound, d = upper_bound(M, d, enough=0.9 * level)
         steps += 1
         if bound > peak:
             peak, where, tried[w] = bound, w, (bound, d)
             level = max(level, peak * (1.0 + tolerance))
-        if steps % max_steps == 0:  # give up sharpness, not truth: a higher level covers more at once
+        if steps % max_steps == 0:  # a higher level is less sharp but covers more at once; the bound remains valid
             level *= 1.0 + 10.0 * tolerance
         first, last = _covered(_scale(system, d), level, w, tolerance)
         if last < np.inf and not np.isfinite(high):  # far out, the scaling that is best at infinity may do better
@@ -156,14 +157,14 @@ def find_structured_peak(system: Realisation, tolerance: float, max_steps: int =
 
 
 def _scale(system: Realisation, d: np.ndarray) -> Realisation:
-    """D M D^-1 with D = diag(exp(d))."""
+    """Return D M D^-1 with D = diag(exp(d))."""
     A, B, C, D = system
     weights = np.exp(d)
     return A, B / weights, C * weights[:, None], D * weights[:, None] / weights
 
 
 def _covered(system: Realisation, level: float, w: float, tolerance: float) -> tuple[float, float]:
-    """The interval around w in which the largest singular value stays below `level`; (w, w) if there is none."""
+    """Return the interval around w in which the largest singular value stays below `level`; (w, w) if there is none."""
     if largest(system, w) >= level:
         return w, w
     while np.min(np.abs(np.linalg.svd(system[3], compute_uv=False) - level)) < 1e-8 * level:
@@ -184,14 +185,14 @@ def _scaled_norm(M: np.ndarray, d: np.ndarray) -> float:
 
 
 def _radius(M: np.ndarray, Q: np.ndarray) -> tuple[float, np.ndarray]:
-    """Spectral radius of M Q and Q turned so that the eigenvalue is real and positive."""
+    """Return the spectral radius of M Q, and Q turned so that the eigenvalue is real and positive."""
     values = np.linalg.eigvals(M * Q)
     top = values[int(np.argmax(np.abs(values)))]
     return float(abs(top)), Q * (abs(top) / top if top != 0.0 else 1.0)
 
 
 def _power_iteration(M: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Phases at which the iteration a = M b, z = phase(a) |w|, w = M^H z, b = phase(w) |a| settles."""
+    """Return the phases at which the iteration a = M b, z = phase(a) |w|, w = M^H z, b = phase(w) |a| converges."""
     w = b.astype(complex)
     for _ in range(60):
         a = M @ b
@@ -211,7 +212,7 @@ def _phase(a: np.ndarray) -> np.ndarray:
 def _climb_frequency(
     system: Realisation, tried: dict[float, tuple[float, np.ndarray]], w: float, grid: np.ndarray
 ) -> int:
-    """Refine a local peak near w; returns how many frequencies were looked at."""
+    """Refine a local peak near w; return the number of frequencies evaluated."""
     below, above = grid[grid < w], grid[grid > w]
     low = max(float(below[-1]) if len(below) else 0.1 * w, 1e-3 * w)
     high = float(above[0]) if len(above) else 10.0 * w
@@ -227,7 +228,7 @@ def _climb_frequency(
 
 
 def _middle(low: float, high: float, favourite: float, marks: np.ndarray) -> float:
-    """A frequency inside (low, high): the favourite if it lies there, else the geometric middle."""
+    """Return a frequency inside (low, high): the preferred one if it lies there, otherwise the geometric mean."""
     if low < favourite < high:
         return favourite
     small = 0.1 * float(marks[1]) if len(marks) > 1 else 1.0
@@ -237,6 +238,6 @@ def _middle(low: float, high: float, favourite: float, marks: np.ndarray) -> flo
 
 
 def _is_open(low: float, high: float, marks: np.ndarray) -> bool:
-    """Whether an interval is longer than rounding."""
+    """Return whether an interval is longer than rounding."""
     scale = float(marks[1]) if len(marks) > 1 else 1.0
     return bool(high > low and (not np.isfinite(high) or high - low > 1e-9 * high + 1e-12 * scale))

@@ -25,7 +25,7 @@ __all__ = ["LinearModel", "find_sensitivities"]
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModel:
-    """Matrices with names.
+    """Linear model: matrices with names.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class LinearModel:
     x, u, y, d : Labels
         Names and units of error states, inputs, outputs and disturbances.
     point : mapping
-        Where the model was taken: t, x, u, and the residual of the equations there.
+        The point of linearisation: t, x, u, and the residual of the equations there.
     sensitivities : mapping of str to array
         Derivatives of A by named parameters, shape (n, n, size).
     sensitivity_methods : mapping of str to str
-        How each follows: ``"exact"`` for numbers, ``"closed form"`` or ``"central differences ..."`` for fields.
+        Method of each: ``"exact"`` for numbers, ``"closed form"`` or ``"central differences ..."`` for fields.
     basis : array, shape (2 n_v, n), optional
         For constrained systems: all error states of the equations as ``basis x``, of which x are the independent ones.
     all_x : Labels, optional
@@ -76,7 +76,7 @@ class LinearModel:
         return values[np.lexsort((values.imag, values.real, np.abs(values)))]
 
     def select(self, *, inputs: Iterable[str] | None = None, outputs: Iterable[str] | None = None) -> LinearModel:
-        """The same model with some inputs and outputs only, in the order given."""
+        """Return the same model with some inputs and outputs only, in the given order."""
         columns = list(range(len(self.u))) if inputs is None else list(self.u.indices(inputs))
         rows = list(range(len(self.y))) if outputs is None else list(self.y.indices(outputs))
         return LinearModel(
@@ -97,7 +97,7 @@ class LinearModel:
         )
 
     def frequency_response(self, omega: Any) -> np.ndarray:
-        """``C (j w - A)^-1 B + D`` at frequencies w [rad/s], shape (n_w, k, m)."""
+        """Return ``C (j w - A)^-1 B + D`` at frequencies w [rad/s], shape (n_w, k, m)."""
         A, B, C, D = (np.asarray(item) for item in (self.A, self.B, self.C, self.D))
         unit = np.eye(len(self.x))
         frequencies = np.atleast_1d(np.asarray(omega, dtype=float))
@@ -105,7 +105,7 @@ class LinearModel:
         return np.array(found, dtype=complex).reshape(-1, *D.shape)
 
     def to_control(self) -> Any:
-        """The model as `control.StateSpace`, with state, input and output names (python-control is imported here)."""
+        """Return the model as `control.StateSpace`, with state, input and output names (python-control is imported here)."""
         control = import_module("control")
         names = {"states": list(self.x.names), "inputs": list(self.u.names), "outputs": list(self.y.names)}
         matrices = (np.array(item) for item in (self.A, self.B, self.C, self.D))
@@ -113,7 +113,7 @@ class LinearModel:
 
     @staticmethod
     def from_control(model: Any) -> LinearModel:
-        """A model from a continuous `control.StateSpace`, with its names (units are not known to it)."""
+        """Return a model from a continuous `control.StateSpace`, with its names (it has no units)."""
         if getattr(model, "dt", 0) not in (0, None):
             raise ModelError(f"from_control: the model has dt = {model.dt}; expected a continuous one (dt = 0)")
         if any(not hasattr(model, name) for name in ("A", "B", "C", "D")):
@@ -128,14 +128,14 @@ def _pick(labels: Labels, places: list[int]) -> Labels:
 
 
 def _plain(names: list[str]) -> list[str]:
-    """Names that python-control accepts: it reserves the dot for subsystems."""
+    """Return names that python-control accepts: it reserves the dot for subsystems."""
     return [name.replace(".", "_") for name in names]
 
 
 def find_sensitivities(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, names: tuple[str, ...]
 ) -> dict[str, tuple[Array, str]]:
-    """Derivatives of A (n, n, size) by named parameters, and by which method the numbers p follow from each name.
+    """Return derivatives of A (n, n, size) by named parameters, and the method by which the parameters p follow from each name.
 
     The derivative of A along a change of p is exact, through CasADi's second derivatives.
     """
@@ -157,7 +157,7 @@ def find_sensitivities(
 
 
 def _jacobian_rate(eom: EquationsOfMotion, letter: str) -> ca.Function:
-    """(t, q, v, u, p, dp) -> derivative of d v_dot / d letter along dp."""
+    """Return a function (t, q, v, u, p, dp) -> derivative of d v_dot / d letter along dp."""
     f = eom.functions["v_dot_implicit" if "v_dot_implicit" in eom.functions else "v_dot"]
     symbols = {name: ca.MX.sym(name, *f.size_in(i)) for i, name in enumerate(f.name_in())}
     jacobian = ca.jacobian(f(*symbols.values()), symbols[letter])

@@ -1,6 +1,6 @@
-"""`LinearTrajectory`: a labelled linear model about a moving reference, with jumps kept and values between the times.
+"""`LinearTrajectory`: a labelled linear model about a moving reference, with jumps and interpolation.
 
-`along` makes it from equations of motion; at a time it is a `LinearModel`, over time a state-transition matrix.
+`along` forms it from equations of motion. At a time it gives a `LinearModel`, over time a state-transition matrix.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Side = Literal["left", "right"]
 class LinearTrajectory:
     """Deviations e from a moving reference: ``e_dot = A(t) e + B(t) u + E(t) d + c(t)``, ``y = C(t) e + D(t) u``.
 
-    Times do not decrease; where an input of the reference jumps, a time stands twice, with the values before and after.
+    Times do not decrease; where an input of the reference jumps, a time occurs twice, with the values before and after.
     u, d and y are deviations from the reference's inputs and outputs.
 
     Parameters
@@ -37,7 +37,7 @@ class LinearTrajectory:
     A, B, C, D, E : arrays, shape (n_t, n, n) and so on
         Matrices at these times.
     drift : array, shape (n_t, n)
-        c: by how much the reference misses the equations. Zero for a reference that is a solution.
+        c: residual of the reference in the equations. Zero for a reference that is a solution.
     x, u, y, d : Labels
         Names and units of error states, inputs, outputs and disturbances.
     x_reference, u_reference : arrays, shape (n_t, n_x) and (n_t, n_u)
@@ -45,8 +45,8 @@ class LinearTrajectory:
     quaternions : tuple of int
         First index, in the state, of each unit quaternion.
     tangent : Manifold, optional
-        For a constrained system: the tangent of its constraints at the last time. Errors e lie on such a tangent at all
-        times if they do at the first.
+        For a constrained system: the tangent of its constraints at the last time. Errors e are on this tangent at all
+        times if they are at the first.
     """
 
     t: Any
@@ -74,7 +74,7 @@ class LinearTrajectory:
             value = as_array(getattr(self, name), (n_t, *size), f"linear trajectory: {name}")
             object.__setattr__(self, name, value)
         if np.any(np.diff(self.t) < 0.0) or n_t < 1:
-            raise ModelError("linear trajectory: times must not decrease; a time that stands twice is a jump")
+            raise ModelError("linear trajectory: times must not decrease; a time that occurs twice is a jump")
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -83,14 +83,14 @@ class LinearTrajectory:
         return tuple(t[:-1][np.diff(t) == 0.0].tolist())
 
     def at(self, t: float, *, side: Side = "right") -> LinearModel:
-        """The model at a time: exact at the times `t`, else by cubic splines of each smooth piece (order 4).
+        """Return the model at a time: exact at the times `t`, otherwise by cubic splines of each smooth piece (order 4).
 
         Parameters
         ----------
         t : float
             Within the times of the reference [s].
         side : {"right", "left"}
-            Which value to take at a jump.
+            Side of the limit at a jump.
 
         Returns
         -------
@@ -107,9 +107,9 @@ class LinearTrajectory:
         return LinearModel(A=A, B=B, C=C, D=D, E=E, x=self.x, u=self.u, y=self.y, d=self.d, point=point)
 
     def transition(self, *, substeps: int = 1) -> np.ndarray:
-        """State-transition matrices from the first time, shape (n_t, n, n): ``Phi_dot = A Phi``, ``Phi(t[0]) = 1``.
+        """Return the state-transition matrices from the first time, shape (n_t, n, n): ``Phi_dot = A Phi``, ``Phi(t[0]) = 1``.
 
-        Magnus steps of order 4 between neighbouring times, each cut into `substeps`. Over one period of a periodic
+        Magnus steps of order 4 between neighbouring times, each divided into `substeps`. Over one period of a periodic
         motion, the last one is the monodromy matrix, whose eigenvalues are the Floquet multipliers.
         """
         if substeps < 1:
@@ -135,13 +135,13 @@ class LinearTrajectory:
 
     @cached_property
     def _pieces(self) -> tuple[tuple[int, int], ...]:
-        """First and last index of every smooth piece."""
+        """Return first and last index of every smooth piece."""
         jumps = np.flatnonzero(np.diff(np.asarray(self.t)) == 0.0)
         return tuple(zip([0, *(jumps + 1).tolist()], [*jumps.tolist(), len(self.t) - 1], strict=True))
 
     @cached_property
     def _columns(self) -> dict[str, tuple[slice, tuple[int, ...]]]:
-        """Where each quantity lies in a row of `_splines`."""
+        """Return the position of each quantity in a row of `_splines`."""
         places, at = {}, 0
         for name in ("A", "B", "C", "D", "E", "drift", "x_reference", "u_reference"):
             shape = getattr(self, name).shape[1:]
@@ -151,7 +151,7 @@ class LinearTrajectory:
 
     @cached_property
     def _splines(self) -> dict[int, Any]:
-        """For each smooth piece, by its first index, the spline through all quantities as rows."""
+        """Return for each smooth piece, by its first index, the spline through all quantities as rows."""
         n_t = len(self.t)
         rows = np.hstack([np.asarray(getattr(self, name)).reshape(n_t, -1) for name in self._columns])
         t = np.asarray(self.t)
@@ -173,7 +173,7 @@ class LinearTrajectory:
 
 
 def _exponentials(X: np.ndarray) -> np.ndarray:
-    """Exponentials of many matrices, shape (m, n, n): Taylor series of order 12 after halving, then squaring."""
+    """Return exponentials of many matrices, shape (m, n, n): Taylor series of order 12 after halving, then squaring."""
     halvings = max(0, int(np.ceil(np.log2(max(np.max(np.sum(np.abs(X), axis=-1), initial=0.0), 1e-300) / 0.25))))
     small, result = X / 2.0**halvings, np.tile(np.eye(X.shape[-1]), (len(X), 1, 1))
     for k in range(12, 0, -1):  # 0.25^13 / 13! is below rounding

@@ -1,4 +1,4 @@
-"""Reads a motion given as a trajectory, arrays or a simulation into times, states and inputs with jumps marked."""
+"""Read a motion given as a trajectory, arrays or a simulation into times, states and inputs with marked jumps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Reference", "read_reference"]
 
 
 class Reference(NamedTuple):
-    """Times (n_t,), states (n_t, n_x), inputs (n_t, n_u), rates (n_t, n_x) or None; a jump's time stands twice."""
+    """Times (n_t,), states (n_t, n_x), inputs (n_t, n_u), rates (n_t, n_x) or None; the time of a jump occurs twice."""
 
     t: np.ndarray
     x: np.ndarray
@@ -26,7 +26,7 @@ class Reference(NamedTuple):
 def read_reference(
     eom: EquationsOfMotion, reference: Any, *, u: Any = None, x_dot: Any = None, breaks: Iterable[float] = ()
 ) -> Reference:
-    """The motion as arrays; see `linearize_along` for what is accepted."""
+    """Return the motion as arrays; see `linearize_along` for what is accepted."""
     t, x, given = _arrays(eom, reference)
     if u is not None:
         given = u
@@ -47,7 +47,7 @@ def read_reference(
         if array is not None and not np.all(np.isfinite(array)):
             raise ModelError(f"linearize_along: {name} has an entry that is not finite")
     if t.size < 1 or np.any(np.diff(t) < 0.0) or np.any((np.diff(t, n=2) == 0.0) & (np.diff(t)[1:] == 0.0)):
-        raise ModelError("linearize_along: times must increase; one time may stand twice, for a jump of inputs")
+        raise ModelError("linearize_along: times must increase; a time may occur twice, for a jump of inputs")
     _check_states(eom, t, x)
     twice = t[:-1][np.diff(t) == 0.0]
     for time in sorted(jumps - set(twice.tolist())):
@@ -56,7 +56,7 @@ def read_reference(
 
 
 def _arrays(eom: EquationsOfMotion, reference: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Times, states and inputs (perhaps None) as given."""
+    """Return times, states and inputs (possibly None) as given."""
     if isinstance(reference, Trajectory):
         order = [reference.labels.index(name) for name in eom.states]
         return np.asarray(reference.t), np.asarray(reference.values)[:, order], None
@@ -73,7 +73,7 @@ def _arrays(eom: EquationsOfMotion, reference: Any) -> tuple[np.ndarray, np.ndar
 
 
 def _inputs_of(eom: EquationsOfMotion, table: Trajectory, t: np.ndarray) -> tuple[np.ndarray, set[float]]:
-    """Inputs by name over t, and the times at which a table that holds its values changes them."""
+    """Return inputs by name over t, and the times at which a piecewise constant table changes them."""
     command = np.zeros((t.size, eom.n_u))
     command[:, list(eom.labels.u.indices(table.labels.names))] = table(t)
     if table.interpolation != "previous":
@@ -86,7 +86,7 @@ def _inputs_of(eom: EquationsOfMotion, table: Trajectory, t: np.ndarray) -> tupl
 def _insert_jump(
     t: np.ndarray, x: np.ndarray, u: np.ndarray, rates: np.ndarray | None, time: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """The same motion with `time` standing twice: with the input of the time before, and with its own."""
+    """Return the same motion with `time` twice: with the preceding input, and with its own."""
     k = int(np.argmin(np.abs(t - time)))
     if abs(t[k] - time) > 1e-12 * max(1.0, abs(time)):
         raise ModelError(

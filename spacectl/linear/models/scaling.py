@@ -1,7 +1,7 @@
-"""Units in which a linear model is judged: a characteristic rate for time, a reach for every state and input.
+"""Units in which a linear model is analysed: a characteristic rate for time, a reach for every state and input.
 
-Margins of controllability mean nothing in raw SI units (an orbital rate of 1e-3 rad/s alone makes 1e-6 of them);
-`scale_pair` removes the units of time, states and inputs before anything is compared. `group_poles` finds repeated
+Margins of controllability are meaningless in raw SI units (an orbital rate of 1e-3 rad/s alone scales them by 1e-6);
+`scale_pair` removes the units of time, states and inputs first. `group_poles` finds repeated
 eigenvalues. `controllability` and `decompose` use both.
 """
 
@@ -14,8 +14,8 @@ from scipy.linalg import matrix_balance
 
 __all__ = ["ScaledPair", "balancing_scale", "group_poles", "is_decaying", "scale_pair"]
 
-#: In units that balance A, states that inputs reach less than this times others are not scaled up further: such a
-#: difference is no matter of units (a lever arm of 1e4 m) but weakness, or rounding.
+#: In units that balance A, states whose reach is smaller than this fraction of the largest are not scaled up further: such a
+#: difference is not due to units (a moment arm of 1e4 m) but to weak coupling, or rounding.
 SMALLEST_REACH = 1e-4
 
 
@@ -43,10 +43,10 @@ class ScaledPair:
 def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
     """Scale time, states and inputs of ``x_dot = A x + B u``.
 
-    One unit of time is 1 / rate, rate being the spectral radius of ``|A|`` (no less than the fastest pole). The reach
-    matrix ``exp(|A| / rate) |B|`` estimates how far each input can push each state in that time; states and inputs are
+    The unit of time is 1 / rate, with the spectral radius of ``|A|`` (at least the fastest pole) as rate. The reach
+    matrix ``exp(|A| / rate) |B|`` estimates the effect of each input on each state in that time; states and inputs are
     scaled until its rows and columns have a mean square of one; couplings that are rounding do not count.
-    All of it follows a change of units exactly, up to a spread of 1e4 between the reaches of two states.
+    The result is invariant to a change of units, up to a spread of 1e4 between the reaches of two states.
     """
     n = len(A)
     plain = balancing_scale(A)
@@ -72,7 +72,7 @@ def scale_pair(A: np.ndarray, B: np.ndarray) -> ScaledPair:
 
 
 def _equilibrate(reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """r, s such that reach s / r has rows and columns of mean square one, nearly; r is zero where nothing reaches."""
+    """Return r, s such that reach s / r has rows and columns of mean square one, nearly; r is zero for unreached states."""
     n, m = reach.shape
     rows, columns = np.nonzero(reach)
     log_r, log_s = np.zeros(n), np.zeros(m)
@@ -93,14 +93,14 @@ def _equilibrate(reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_rounding(A: np.ndarray) -> np.ndarray:
-    """Entries of a balanced matrix that are rounding: scaling them up to size would make noise a path of inputs."""
+    """Return entries of a balanced matrix that are rounding: scaling them up would create a spurious coupling of inputs."""
     return np.asarray(np.abs(A) < 1e-14 * np.max(np.abs(A), initial=0.0))
 
 
 def balancing_scale(A: np.ndarray) -> np.ndarray:
-    """Diagonal T that makes rows and columns of ``T^-1 A T`` alike.
+    """Return a diagonal T that makes rows and columns of ``T^-1 A T`` similar in norm.
 
-    Entries below 1e-14 of the largest are left out: they are rounding, and balancing them would blow it up.
+    Entries below 1e-14 of the largest are left out: they are rounding, which balancing would amplify.
     """
     if not len(A):
         return np.ones(0)
@@ -110,7 +110,7 @@ def balancing_scale(A: np.ndarray) -> np.ndarray:
 
 
 def group_poles(poles: np.ndarray, *, nearness: float = 1e-6, floor: float | None = None) -> list[list[int]]:
-    """Indices of poles that are equal up to rounding, group by group, slowest first.
+    """Return indices of poles that are equal up to rounding, group by group, slowest first.
 
     Two poles belong together if they differ by less than `nearness` times their size, or by less than `floor` (default:
     `nearness` times the largest size; a double pole is only known to the square root of rounding).
@@ -133,10 +133,10 @@ def group_poles(poles: np.ndarray, *, nearness: float = 1e-6, floor: float | Non
 
 
 def is_decaying(poles: np.ndarray) -> np.ndarray:
-    """Whether poles lie in the open left half-plane by more than rounding (1e-13 times the fastest).
+    """Return whether poles are in the open left half-plane by more than rounding (1e-13 times the fastest).
 
-    Poles that are equal up to rounding are judged together: a double integrator comes out as a pair to both sides of the
-    axis, of which neither decays.
+    Poles that are equal up to rounding are examined together: rounding splits a double integrator into a pair on
+    both sides of axis, of which neither decays.
     """
     values = np.asarray(poles)
     limit = -1e-13 * float(np.max(np.abs(values), initial=0.0))

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def error_labels(eom: EquationsOfMotion) -> Labels:
-    """Names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
+    """Return the names of the error state (theta, dv): coordinates, ``.rx .ry .rz`` for a quaternion, then speeds."""
     names: list[str] = []
     units: list[str] = []
     labels = eom.labels
@@ -54,7 +54,7 @@ def error_labels(eom: EquationsOfMotion) -> Labels:
 
 
 def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
-    """W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
+    """Return W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
     W = np.zeros((*q.shape[:-1], eom.n_q, eom.n_v))
     for at_q, at_v, turns in _blocks(eom):
         if turns is None:
@@ -67,7 +67,7 @@ def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
 
 
 def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
-    """T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
+    """Return T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
     T = np.zeros((*v.shape, eom.n_v))
     for _, at, turns in _blocks(eom):
         if turns is not None:
@@ -76,7 +76,7 @@ def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
 
 
 def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
-    """Speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
+    """Return speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
     v = np.zeros((*q.shape[:-1], eom.n_v))
     for at_q, at_v, turns in _blocks(eom):
         if turns is None:
@@ -89,18 +89,18 @@ def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> n
 
 
 def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
-    """Error state of `x` against a reference: the deviation that `linearize` and its gains act on.
+    """Return the error state of `x` relative to a reference: the deviation on which `linearize` and its gains act.
 
     Rotation vectors in body axes of the reference, ``theta = log(R_ref' R)`` (angle at most pi), for quaternions;
     differences for all other coordinates and the speeds. ``u = u_ref - K @ subtract_states(eom, x, x_ref)`` is thus a
-    state feedback on attitudes without further care.
+    valid state feedback for attitudes.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Whose states they are.
+        Equations of the states.
     x, reference : arrays, shape (n_x,) or (n, n_x), or casadi columns
-        States; one reference serves many states. Symbols give an expression, smooth at zero error.
+        States; one reference may apply to many states. Symbols give an expression, smooth at zero error.
 
     Returns
     -------
@@ -128,12 +128,12 @@ def subtract_states(eom: EquationsOfMotion, x: Any, reference: Any) -> Any:
 
 
 def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.ndarray:
-    """The state that deviates from `reference` by an error state: the inverse of `subtract_states`.
+    """Return the state that deviates from `reference` by an error state: the inverse of `subtract_states`.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Whose states they are.
+        Equations of the states.
     reference : array, shape (n_x,)
         State with unit quaternions.
     error : array, shape (2 n_v,)
@@ -163,7 +163,7 @@ def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.nda
 
 
 def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
-    """Error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
+    """Return error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
     errors: list[Any] = []
     for at_q, _, turns in _blocks(eom):
         if turns is None:
@@ -178,7 +178,7 @@ def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
 
 
 def _angle_by_sine(square: Any, scalar: Any) -> Any:
-    """``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
+    """Return ``angle / sin(angle / 2)`` with the sign of the shorter turn, from sin^2 and cos of the half angle."""
     if is_symbolic(square, scalar):
         small = square < 1e-12
         sine = ca.sqrt(ca.if_else(small, 1.0, square))
@@ -190,7 +190,7 @@ def _angle_by_sine(square: Any, scalar: Any) -> Any:
 
 
 def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
-    """Where errors live: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
+    """Return the positions of errors: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
 
     Every coordinate that belongs to no quaternion is the integral of its own speed.
     """
@@ -205,7 +205,7 @@ def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
 
 @dataclass(frozen=True)
 class Manifold:
-    """Places of the independent error states, and the matrix that gives all of them, (2 n_v, k)."""
+    """Positions of the independent error states, and the matrix that gives all of them, (2 n_v, k)."""
 
     independent: list[int]
     basis: np.ndarray
@@ -214,14 +214,14 @@ class Manifold:
 def constraint_manifold(
     eom: EquationsOfMotion, t: float, q: np.ndarray, v: np.ndarray, p: Any = None, wanted: tuple[int, ...] = ()
 ) -> Manifold:
-    """The tangent of the constraints at a state that meets them; `wanted` error coordinates (and their rates) are kept.
+    """Return the tangent of the constraints at a state that satisfies them; retain the `wanted` error coordinates and rates.
 
     Raises
     ------
     SolverError
-        If the state does not meet the constraints; `make_consistent` is the cure.
+        If the state violates the constraints; use `make_consistent` first.
     ModelError
-        If the constraints tie the wanted coordinates together.
+        If the constraints make the wanted coordinates dependent.
     """
     rows = eom.call("constraints", t, q, v, p=p)
     left = max(float(np.max(np.abs(rows[k]), initial=0.0)) for k in (0, 1))
@@ -244,14 +244,14 @@ def constraint_manifold(
 
 
 def _pivots(A: np.ndarray) -> tuple[np.ndarray, int]:
-    """Columns in the order of pivoting, and the rank."""
+    """Return columns in the order of pivoting, and the rank."""
     _, R, order = qr(A, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(R))
     return order, int(np.sum(diagonal > RANK * max(float(np.max(diagonal, initial=0.0)), 1e-300)))
 
 
 def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[list[int], np.ndarray, Any]:
-    """Independent places, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
+    """Return independent positions, the basis of J's null space on them, and a solver of ``J z = b`` by the dependent ones."""
     n = weight.size
     if J.shape[0] == 0:
         return list(range(n)), np.eye(n), lambda b: np.zeros((n, b.shape[1]))
@@ -264,7 +264,7 @@ def _split(J: np.ndarray, weight: np.ndarray, wanted: tuple[int, ...]) -> tuple[
         chosen, found = _pivots(scaled[:, others]) if others.size else (others, 0)
         if found < rank:
             raise ModelError(
-                f"linearize: independent names {len(wanted)} coordinates that the constraints tie together; name fewer"
+                f"linearize: independent names {len(wanted)} coordinates, which the constraints make dependent; name fewer"
             )
         order = np.concatenate([others[chosen[:rank]], np.setdiff1d(np.arange(n), others[chosen[:rank]])])
     dependent, free = sorted(order[:rank]), sorted(order[rank:])

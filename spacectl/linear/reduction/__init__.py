@@ -1,1 +1,1 @@
-"""Smaller linear models, with the error that this makes."""
+"""Reduction of linear models, with error bounds."""

@@ -1,7 +1,7 @@
 """Matrix decompositions behind reduction: invariant parts of A, real modal blocks, factors of Gramians.
 
-Turns the matrix A of a linear model into parts that do not act on each other, and a stable pair (A, B) into a factor
-of its Gramian that is accurate even where the Gramian itself is nearly singular. `reduce` puts them to use.
+A linear model's matrix A is split into parts that do not act on each other, and a stable pair (A, B) gives a factor
+of its Gramian that is accurate even where the Gramian itself is nearly singular. `reduce` uses both.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ModalBlocks:
 def split_spectrum(
     A: np.ndarray, chosen: Callable[[complex], bool]
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Right and left bases (V, W) of the invariant subspace of chosen eigenvalues, and of that of the others.
+    """Return right and left bases (V, W) of the invariant subspace of selected eigenvalues, and of that of the others.
 
     Ordered real Schur form ``Q.T A Q = [[A1, A12], [0, A2]]`` and the Sylvester equation ``A1 X - X A2 = -A12`` give
     ``V1 = Q1, W1 = Q1 - Q2 X.T, V2 = Q1 X + Q2, W2 = Q2``, with ``W1.T V1 = W2.T V2 = 1`` and ``W1.T V2 = 0``.
@@ -52,11 +52,11 @@ def split_spectrum(
 
 
 def modal_blocks(A: np.ndarray) -> ModalBlocks:
-    """Real block-diagonal form of A.
+    """Return the real block-diagonal form of A.
 
-    A simple real pole becomes a block of size one, a simple pair s +- j w the block ``[[s, w], [-w, s]]``. Poles that are
-    equal up to rounding share a block (they may have no full set of eigenvectors); so do poles whose eigenvectors are
-    so nearly parallel that separating them would lose more than half of the digits.
+    A simple real pole becomes a block of size one, a simple pair s +- j w the block ``[[s, w], [-w, s]]``. Poles
+    that are equal up to rounding share a block (their eigenvectors may be incomplete); so do poles whose
+    eigenvectors are so nearly parallel that separating them would lose more than half of the digits.
     """
     n = len(A)
     poles, vectors = np.linalg.eig(A) if n else (np.zeros(0, dtype=complex), np.zeros((0, 0)))
@@ -74,7 +74,7 @@ def modal_blocks(A: np.ndarray) -> ModalBlocks:
 
 
 def _pair_up(poles: np.ndarray, groups: list[list[int]]) -> list[list[int]]:
-    """Groups joined with those of their conjugates, slowest first."""
+    """Return groups joined with those of their conjugates, slowest first."""
     where = {index: k for k, group in enumerate(groups) for index in group}
     joined: list[list[int]] = []
     done: set[int] = set()
@@ -91,7 +91,7 @@ def _pair_up(poles: np.ndarray, groups: list[list[int]]) -> list[list[int]]:
 
 
 def _basis(A: np.ndarray, poles: np.ndarray, vectors: np.ndarray, group: list[int]) -> np.ndarray:
-    """Real basis of the invariant subspace of a group of poles."""
+    """Return a real basis of the invariant subspace of a group of poles."""
     first = group[int(np.argmax(poles[group].imag))]
     if len(group) == 1:
         return vectors[:, first].real[:, None]
@@ -107,10 +107,10 @@ def _basis(A: np.ndarray, poles: np.ndarray, vectors: np.ndarray, group: list[in
 
 
 def factor_gramian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Real L with ``P = L L.T`` and ``A P + P A.T + B B.T = 0``, for A with all eigenvalues in the left half-plane.
+    """Return a real L with ``P = L L.T`` and ``A P + P A.T + B B.T = 0``, for A with all eigenvalues in the left half-plane.
 
     Hammarling's method [1]_ in complex Schur form, one column at a time, without ever forming P: small singular values
-    of L keep their digits, which the square root of a computed P has lost. With ``A = [[A1, a], [0, s]]`` and B turned
+    of L are accurate, unlike those of the square root of a computed P. With ``A = [[A1, a], [0, s]]`` and B turned
     so that its last row is (0, ..., 0, rho), the last column (u, tau) of the factor follows from ``tau = rho / alpha``,
     ``alpha = sqrt(-2 Re s)``, ``(A1 + conj(s)) u = -alpha r - tau a``, and the rest is the same problem with r replaced
     by ``r - alpha u``.

@@ -1,7 +1,7 @@
-"""`reduce_modal`, `reduce_balanced`: a linear model into a smaller one, with the error that this makes.
+"""`reduce_modal`, `reduce_balanced`: reduce a linear model, with a bound of the error.
 
-Modal reduction keeps chosen modes as they are; balanced truncation keeps what inputs move and outputs see most, and
-whatever does not decay exactly. Both can match the gain at zero frequency.
+Modal reduction retains selected modes; balanced truncation retains the most controllable and observable states, and
+exactly all parts that do not decay. Both can match the gain at zero frequency.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Keep = int | Iterable[str] | Callable[[complex], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """A smaller model and what was lost.
+    """A reduced model and its error.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Reduction:
     hankel_values : array
         Hankel singular values of the decaying part, largest first; empty for modal reduction.
     bound : float
-        Bound of the error ``|y - y_reduced| / |u|`` over all frequencies (H-infinity norm): for balanced truncation twice
-        the sum of the Hankel values left out, for modal reduction the norm of the part left out itself.
+        Bound of the error ``|y - y_reduced| / |u|`` over all frequencies (H-infinity norm): for balanced truncation
+        twice the sum of the Hankel values left out, for modal reduction the norm of the part left out itself.
     message : str
         What was kept, in words.
     """
@@ -53,23 +53,24 @@ class Reduction:
 def reduce_modal(
     model: LinearModel, keep: Keep | None = None, *, below: float | None = None, match_dc: bool = False
 ) -> Reduction:
-    """Keep some modes of a model and leave out the others.
+    """Return the retain some modes of a model and omit the others.
 
-    In the real block-diagonal basis ``z = left x`` the model falls apart into modes; poles that are equal up to rounding
-    share a block, which is kept or left out as a whole. Disturbances follow the same projection.
+    In the real block-diagonal basis ``z = left x`` the model decouples into modes; poles that are equal up to rounding
+    share a block, which is retained or omitted as a whole. Disturbances follow the same projection.
 
     Parameters
     ----------
     model : LinearModel
         The model.
     keep : int, iterable of str, or function, optional
-        How many modes, slowest first; or modes by name (``"mode3"`` as numbered by `modes`, or a state: the mode in which
-        it takes part most); or a function of the pole [1/s], imaginary part not negative, that says whether to keep it.
+        How many modes, slowest first; or modes by name (``"mode3"`` as numbered by `modes`, or a state: the mode in
+        which its participation is largest); or a function of the pole [1/s] (imaginary part not negative) that returns
+        whether to keep it.
     below : float, optional
         Keep the modes with a frequency up to this [rad/s] (and those of `keep`).
     match_dc : bool
-        Whether modes left out stay as a static gain in D (the static residual), so that the response to constant inputs
-        remains.
+        Whether omitted modes contribute a static gain to D (the static residual), so that the response to constant
+        inputs is unchanged.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def reduce_modal(
     """
     if keep is None and below is None:
         raise ModelError(
-            "reduce_modal: say what to keep: keep=6, keep=('mode1',), keep=lambda pole: ..., or below=10.0"
+            "reduce_modal: specify what to keep: keep=6, keep=('mode1',), keep=lambda pole: ..., or below=10.0"
         )
     A, scale = _balanced(model)
     blocks = modal_blocks(A)
@@ -116,23 +117,24 @@ def reduce_modal(
 def reduce_balanced(
     model: LinearModel, *, order: int | None = None, tolerance: float | None = None, match_dc: bool = False
 ) -> Reduction:
-    """Balanced truncation of the decaying part of a model; the rest is kept exactly.
+    """Return the truncate the decaying part of a model in balanced coordinates; retain the rest exactly.
 
     The decaying part is split off by an ordered real Schur form and a Sylvester equation. Factors of its Gramians ``P =
-    L_c L_c.T``, ``Q = L_o L_o.T`` and the singular values of ``L_o.T L_c = U S V.T`` (the Hankel values) give the square-root
-    projection ``right = L_c V S^-1/2``, ``left = S^-1/2 U.T L_o.T`` [1]_. The error is at most twice the sum of the values
-    left out. Inputs and outputs count in SI units; scale B and C where that is not meant.
+    L_c L_c.T``, ``Q = L_o L_o.T`` and the singular values of ``L_o.T L_c = U S
+    V.T`` (the Hankel values) give the square-root projection ``right = L_c V S^-1/2``, ``left = S^-1/2 U.T
+    L_o.T`` [1]_. The error is at most twice the sum of the values left out. Inputs and outputs count in SI units;
+    scale B and C otherwise.
 
     Parameters
     ----------
     model : LinearModel
-        The model; disturbances follow the projection but play no part in it.
+        The model; disturbances are projected but do not affect the projection.
     order : int, optional
         Number of states to keep, the exactly kept ones included.
     tolerance : float, optional
         Or: the error bound allowed, over the largest Hankel value (which is no larger than the H-infinity norm).
     match_dc : bool
-        Whether states left out become static instead (singular perturbation): same bound, exact at zero frequency.
+        Whether omitted states become static instead (singular perturbation): same bound, exact at zero frequency.
 
     Returns
     -------
@@ -179,7 +181,7 @@ def reduce_balanced(
 
 
 def _balanced(model: LinearModel) -> tuple[np.ndarray, np.ndarray]:
-    """A in units of state that make its entries alike, and these units."""
+    """Return A in units of state that balance its entries, and these units."""
     A = np.asarray(model.A)
     scale = balancing_scale(A)
     return A * scale / scale[:, None], scale
@@ -194,7 +196,7 @@ def _project(model: LinearModel, right: np.ndarray, left: np.ndarray, x: Labels,
 
 
 def _make_static(model: LinearModel, count: int) -> LinearModel:
-    """The model with all states after the first `count` in equilibrium: ``0 = A21 z1 + A22 z2 + B2 u``."""
+    """Return the model with all states after the first `count` in equilibrium: ``0 = A21 z1 + A22 z2 + B2 u``."""
     A, B, C, D = realisation(model)
     E = np.asarray(model.E)
     back = np.linalg.solve(A[count:, count:], np.hstack([A[count:, :count], B[count:], E[count:]]))
@@ -217,20 +219,20 @@ def _make_static(model: LinearModel, count: int) -> LinearModel:
 def _count(
     order: int | None, tolerance: float | None, values: np.ndarray, tails: np.ndarray, stays: int, rank: int, n: int
 ) -> int:
-    """How many balanced states to keep."""
+    """Return the number of balanced states to retain."""
     if tolerance is not None:
         if not tolerance >= 0.0:
-            raise ModelError(f"reduce_balanced: tolerance is {tolerance:g}, expected a number from 0 up")
+            raise ModelError(f"reduce_balanced: tolerance is {tolerance:g}, expected 0 or more")
         allowed = tolerance * float(np.max(values, initial=0.0))
         return min(int(np.flatnonzero(tails <= allowed)[0]), rank)
     if order is None or not stays <= order <= n:
-        kept = f"; {stays} do not decay and stay" if stays else ""
+        kept = f"; {stays} do not decay and are retained" if stays else ""
         raise ModelError(f"reduce_balanced: order is {order}, expected {stays} to {n}{kept}")
     return min(order - stays, rank)
 
 
 def _block_names(blocks: ModalBlocks) -> tuple[list[str], list[range]]:
-    """Names of the modal states, and the numbers of the modes in each block."""
+    """Return the names of the modal states, and the numbers of the modes in each block."""
     names: list[str] = []
     numbers: list[range] = []
     first = 1
@@ -248,7 +250,7 @@ def _block_names(blocks: ModalBlocks) -> tuple[list[str], list[range]]:
 def _chosen(
     model: LinearModel, blocks: ModalBlocks, numbers: list[range], keep: Keep | None, below: float | None
 ) -> set[int]:
-    """Blocks to keep."""
+    """Return the blocks to retain."""
     every = range(len(numbers))
     kept: set[int] = set()
     if below is not None:

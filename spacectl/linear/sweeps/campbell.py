@@ -1,6 +1,6 @@
-"""`campbell`: how the modes of a system change over a sweep of a speed, an input or a parameter.
+"""`campbell`: modes of a system over a sweep of a speed, an input or a parameter.
 
-At every value the operating point is found and linearised; `tracking` joins the eigenvalues to branches. The result
+At every value the operating point is found and linearised; `tracking` connects the eigenvalues to branches. The result
 names crossings with engine orders and instabilities, and is a figure as data.
 """
 
@@ -34,20 +34,20 @@ def campbell(
     tolerance: float = 1e-6,
     p: Any = None,
 ) -> Campbell:
-    """Modes over a sweep of one quantity, each followed by its shape.
+    """Compute the modes over a sweep of one quantity, each followed by its shape.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     sweep : mapping of one name to values
-        A speed (``"rotor_dot"``), an input, or a parameter; an entry of an array as ``"body.inertia[2]"``. Values rise or
-        fall steadily.
+        A speed (``"rotor_dot"``), an input, or a parameter; an entry of an array as ``"body.inertia[2]"``. Values
+        increase or decrease monotonically.
     orders : iterable of float
         Engine orders k, whose lines ``frequency = k |value|`` are crossed; for speeds in rad/s.
     point : mapping, optional
-        Further arguments of `find_operating_point`: q, v, u, free, guess. The search at each value starts at the point
-        before.
+        Further arguments of `find_operating_point`: q, v, u, free, guess. The search at each value starts at the
+        preceding point.
     tolerance : float
         Growth rate above which a mode counts as unstable, and size below which it counts as rigid, relative to the
         largest eigenvalue.
@@ -72,7 +72,9 @@ def campbell(
     values = np.asarray(list(raw), dtype=float)
     steps = np.diff(values)
     if values.size < 2 or not (np.all(steps > 0.0) or np.all(steps < 0.0)):
-        raise ModelError(f"campbell: the values of '{name}' must rise or fall steadily, and be two or more")
+        raise ModelError(
+            f"campbell: the values of '{name}' must increase or decrease monotonically, and be two or more"
+        )
     wanted = tuple(float(order) for order in orders)
     unit = _unit(eom, name)
     if wanted and unit not in ("rad/s", "1"):
@@ -116,7 +118,7 @@ def campbell(
 
 
 def _entry(name: str) -> tuple[str, int | None]:
-    """``"body.inertia[2]"`` as the parameter and the index of its entry."""
+    """Split ``"body.inertia[2]"`` into the parameter and the index of its entry."""
     match = re.fullmatch(r"(.+)\[(\d+)\]", name)
     return (match[1], int(match[2])) if match else (name, None)
 
@@ -140,7 +142,7 @@ def _unit(eom: EquationsOfMotion, name: str) -> str:
 def _settings(
     eom: EquationsOfMotion, name: str, value: float, p: Any, options: dict[str, Any]
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Parameters and arguments of `find_operating_point` at one value."""
+    """Return parameters and arguments of `find_operating_point` at one value."""
     numbers, fixed = np.array(eom.parameters.of(p)), dict(options)
     if name in eom.labels.v or name in eom.labels.u:
         letter = "v" if name in eom.labels.v else "u"
@@ -155,7 +157,7 @@ def _settings(
 
 
 def _half(branches: Branches) -> list[int]:
-    """Branches in the upper half plane, and real ones; slowest first."""
+    """Return branches in the upper half plane, and real ones; slowest first."""
     total = np.sum(branches.poles.imag, axis=0)
     limit = 1e-12 * max(float(np.max(np.abs(branches.poles), initial=0.0)), np.finfo(float).tiny)
     upper = [k for k in range(branches.poles.shape[1]) if total[k] >= -limit]
@@ -163,7 +165,7 @@ def _half(branches: Branches) -> list[int]:
 
 
 def _names(x: Labels, shares: np.ndarray, n_v: int) -> tuple[str, ...]:
-    """Number and leading coordinates of each mode: coordinate and speed count together, over the whole sweep."""
+    """Return number and leading coordinates of each mode: coordinate and speed count together, over the whole sweep."""
     weights = shares / np.maximum(np.sum(shares, axis=2, keepdims=True), np.finfo(float).tiny)
     mean = np.mean(weights, axis=0)
     by_coordinate = mean[:, :n_v] + mean[:, n_v:]
@@ -181,7 +183,7 @@ def _crossings(
     is_rigid: tuple[bool, ...],
     orders: tuple[float, ...],
 ) -> tuple[Crossing, ...]:
-    """Roots of ``frequency - order |value|`` on cubic splines through each branch."""
+    """Return the roots of ``frequency - order |value|`` on cubic splines through each branch."""
     found = []
     ascending = values if values[-1] > values[0] else values[::-1]
     for k, name in enumerate(names):
@@ -200,7 +202,7 @@ def _crossings(
 def _instabilities(
     values: np.ndarray, poles: np.ndarray, names: tuple[str, ...], limit: float
 ) -> tuple[Instability, ...]:
-    """Runs of neighbouring values at which a branch grows."""
+    """Return runs of neighbouring values at which a branch grows."""
     found = []
     for k, name in enumerate(names):
         grows = np.concatenate([[False], poles[:, k].real > limit, [False]])

@@ -1,4 +1,4 @@
-"""`Campbell`: modes over a sweep, with crossings and instabilities by name, and the figure of it; `campbell` makes it."""
+"""`Campbell`: modes over a sweep, with crossings and instabilities by name, and their figure; returned by `campbell`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Campbell:
     Parameters
     ----------
     sweep, unit : str
-        What is varied, and its unit.
+        The swept quantity, and its unit.
     values : array, shape (n_k,)
         Its values.
     poles : array, shape (n_k, m), complex
@@ -74,17 +74,18 @@ class Campbell:
     frequency, damping : arrays, shape (n_k, m)
         ``|Im(pole)|`` [rad/s], and ``-Re(pole) / |pole|`` (0 at the origin).
     correlation : array, shape (n_k - 1, m)
-        Likeness of a mode's shape to the one before: near 1 if the branch is sure, small where the step is too long.
+        Correlation of a mode's shape with the preceding one: near 1 for a reliable branch, small where the step is
+        too long.
     shapes : array, shape (n_k, m, n), complex
         Right eigenvectors, largest entry 1.
     names : tuple of str
-        For each mode, its number and the coordinates that take part most.
+        For each mode, its number and the coordinates with the largest participation.
     is_rigid : tuple of bool
         Whether a mode's eigenvalue is zero (relative to the largest) over the whole sweep.
     x : Labels
         Names of the error states.
     points : tuple of OperatingPoint
-        Where each model was taken.
+        Operating point of each model.
     orders : tuple of float
         Engine orders.
     crossings : tuple of Crossing
@@ -110,7 +111,7 @@ class Campbell:
     instabilities: tuple[Instability, ...]
 
     def figure(self, *, name: str = "campbell", title: str = "") -> Figure:
-        """Frequencies with engine orders, crossings and unstable stretches above, rates of decay or growth below."""
+        """Draw frequencies with engine orders, crossings and unstable ranges above, rates of decay or growth below."""
         is_speed = self.unit == "rad/s"
         v = self.values / (2.0 * np.pi) if is_speed else self.values
         label, unit = (f"{self.sweep} / 2 pi", "Hz") if is_speed else (self.sweep, self.unit)
@@ -144,9 +145,9 @@ class Campbell:
         )
 
     def summary(self) -> str:
-        """Crossings and instabilities in words."""
+        """Describe crossings and instabilities in words."""
         entries = [
-            f"mode {c.name} meets order {c.order:g} at {c.value:.4g} {self.unit} ({c.frequency:.4g} rad/s)"
+            f"mode {c.name} crosses order {c.order:g} at {c.value:.4g} {self.unit} ({c.frequency:.4g} rad/s)"
             for c in self.crossings
         ]
         entries += [

@@ -1,7 +1,7 @@
 """`floquet`: stability of a periodic motion from the monodromy matrix of its linear model.
 
 `linearize_along` gives the time-varying model of small deviations; over one period T its transition matrix Phi(T) maps
-a deviation to the one a period later. Eigenvalues of Phi(T) beyond the unit circle are deviations that grow.
+a deviation to the one a period later. Eigenvalues of Phi(T) outside the unit circle belong to growing deviations.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from spacectl.linear.models.tangent import constraint_manifold
 __all__ = ["Floquet", "floquet"]
 
 _CLOSED = 1e-3  # relative difference of A between the ends of a period that counts as none
-_ACCURATE = 1e-3  # estimated error of multipliers above which a warning is due
-_FEWEST = 9  # times of a motion: half of them must still resolve it
+_ACCURATE = 1e-3  # estimated error of multipliers above which a warning is issued
+_FEWEST = 9  # times of a motion: half of them must still resolve the motion
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,11 +58,11 @@ class Floquet:
     accuracy: float
 
     def is_stable(self, tolerance: float = 1e-3) -> bool:
-        """Whether no deviation grows exponentially: all multipliers within ``1 + tolerance``.
+        """Return whether no deviation grows exponentially: all multipliers within ``1 + tolerance``.
 
-        Shifts along the motion and along cyclic coordinates have multipliers at 1. These often come in pairs (a change of
-        a cyclic speed moves the coordinate away linearly in time), and a pair splits by the square root of rounding
-        and integration errors; hence the tolerance.
+        Shifts along the motion and along cyclic coordinates have multipliers at 1. These often come in pairs (a
+        change of a cyclic speed changes the coordinate linearly in time), and a pair splits by the square root of
+        rounding and integration errors; hence the tolerance.
         """
         return bool(np.max(np.abs(self.multipliers), initial=0.0) <= 1.0 + tolerance)
 
@@ -70,10 +70,10 @@ class Floquet:
 def floquet(
     eom: EquationsOfMotion, motion: Any, *, u: Any = None, breaks: Iterable[float] = (), p: Any = None
 ) -> Floquet:
-    """Floquet multipliers of a periodic motion: how small deviations from it change over one period.
+    """Compute the Floquet multipliers of a periodic motion: the change of small deviations over one period.
 
-    ``Phi_dot = A(t) Phi``, ``Phi(0) = 1``; multipliers are the eigenvalues of Phi(T). It is enough that A(t) repeats: a
-    disc that rolls on, or a satellite that comes back in the same attitude, need not return to its place.
+    ``Phi_dot = A(t) Phi``, ``Phi(0) = 1``; multipliers are the eigenvalues of Phi(T). It is sufficient that A(t) is
+    periodic: a rolling disc, or a satellite that returns to the same attitude, need not return to its position.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _check_closed(eom: EquationsOfMotion, A: np.ndarray, period: float) -> None:
 
 
 def _allowed(eom: EquationsOfMotion, model: LinearTrajectory, p: Any) -> tuple[list[int], np.ndarray, Labels]:
-    """Independent error states, the matrix that gives all of them, and their labels; without constraints all."""
+    """Return the independent error states, the matrix that gives all of them, and their labels; without constraints all."""
     if not eom.constraint_rows:
         return list(range(len(model.x))), np.eye(len(model.x)), model.x
     start = np.asarray(model.x_reference)[0]
@@ -156,7 +156,7 @@ def _allowed(eom: EquationsOfMotion, model: LinearTrajectory, p: Any) -> tuple[l
 
 
 def _thinned(model: LinearTrajectory) -> LinearTrajectory:
-    """The same model with every second time; jumps and the ends of its pieces stay."""
+    """Return the same model with every second time; jumps and the ends of its pieces remain."""
     jumps = np.flatnonzero(np.diff(np.asarray(model.t)) == 0.0)
     ends = zip([0, *(jumps + 1)], [*jumps, len(model.t) - 1], strict=True)
     rows = np.concatenate([np.union1d(np.arange(a, b + 1, 2), [b]) for a, b in ends])
@@ -165,7 +165,7 @@ def _thinned(model: LinearTrajectory) -> LinearTrajectory:
 
 
 def _sorted_eigen(monodromy: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, largest modulus first, and vectors, computed in scaled states."""
+    """Return eigenvalues, largest modulus first, and vectors, computed in scaled states."""
     values, vectors = np.linalg.eig(monodromy * scale[None, :] / scale[:, None])
     order = np.argsort(-np.abs(values), kind="stable")
     shapes = (scale[:, None] * vectors[:, order]).T

@@ -85,12 +85,12 @@ class Flow:
         )
 
     def fastest(self, x: np.ndarray, w: np.ndarray) -> float:
-        """Largest magnitude of the eigenvalues of the linearised equations at some nodes [rad/s]."""
+        """Return the largest magnitude of the eigenvalues of the linearised equations at some nodes [rad/s]."""
         places = np.linspace(0, len(w) - 1, min(_LOOKS, len(w))).astype(int)
         return max(float(np.abs(np.linalg.eigvals(self._code.jacobian(x[k], w[k]))).max()) for k in places)
 
     def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> np.ndarray:
-        """States at the nodes and, with several steps a cell, between them: shape (n steps + 1, n_x).
+        """Return states at the nodes and, with several steps a cell, between them: shape (n steps + 1, n_x).
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class Flow:
         return self._code.roll(x0, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
 
     def linear(self, x: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> Linear:
-        """The flow linearised about a motion x (n steps + 1, n_x) that `roll` gave."""
+        """Return the flow linearised about a motion x (n steps + 1, n_x) that `roll` gave."""
         n, n_x = len(w), self.n_x
         slopes, rates = self._code.slopes(x, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
         slopes = slopes.reshape(n, steps, n_x, n_x + self.n_w)
@@ -116,23 +116,23 @@ class Flow:
         return Linear(A, B, rates[steps - 1 :: steps])
 
     def row_values(self, x: np.ndarray, w: np.ndarray) -> Values:
-        """What `rows` bound, at states x (n, n_x) and controls w (n, n_w)."""
+        """Return what `rows` bound, at states x (n, n_x) and controls w (n, n_w)."""
         return self._values(self._rows, np.hstack([x, w]), len(self.rows))
 
     def end_values(self, x: np.ndarray) -> Values:
-        """Conditions of the end at a state x (n_x,)."""
+        """Return conditions of the end at a state x (n_x,)."""
         return self._values(self._ends, np.concatenate([x, np.zeros(self.n_w)])[None], self.n_g)
 
     def inputs(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """All inputs, shape (n, n_u)."""
+        """Return all inputs, shape (n, n_u)."""
         return self._inputs(np.hstack([x, w]))[0]
 
     def rates(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Rates of the states, shape (n, n_x)."""
+        """Return rates of the states, shape (n, n_x)."""
         return self._rates(np.hstack([x, w]))[0]
 
     def held_error(self, x: np.ndarray) -> float:
-        """How far a state is off the held path conditions and their rates."""
+        """Return the error of the held path conditions and their rates at a state."""
         found = self._held(np.concatenate([x, np.zeros(self.n_w)])[None])[0]
         return float(np.max(np.abs(found), initial=0.0))
 
@@ -161,7 +161,7 @@ _KEPT = 16
 
 
 def _functions(problem: Problem, busy: tuple[str, ...]) -> _Functions:
-    """One set for all problems of a process with equal structure and rules, so that code is generated once."""
+    """Return one set for all problems of a process with equal structure and rules, so that code is generated once."""
     rules = [tuple((item.name, item.rule, item.low if item.low == item.high else None) for item in items)
              for items in (problem.path, problem.conditions_end)]  # fmt: skip
     key = (problem.eom.structure_hash, busy, *rules, tuple(problem.bounds))

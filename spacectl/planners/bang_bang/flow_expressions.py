@@ -58,8 +58,8 @@ class FlowExpressions:
 def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
     """Write a problem as a flow.
 
-    With ``u = (w, b)`` a held condition ``c(q) = 0`` gives ``c_ddot = alpha(x, w) + beta(x) b = 0``, hence b: the input as the
-    force of an artificial constraint (003 Eq 7.2).
+    With ``u = (w, b)`` a held condition ``c(q) = 0`` gives ``c_ddot = alpha(x, w) + beta(x) b = 0``, hence b: the
+    input as the force of an artificial constraint (Sadigh 1995, Eq 7.2).
     """
     eom = problem.eom
     if not eom.functions["v_dot"].is_a("SXFunction"):
@@ -92,7 +92,7 @@ def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
 
 
 def _held(problem: Problem, way: Quantities, rates: Rates, u: Any) -> list[list[Any]]:
-    """For each held condition its value less what it is held at, and its rates, down to inputs or accelerations."""
+    """Return the error of each held condition and its rates, down to inputs or accelerations."""
     return [
         reduce_condition(way.of(item.rule, f"path condition '{item.name}'") - item.low, rates, (u,))
         for item in problem.path
@@ -101,7 +101,7 @@ def _held(problem: Problem, way: Quantities, rates: Rates, u: Any) -> list[list[
 
 
 def flow_rows(problem: Problem, busy: tuple[str, ...]) -> tuple[Row, ...]:
-    """What is bounded on the way: busy inputs, states, path conditions that are not held."""
+    """Return what is bounded on the way: busy inputs, states, path conditions that are not held."""
     low, high = problem.input_limits()
     places = problem.eom.labels.u.indices(busy)
     rows = [Row(name, float(low[i]), float(high[i])) for name, i in zip(busy, places, strict=True)]
@@ -113,7 +113,7 @@ def flow_rows(problem: Problem, busy: tuple[str, ...]) -> tuple[Row, ...]:
 
 
 def _row_values(problem: Problem, busy: tuple[str, ...], way: Quantities, x: Any, u: Any) -> Any:
-    """Values of `flow_rows`."""
+    """Return values of `flow_rows`."""
     labels = problem.eom.labels
     values = [u[labels.u.index(name)] for name in busy] + [x[labels.x.index(name)] for name in problem.bounds]
     values += [way.of(item.rule, f"path condition '{item.name}'") for item in problem.path if item.low < item.high]
@@ -125,12 +125,12 @@ def _column(values: list[Any]) -> Any:
 
 
 def held_count(problem: Problem) -> int:
-    """How many values the held path conditions have."""
+    """Return how many values the held path conditions have."""
     return sum(item.rule.size for item in problem.path if item.low == item.high)
 
 
 def choose_busy(problem: Problem, inputs: np.ndarray) -> tuple[str, ...]:
-    """The inputs that a guess keeps farthest from their limits, as many as held conditions have values.
+    """Return the inputs that are farthest from their limits in a guess, as many as held conditions have values.
 
     Parameters
     ----------

@@ -121,12 +121,12 @@ class FlowCode:
         self._library = library
 
     def jacobian(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Derivative of the rate by the state, (n_x, n_x)."""
+        """Return the derivative of the rate by the state, (n_x, n_x)."""
         found = np.asarray(self.slopes_function(x, w, self.p))[self.n_x :, 0]
         return found.reshape(self.n_x, self.n_x + self.n_w)[:, : self.n_x]
 
     def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """States at the nodes, shape (n + 1, n_x), from x0 with controls w (n, n_w) over cells of length h (n,)."""
+        """Return states at the nodes, shape (n + 1, n_x), from x0 with controls w (n, n_w) over cells of length h (n,)."""
         x = np.empty((len(h) + 1, self.n_x))
         x[0] = x0
         w, h = (np.ascontiguousarray(item, dtype=float) for item in (w, h))
@@ -141,7 +141,10 @@ class FlowCode:
         return x
 
     def slopes(self, x: np.ndarray, w: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of the end of each cell by its begin and its controls, (n, n_x, n_x + n_w), and the rates there."""
+        """Return the Jacobian of the end of each cell by its start and its controls.
+
+        Shape (n, n_x, n_x + n_w), with the rates there.
+        """
         n, n_z = len(h), self.n_x + self.n_w
         x, w, h = (np.ascontiguousarray(item, dtype=float) for item in (x[:n], w, h))
         if self._library is not None:
@@ -168,7 +171,7 @@ class FlowCode:
 
 @lru_cache(maxsize=16)
 def _library(rate: ca.Function, slopes: ca.Function) -> tuple[Any, tuple[int, int]]:
-    """The compiled functions with their loops; once for each pair of functions of a process."""
+    """Return the compiled functions with their loops; once for each pair of functions of a process."""
     parts = [emit_function(rate, "rate"), emit_function(slopes, "slopes")]
     n_x, n_w = rate.numel_in(0), rate.numel_in(1)
     table = ",\n".join("{" + ", ".join(float(a).hex() for a in row) + "}" for row in A)

@@ -1,4 +1,4 @@
-"""Where the linear programmes of `plan_bang_bang` start: the inputs of a guess as controls of cells."""
+"""Initial motion of `plan_bang_bang`: the inputs of a guess as controls of cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OFF = 1e-6  # how far the start may be off a held condition
 
 
 def is_bang_bang(problem: Problem, guess: Plan) -> bool:
-    """Whether the inputs of a guess, but those that held conditions need, are at their limits most of the time."""
+    """Return whether the inputs of a guess, but those that held conditions need, are at their limits most of the time."""
     times = np.linspace(0.0, guess.final_time, 202)[1:-1]
     low, high = problem.input_limits()
     u = _inputs(problem, guess, times)
@@ -32,7 +32,7 @@ def is_bang_bang(problem: Problem, guess: Plan) -> bool:
 
 
 def first_motion(problem: Problem, guess: Plan, busy: tuple[str, ...], cells: int) -> tuple[Motion, float] | None:
-    """The motion of a guess's inputs, with steps short enough for the fastest mode, and the rate of that mode [rad/s].
+    """Return the motion of a guess's inputs, with steps short enough for the fastest mode, and the rate of that mode [rad/s].
 
     None if it leads to infinity.
     """
@@ -52,7 +52,7 @@ def first_motion(problem: Problem, guess: Plan, busy: tuple[str, ...], cells: in
 
 
 def _named(problem: Problem, busy: tuple[str, ...]) -> tuple[str, ...]:
-    """The user's choice, checked."""
+    """Return the user's choice, checked."""
     names, count = problem.eom.inputs, held_count(problem)
     for name in busy:
         if name not in names:
@@ -67,13 +67,13 @@ def _start(problem: Problem, flow: Flow) -> np.ndarray:
     off = flow.held_error(x0)
     if off > _OFF:
         raise ModelError(
-            f"problem '{problem.name}': the start is off a held path condition (or its rate) by {off:.3g}; change the start"
+            f"problem '{problem.name}': the start violates a held path condition (or its rate) by {off:.3g}; change the start"
         )
     return x0
 
 
 def _inputs(problem: Problem, guess: Plan, times: np.ndarray) -> np.ndarray:
-    """Inputs of a guess in the order of the equations, zero where it does not name them, (n, n_u)."""
+    """Return inputs of a guess in the order of the equations, zero where it does not name them, (n, n_u)."""
     out = np.zeros((len(times), problem.eom.n_u))
     values = guess.u(times)
     for i, name in enumerate(problem.eom.inputs):
@@ -83,14 +83,14 @@ def _inputs(problem: Problem, guess: Plan, times: np.ndarray) -> np.ndarray:
 
 
 def _motion(flow: Flow, x0: np.ndarray, w: np.ndarray, h: np.ndarray) -> tuple[Motion, float] | None:
-    """The motion of the guess, with steps short enough for the fastest mode, and that mode's rate."""
+    """Return the motion of the guess, with steps short enough for the fastest mode, and that mode's rate."""
     fastest = flow.fastest(np.broadcast_to(x0, (len(w), len(x0))), w)
     for _ in range(3):
         steps = max(1, int(np.ceil(fastest * float(h.max()) / _STEP)))
         if steps > _MOST_STEPS:
             raise ModelError(
                 f"problem '{flow.problem.name}': its fastest rate, {fastest:.3g} rad/s, would need {steps} steps in a cell of "
-                f"{h.max():.3g} s; leave out the fastest modes, or take more cells"
+                f"{h.max():.3g} s; omit the fastest modes, or use more cells"
             )
         x = flow.roll(x0, w, h, steps)
         if not np.all(np.isfinite(x)):

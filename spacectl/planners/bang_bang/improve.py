@@ -27,7 +27,7 @@ _MARGINS = 5  # rounds that increase the margin of a bound that is violated betw
 
 @dataclass(frozen=True)
 class Search:
-    """What the user chose."""
+    """Settings of the user."""
 
     busy: tuple[str, ...]
     cells: int
@@ -37,7 +37,7 @@ class Search:
 
 
 def improve_plan(problem: Problem, guess: Plan, settings: Search) -> Plan | None:
-    """The best plan to which a guess leads, with its outcome; None if the guess leads to infinity."""
+    """Return the best plan found from a guess, with its outcome; None if the motion of the guess diverges."""
     begin = time.perf_counter()
     first = first_motion(problem, guess, settings.busy, settings.cells)
     return (
@@ -58,7 +58,7 @@ def check_problem(problem: Any, cells: Any) -> None:
         raise ModelError(f"{what}: cells is {cells!r}, expected a whole number from 2")
     for key in ("cost_rate", "cost_end", "rate_limits"):
         if getattr(problem, key):
-            raise ModelError(f"{what}: it has a {key}; only the duration counts here, use plan_collocation")
+            raise ModelError(f"{what}: it has a {key}; this planner minimises the duration only; use plan_collocation")
     if not problem.time_weight > 0.0:
         raise ModelError(f"{what}: time_weight is {problem.time_weight:g}, expected a positive number")
     check_start(problem)
@@ -84,7 +84,7 @@ def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
 
 
 def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
-    """The plan with its outcome."""
+    """Return the plan with its outcome."""
     motion, goal = found.motion, found.motion.cells.goal
     cells = motion.cells
     halved = cells.flow.roll(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
@@ -101,8 +101,8 @@ def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Pla
         status, message = Status.FAILED, f"no plan found for '{problem.name}': {what_fails(motion)}"
     elif not found.is_best or passed > 0.0:
         status = Status.LIMIT
-        message = f"the end is met in {motion.T:.6g} s, but " + (
-            f"a bound is passed by {passed:.1e} of its range between nodes; take more cells" if passed > 0.0
+        message = f"the end is reached in {motion.T:.6g} s, but " + (
+            f"a bound is violated by {passed:.1e} of its range between nodes; use more cells" if passed > 0.0
             else f"{stats['to_gain']:.2g} s may still be gained; raise rounds"
         )  # fmt: skip
     else:

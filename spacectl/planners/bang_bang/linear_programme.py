@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Prices in seconds.
+    """Weights (prices) in seconds.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ class Weights:
     way : float
         Of a unit by which the worst bound on the way is passed.
     change : float
-        Of a second of exchanged controls: what gains less is left as it is, so that nearly equal vertices do not alternate.
+        Of a second of exchanged controls: what gains less is left as it is, so that nearly equal vertices do not
+        alternate.
     """
 
     end: np.ndarray
@@ -53,7 +54,7 @@ class Weights:
     change: float
 
     def merit(self, motion: Motion) -> float:
-        """Duration and price [s]."""
+        """Return duration and price [s]."""
         return motion.T + float(self.end @ np.abs(motion.error)) + self.way * motion.excess
 
 
@@ -99,7 +100,7 @@ def solve_step(
     motion: Motion, weights: Weights, radius: float, points: set[Point], span: tuple[float, float],
     curvature: Curvature | None = None,
 ) -> Step:  # fmt: skip
-    """The best change within a trust region.
+    """Return the best change within a trust region.
 
     Minimise ``dT + price of what is not met + price of the change`` where at most `radius` seconds of the controls are
     exchanged (a control at its limit that goes to the other one for t seconds exchanges t).
@@ -162,13 +163,13 @@ class _Columns:
     room: np.ndarray
 
     def change(self, seconds: np.ndarray) -> np.ndarray:
-        """Changes of the controls, (n, n_w)."""
+        """Return changes of the controls, (n, n_w)."""
         out = np.zeros(self.shape[0] * self.shape[1])
         np.add.at(out, self.place, seconds * self.factor)
         return out.reshape(self.shape)
 
     def prices(self, marginals: np.ndarray) -> np.ndarray:
-        """Seconds lost for a second of exchange, the least of both ways, (n, n_w)."""
+        """Return seconds lost for a second of exchange, the least of both ways, (n, n_w)."""
         out = np.full(self.shape[0] * self.shape[1], np.inf)
         np.minimum.at(out, self.place, marginals)
         return out.reshape(self.shape)
@@ -189,7 +190,7 @@ def _columns(motion: Motion) -> _Columns:
 def _programme(
     motion: Motion, columns: _Columns, end: Any, way: Any, weights: Weights, radius: float, span: tuple[float, float]
 ) -> Any:
-    """Variables: exchanged seconds, change of the duration, slacks of the end (twice), its values, the worst excess."""
+    """Return variables: exchanged seconds, change of the duration, slacks of the end (twice), its values, the worst excess."""
     (end_rows, end_value), (way_rows, way_value) = end, way
     goal = motion.cells.goal
     m, n, r = len(end_value), len(columns.factor), len(way_value)
@@ -215,7 +216,7 @@ def _programme(
 
 
 def _end_rows(motion: Motion) -> np.ndarray:
-    """Rows of the changes (dw, dT) at the end."""
+    """Return rows of the changes (dw, dT) at the end."""
     linear, stretch = motion.linear, motion.stretch
     n, n_w = motion.w.shape
     g = motion.end[1]
@@ -228,7 +229,7 @@ def _end_rows(motion: Motion) -> np.ndarray:
 
 
 def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the changes (dw, dT) at points of the way, sorted by cell, and their values."""
+    """Return rows of the changes (dw, dT) at points of the way, sorted by cell, and their values."""
     linear, stretch = motion.linear, motion.stretch
     n, n_w = motion.w.shape
     out = np.zeros((len(points), n * n_w + 1))
@@ -252,7 +253,7 @@ def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> 
 def _forwards(
     motion: Motion, change: np.ndarray, longer: float, values: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One-sided bounds of the way in the linear model."""
+    """Return the one-sided bounds of the way in the linear model."""
     if not values[0].shape[1]:
         return values[0], values[1]
     linear = motion.linear
@@ -268,7 +269,7 @@ def _forwards(
 
 
 def _passing(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
-    """Points that pass a bound: all of them if they are few, else the worst of each group and some between.
+    """Return points that pass a bound: all of them if they are few, else the worst of each group and some between.
 
     What does not depend on the controls is the same at the end of a cell and at the begin of the next.
     """

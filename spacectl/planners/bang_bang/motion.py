@@ -1,4 +1,4 @@
-"""Motions that `plan_bang_bang` compares: controls of cells and a duration, what they lead to, and what is asked of them."""
+"""Motions compared by `plan_bang_bang`: controls of cells, a duration, the resulting states, and their conditions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Goal", "Motion", "Transcription", "make_goal"]
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """What is asked of a motion, each value in units of its own scale.
+    """Conditions on a motion, each value in units of its own scale.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Goal:
     margin: np.ndarray
 
     def one_sided(self, found: Values) -> Values:
-        """Bounds of the way at some points: not above zero where they are met."""
+        """Return bounds of the way at some points: not above zero where they are met."""
         factor = self.sign / self.unit
         value = (found.value[:, self.rows] - self.bound) * factor + self.margin
         slopes = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
@@ -53,7 +53,7 @@ class Goal:
 
 
 def make_goal(flow: Flow, x: np.ndarray) -> Goal:
-    """Ends and bounds of a flow's problem; scales from the motion x of the guess, (n, n_x)."""
+    """Return ends and bounds of a flow's problem; scales from the motion x of the guess, (n, n_x)."""
     problem, states = flow.problem, flow.problem.eom.states
     ends = {name: problem.end[name] for name in states if problem.end.get(name, FREE) != FREE}
     places = np.array([states.index(name) for name in ends], dtype=int)
@@ -81,7 +81,7 @@ def make_goal(flow: Flow, x: np.ndarray) -> Goal:
 
 
 def _unit(low: float, high: float) -> float:
-    """Half the range of a bound, or the size of its only side."""
+    """Return half the range of a bound, or the size of its only side."""
     if np.isfinite(high - low):
         return 0.5 * (high - low)
     side = abs(low if np.isfinite(low) else high)
@@ -110,7 +110,7 @@ class Transcription:
     steps: int
 
     def follow(self, w: np.ndarray, h: np.ndarray) -> Motion:
-        """The motion of controls w (n, n_w) over cells of length h (n,) [s]."""
+        """Return the motion of controls w (n, n_w) over cells of length h (n,) [s]."""
         w = np.clip(w, self.flow.low, self.flow.high)
         return Motion(self, w, h, self.flow.roll(self.x0, w, h, self.steps))
 
@@ -189,11 +189,11 @@ class Motion:
 
     @property
     def excess(self) -> float:
-        """By how much a bound of the way is passed at worst, in its unit; 0 if none is."""
+        """Return the largest violation of a bound on the way, in its unit; 0 if there is none."""
         return max(0.0, *(float(np.max(side.value, initial=0.0)) for side in self.sides))
 
     def between(self, steps: int) -> np.ndarray:
-        """Largest value of every one-sided bound, also between `steps` points of each cell, without its margin, (r,)."""
+        """Return the largest value of every one-sided bound, also between `steps` points of a cell, without margin, (r,)."""
         flow, goal = self.cells.flow, self.cells.goal
         n = len(self.h)
         fine = flow.roll(self.cells.x0, self.w, self.h, steps)
@@ -203,7 +203,10 @@ class Motion:
 
 
 def _peaks(values: np.ndarray) -> np.ndarray:
-    """Largest of samples (n, k, r) along the first two axes, and of parabolas through each three neighbours of a cell."""
+    """Return the largest value over samples (n, k, r) of all cells.
+
+    Parabolas through three neighbours of a cell give the values between samples.
+    """
     top = values.max(axis=(0, 1))
     if values.shape[1] < 3:
         return np.asarray(top)

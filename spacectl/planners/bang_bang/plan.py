@@ -1,4 +1,4 @@
-"""From the motion that `plan_bang_bang` found to a `Plan`: trajectories, arcs in words, and what is wrong if it failed."""
+"""Convert the motion of `plan_bang_bang` to a `Plan`: trajectories, arcs in words, and the cause of a failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_BOUND = 1e-3  # as far a bound may be away, in its unit, while it is said to
 
 
 def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory]:
-    """States and inputs over time; where controls jump, two knots stand one rounding apart."""
+    """Return states and inputs over time; where controls jump, two knots differ by rounding only."""
     cells, flow = motion.cells, motion.cells.flow
     eom = flow.problem.eom
     h = motion.h
@@ -48,19 +48,19 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
 
 
 def _mesh(motion: Motion) -> np.ndarray:
-    """Ends of the cells as fractions of the duration."""
+    """Return ends of the cells as fractions of the duration."""
     mesh = np.append(0.0, np.cumsum(motion.h)) / motion.T
     mesh[-1] = 1.0
     return mesh
 
 
 def _active(motion: Motion) -> np.ndarray:
-    """Bounds that are active in each cell."""
+    """Return bounds that are active in each cell."""
     return np.asarray(np.minimum(*(item.value for item in motion.sides)) > -_AT_BOUND)
 
 
 def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
-    """What each control does, by name; cells in which it passes from one limit to the other are one switch."""
+    """Return what each control does, by name; cells in which it passes from one limit to the other are one switch."""
     flow = motion.cells.flow
     passing = max(1, int(_PASSING * len(motion.w))) if not _active(motion).any() else 1
     level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
@@ -71,7 +71,7 @@ def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
 
 
 def arcs_of(motion: Motion) -> tuple[Arc, ...]:
-    """Stretches with the same limits, in words; a switch inside a cell is one switch, where its integral is kept."""
+    """Return stretches with the same limits, in words; a switch inside a cell is one switch, where its integral is kept."""
     flow, goal, T = motion.cells.flow, motion.cells.goal, motion.T
     mesh, rows = _mesh(motion), list(stretches_of(motion).values())
     active = _active(motion)
@@ -97,7 +97,7 @@ def arcs_of(motion: Motion) -> tuple[Arc, ...]:
 
 
 def what_fails(motion: Motion) -> str:
-    """The worst of what a motion does not meet, in a sentence."""
+    """Describe the worst violation of a motion in a sentence."""
     flow, goal = motion.cells.flow, motion.cells.goal
     error = np.abs(motion.error)
     if error.size and error.max() >= motion.excess:
@@ -109,4 +109,4 @@ def what_fails(motion: Motion) -> str:
     k, r = np.unravel_index(int(side.value.argmax()), side.value.shape)
     t = float(np.sum(motion.h[:k]))
     passed = float(side.value[k, r]) * goal.unit[r]
-    return f"'{flow.rows[goal.rows[r]].name}' passes its bound {goal.bound[r]:g} by {passed:.3g} at {t:.4g} s"
+    return f"'{flow.rows[goal.rows[r]].name}' violates its bound {goal.bound[r]:g} by {passed:.3g} at {t:.4g} s"

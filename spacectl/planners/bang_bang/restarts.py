@@ -1,4 +1,4 @@
-"""Perturbed restarts of linear programmes: the plan is challenged from other controls, on fewer cells, and the best is kept."""
+"""Perturbed restarts of linear programmes: search from other controls, on fewer cells, and retain the best plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WAVES = 4
 def challenge_plan(
     problem: Problem, plan: Plan, settings: Search, challenge: Challenge, say: Callable[[float, str], None]
 ) -> Plan:
-    """The best of the plan and what restarts from its perturbed controls come to.
+    """Return the best of the plan and of restarts from its perturbed controls.
 
     ``outcome.stats["restarts"]`` has their durations, None for those that do not meet the end.
     """
@@ -49,7 +49,7 @@ def challenge_plan(
 
 
 def _perturbed(problem: Problem, plan: Plan, number: int) -> Plan:
-    """A plan with smooth waves added to its inputs, inside their limits."""
+    """Return a plan with smooth waves added to its inputs, inside their limits."""
     rng, size = np.random.default_rng(number), _SIZES[number % len(_SIZES)]
     low, high = problem.input_limits()
     t = np.linspace(0.0, plan.final_time, 400)

@@ -1,4 +1,4 @@
-"""The search of `plan_bang_bang`: linear programmes in a trust region, until none of them gains anything."""
+"""The search of `plan_bang_bang`: linear programmes in a trust region, until none of them improves the motion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST = 1e-9  # radius over the duration at which the search gives up
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best motion, the last programme about it, how many there were, and whether it is met and cannot be improved."""
+    """The best motion, its last programme, their number, and whether the motion is feasible and cannot be improved."""
 
     motion: Motion
     step: Step
@@ -39,7 +39,8 @@ def search(
     """Improve a motion until its linear programme gains less than `tolerance` of its duration.
 
     Where a trial does not do what the linear model said, the programme is solved again with the difference added to it
-    (second-order correction); the radius follows the agreement of both. What is not met after `patience` rounds is given up.
+    (second-order correction); the radius follows the agreement of both. What is not met after `patience` rounds is
+    given up.
     """
     price = _PRICE * motion.T
     weights = Weights(np.full(len(motion.error), price), price, tolerance * motion.T / radius)
@@ -81,12 +82,12 @@ def search(
 
 
 def _is_paid(step: Step, weights: Weights) -> np.ndarray:
-    """Conditions that a programme leaves unmet: their price is the weight, not what they cost."""
+    """Return conditions that a programme leaves unmet: their price is the weight, not what they cost."""
     return step.prices >= weights.end * (1.0 - 1e-9)
 
 
 def _try(motion: Motion, step: Step, weights: Weights, gain: float) -> tuple[Motion, float]:
-    """The changed motion, and which part of the gain it brings."""
+    """Return the changed motion, and which part of the gain it brings."""
     trial = motion.cells.follow(motion.w + step.w, motion.h + motion.stretch * step.T)
     if not np.all(np.isfinite(trial.fine)) or trial.h.min() <= 0.0:
         return motion, -np.inf
@@ -103,5 +104,5 @@ def _is_met(motion: Motion) -> bool:
 
 
 def _raise_prices(weights: Weights, motion: Motion) -> bool:
-    """Whether higher prices may still help."""
+    """Raise the prices of violations; return whether higher ones may still help."""
     return weights.way < _MOST_PRICE * motion.T

@@ -41,7 +41,7 @@ class Stretch:
 
 
 def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.ndarray:
-    """Switching function of each control at the points, (P, n_c), from the multipliers of all bounds."""
+    """Return the switching function of each control at the points, (P, n_c), from the multipliers of all bounds."""
     block = solution.block
     own = multipliers[block.column : block.column + block.n - 1].reshape(block.P, block.model.n_z)
     weights = np.where(block.quadrature > 0.0, block.quadrature, np.inf)[:, None] * max(solution.at.T, 1e-300)
@@ -49,7 +49,7 @@ def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.
 
 
 def control_levels(solution: PhaseSolution) -> np.ndarray:
-    """Mean of each control over each interval, -1 at its lower limit and 1 at its upper, 0 without them, (N, n_c)."""
+    """Return the mean of each control over each interval, -1 at its lower limit and 1 at its upper, 0 without them, (N, n_c)."""
     low, high = solution.block.control_limits.T
     limited = np.isfinite(low) & np.isfinite(high) & (high > low)
     low, high = np.where(limited, low, 0.0), np.where(limited, high, 1.0)
@@ -58,7 +58,7 @@ def control_levels(solution: PhaseSolution) -> np.ndarray:
 
 
 def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[list[Stretch]]:
-    """For each control (rates of smooth inputs, other inputs), what it does from begin to end of the phase."""
+    """Return the stretches of each control (rates of smooth inputs, other inputs) from start to end of the phase."""
     block = solution.block
     switching = block.pieces(switching_functions(solution, multipliers))[:, 1:]
     levels = control_levels(solution)
@@ -76,13 +76,13 @@ def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[
 
 
 def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
-    """(first, last + 1, side) of equal neighbours."""
+    """Return (first, last + 1, side) of equal neighbours."""
     cuts = np.concatenate([[0], np.flatnonzero(np.diff(side)) + 1, [len(side)]])
     return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
 def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray, passing: int = _PASSING) -> list[Stretch]:
-    """What a control does over a mesh, from its level (-1 to 1) and side (-1, 0, 1) in each interval.
+    """Return what a control does over a mesh, from its level (-1 to 1) and side (-1, 0, 1) in each interval.
 
     Up to `passing` intervals between limits become one switch (or two, at a dip) where the integral of the input is kept.
     """
@@ -119,7 +119,7 @@ def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before:
 
 
 def without_middle(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
-    """The same with every stretch between the limits replaced by switches that keep its mean.
+    """Return the same with every stretch between the limits replaced by switches that keep its mean.
 
     Between ``+ 0 -`` come two more switches, ``+ - + -``; between ``+ 0 +`` a pulse, ``+ - +``.
     """
@@ -159,7 +159,10 @@ def _merged(stretches: list[Stretch]) -> list[Stretch]:
 
 
 def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str, float]:
-    """Speeds and smooth inputs that stay at a bound between two fractions of the phase, by name in z, with that bound."""
+    """Return the speeds and smooth inputs that stay at a bound between two fractions of the phase.
+
+    The result gives the bound by the name in z.
+    """
     block, problem = solution.block, solution.block.problem
     middle = (begin + end) / 2.0
     inside = np.abs(block.fractions - middle) < 0.45 * (end - begin)
@@ -179,7 +182,7 @@ def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str
 
 
 def active_rows(solution: PhaseSolution, tolerance: float = 1e-4) -> dict[str, np.ndarray]:
-    """Path conditions (inequalities), bounds of states and limits of smooth inputs that are active: a mask over the points."""
+    """Return a mask over the points at which inequality conditions, state bounds or limits of smooth inputs are active."""
     block, problem = solution.block, solution.block.problem
     values = solution.at.F[:, block.places["F.path"]]
     bounds = [(item.low, item.high) for item in problem.path for _ in range(item.rule.size)]

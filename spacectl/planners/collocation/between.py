@@ -1,4 +1,4 @@
-"""Bounds drawn in by what a flown plan exceeds them, so that the next plan keeps them between the points of its mesh too."""
+"""Tighten bounds by the violations of a simulated plan, so that the next plan satisfies them between mesh points too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MORE = 1.2  # margin of a bound, as a multiple of its violation
 
 
 def keep_back(problem: Problem | Phases, missed: list[Violations]) -> Problem | Phases:
-    """The problem with its bounds drawn in by what they were exceeded by; empty ranges become their middle."""
+    """Return the problem with its bounds tightened by their violations; empty ranges become their middle."""
     phases = tuple(_drawn_in(item, found) for item, found in zip(problem.phases, missed, strict=True))
     return replace(problem, phases=phases) if isinstance(problem, Phases) else phases[0]
 
@@ -28,7 +28,7 @@ def _drawn_in(problem: Problem, missed: Violations) -> Problem:
 
 
 def _with_ends(problem: Problem, name: str, pair: tuple[float, float]) -> tuple[float, float]:
-    """A range that still holds what both ends ask for."""
+    """Return a range that still contains the values of both ends."""
     low, high = pair
     for least, most in (item[name] for item in (problem.start, problem.end) if name in item):
         low, high = min(low, most), max(high, least)

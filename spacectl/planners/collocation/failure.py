@@ -1,4 +1,4 @@
-"""Why a programme has no solution, by name and time."""
+"""Find the reason why a programme has no solution, by name and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["drop_constant_rows", "is_feasible", "largest_violation", "row_name"]
 
 
 def row_name(nlp: Nlp, row: int) -> tuple[str, float]:
-    """What a row says, and the fraction of its phase where (0 to 1)."""
+    """Return the meaning of a row, and its position as a fraction of its phase (0 to 1)."""
     for k, block in enumerate(nlp.blocks):
         if block.row <= row < block.row + block.m:
             words, fraction = _in_phase(block, row)
@@ -44,7 +44,7 @@ def _in_phase(block: PhaseBlock, row: int) -> tuple[str, float]:
 
 
 def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
-    """How far each scaled row is outside of its bounds."""
+    """Return the violation of the bounds of each scaled row."""
     rows = nlp.rows(x / nlp.scale)
     low, high = nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale
     off = np.maximum(np.maximum(low - rows, rows - high), 0.0)
@@ -52,12 +52,12 @@ def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
 
 
 def is_feasible(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> bool:
-    """Whether every row is met."""
+    """Return whether every row is satisfied."""
     return bool(_violations(nlp, x).max(initial=0.0) <= tolerance)
 
 
 def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
-    """The row that is furthest from what it should be (scaled), in words."""
+    """Describe the row with the largest scaled violation."""
     off = _violations(nlp, x)
     worst = int(np.argmax(off))
     name, fraction = row_name(nlp, worst)
@@ -68,7 +68,7 @@ def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
 
 
 def drop_constant_rows(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> str | None:
-    """Free the rows that no unknown can change; a sentence if one of them is broken.
+    """Free the rows that depend on no unknown; return a sentence if one of them is violated.
 
     A path condition at a fixed start is such a row: it only decides whether the start is allowed.
     """
@@ -86,5 +86,5 @@ def drop_constant_rows(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> str 
         name, fraction = row_name(nlp, int(worst))
         where = {0.0: "at the start", 1.0: "at the end"}.get(fraction, f"at {fraction:.3g} of the way")
         off = broken[worst] / nlp.row_scale[worst]
-        return f"{name} cannot be met {where}: everything it depends on is fixed, and it is {off:.3g} off"
+        return f"{name} cannot be satisfied {where}: all its variables are fixed, and its violation is {off:.3g}"
     return None

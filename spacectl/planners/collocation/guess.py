@@ -1,4 +1,4 @@
-"""Where the solver starts: a smooth motion between the ends with the inputs it would need, or any earlier `Plan`."""
+"""Initial guess of the solver: a smooth motion between the ends with its required inputs, or any earlier `Plan`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROOM = 0.9  # guessed inputs stay inside this part of their limits
 
 
 def guess_unknowns(blocks: Sequence[PhaseBlock], guess: Plan | None) -> np.ndarray:
-    """Unknowns of all phases, from a plan or from nothing."""
+    """Return unknowns of all phases, from a plan or from nothing."""
     if guess is not None:
         return np.concatenate(_from_plan(blocks, guess))
     parts, x = [], None
@@ -29,7 +29,7 @@ def guess_unknowns(blocks: Sequence[PhaseBlock], guess: Plan | None) -> np.ndarr
 
 
 def _middle(pair: tuple[float, float], otherwise: float) -> float:
-    """A number inside a pair, near `otherwise`."""
+    """Return a number inside a pair, near `otherwise`."""
     return float(np.clip(otherwise, *pair))
 
 
@@ -43,7 +43,7 @@ def _end_state(problem: Problem, start: np.ndarray) -> np.ndarray:
 
 
 def _from_ends(block: PhaseBlock, before: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """A smooth motion through the middle of what is allowed, from end to end with their speeds; and its last state."""
+    """Return a smooth motion through the middle of what is allowed, from end to end with their speeds; and its last state."""
     problem = block.problem
     if before is None:
         rest = np.asarray(problem.eom.x_rest)
@@ -68,25 +68,25 @@ class _Ends:
         self.bounds = {k: problem.bounds[name] for k, name in enumerate(eom.speeds) if name in problem.bounds}
 
     def last(self, T: float) -> np.ndarray:
-        """Last coordinates: where they are free, those that the speeds of both ends lead to."""
+        """Return the last coordinates: where they are free, those that the speeds of both ends lead to."""
         drift = self.q[0] + 0.5 * T * (self.q_dot[0] + self.q_dot[1])
         return np.where(self.is_free, drift, self.q[1])
 
     def usual_duration(self) -> float:
-        """The longest duration in which the mean speed of both ends leads from one to the other [s]; 0 if none does."""
+        """Return the longest duration in which the mean speed of both ends leads from one to the other [s]; 0 if none does."""
         way, pace = self.q[1] - self.q[0], 0.5 * (self.q_dot[0] + self.q_dot[1])
         is_fit = ~self.is_free & (way * pace > 0.0)
         return float(np.max(way[is_fit] / pace[is_fit], initial=0.0))
 
 
 def _rates_map(problem: Problem, q: np.ndarray) -> np.ndarray:
-    """Matrix of ``q_dot = W v``."""
+    """Return the matrix of ``q_dot = W v``."""
     eom = problem.eom
     return np.asarray(eom.jacobian("q_dot", "q_dot", "v", 0.0, q, np.zeros(eom.n_v), p=problem.p))
 
 
 def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
-    """Unknowns of the points of a cubic motion between two states, without inputs."""
+    """Return unknowns of the points of a cubic motion between two states, without inputs."""
     problem, eom, places = block.problem, block.problem.eom, block.places
     s = block.fractions[:, None]
     first, last = ends.q[0], ends.last(T)
@@ -108,7 +108,7 @@ def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
 
 
 def _needed_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
-    """Inputs (in the order of the equations) that come nearest to the accelerations in Z; multipliers are set in Z."""
+    """Return inputs (in the order of the equations) that come nearest to the accelerations in Z; multipliers are set in Z."""
     eom, places = block.problem.eom, block.places
     free = [name for name in eom.inputs if name not in block.model.smooth]
     order = eom.labels.u.indices([*free, *block.model.smooth])
@@ -124,7 +124,7 @@ def _needed_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
 
 
 def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
-    """The needed inputs, kept inside their limits, as unknowns."""
+    """Return the needed inputs, kept inside their limits, as unknowns."""
     problem, places, sizes = block.problem, block.places, block.model.sizes
     low, high = problem.input_limits()
     u = np.clip(_needed_inputs(block, Z), _ROOM * low, _ROOM * high)
@@ -137,7 +137,7 @@ def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
 
 
 def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals at the points and their dense Jacobians."""
+    """Return residuals at the points and their dense Jacobians."""
     slopes, keep = block.model.slopes, block.places["F.residual"]
     J = np.zeros((len(Z), block.bound.n_values, block.model.n_z))
     J[:, slopes.rows, slopes.columns] = block.bound.jacobian(Z)
@@ -145,7 +145,9 @@ def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _duration(block: PhaseBlock, ends: _Ends) -> float:
-    """The duration for which the smooth motion needs its inputs just up to their limits, but no less than its speeds ask for.
+    """Return the duration at which the smooth motion uses its inputs up to their limits.
+
+    Limits of speeds may require a longer one.
 
     Forces of inertia fall with 1 / T^2; doubling T separates them from weights and springs.
     """
@@ -168,7 +170,7 @@ def _duration(block: PhaseBlock, ends: _Ends) -> float:
 
 
 def _from_plan(blocks: Sequence[PhaseBlock], plan: Plan) -> list[np.ndarray]:
-    """A plan's motion by names; what it does not name is at rest."""
+    """Return a plan's motion by names; what it does not name is at rest."""
     ends = plan.notes.get("phase_times")
     if ends is None or len(ends) != len(blocks) + 1:
         ends = np.linspace(float(np.asarray(plan.x.t)[0]), plan.final_time, len(blocks) + 1)

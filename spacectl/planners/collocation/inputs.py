@@ -27,7 +27,7 @@ _LEAST = 1e-7  # of the cost: what inputs of their usual size add to it
 
 
 def fading_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
-    """Weights of ``(u / limit)^2`` that keep the first solve from wandering."""
+    """Return weights of ``(u / limit)^2`` that keep the first solve from wandering."""
     weight = _FADING * max(item.time_weight for item in phases)
     out = []
     for item in phases:
@@ -37,7 +37,7 @@ def fading_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
 
 
 def free_inputs(problem: Problem) -> tuple[str, ...]:
-    """Inputs without limits of their own or of their rates, and without a part in the running cost."""
+    """Return inputs without limits of their own or of their rates, and without a part in the running cost."""
     low, high = problem.input_limits()
     weighed = _weighed(problem)
     return tuple(
@@ -48,7 +48,7 @@ def free_inputs(problem: Problem) -> tuple[str, ...]:
 
 
 def _weighed(problem: Problem) -> set[str]:
-    """Inputs on which the running cost depends."""
+    """Return inputs on which the running cost depends."""
     if problem.cost_rate is None:
         return set()
     eom = problem.eom
@@ -62,7 +62,7 @@ def _weighed(problem: Problem) -> set[str]:
 
 
 def total_effort(solutions: Sequence[PhaseSolution]) -> dict[str, float]:
-    """Integral of each input's square over all phases, by name."""
+    """Return the integral of each input's square over all phases, by name."""
     nodes, weights = np.polynomial.legendre.leggauss(5)
     out: dict[str, float] = {}
     for item in solutions:
@@ -74,19 +74,22 @@ def total_effort(solutions: Sequence[PhaseSolution]) -> dict[str, float]:
 
 
 def undetermined_inputs(before: Mapping[str, float], solutions: Sequence[PhaseSolution]) -> list[str]:
-    """Inputs that took twice the effort or more before their squares were weighed: the problem does not determine them."""
+    """Return the inputs that the problem does not determine.
+
+    Without a weight on their squares they took at least twice the effort.
+    """
     after = total_effort(solutions)
     return [name for name, effort in before.items() if effort > _CHATTER * after.get(name, 0.0)]
 
 
 def _usual(solution: PhaseSolution) -> np.ndarray:
-    """What inputs stay below for nine tenths of the time, (n_u,): impulses do not count."""
+    """Return what inputs stay below for nine tenths of the time, (n_u,): impulses do not count."""
     size = np.quantile(np.abs(solution.inputs(np.array([0.25, 0.75]))), _USUAL, axis=(0, 1))
     return np.maximum(size, 1e-3 * max(float(size.max(initial=0.0)), 1e-12))
 
 
 def least_weights(solutions: Sequence[PhaseSolution], cost: float) -> list[np.ndarray]:
-    """Weights of free inputs, from a solution: what their usual values cost is a ten-millionth of everything."""
+    """Return weights of free inputs, from a solution: what their usual values cost is a ten-millionth of everything."""
     duration = sum(item.at.T for item in solutions)
     worth = _LEAST * max(abs(cost), 1e-12) / max(duration, 1e-12)
     out = []
@@ -98,7 +101,7 @@ def least_weights(solutions: Sequence[PhaseSolution], cost: float) -> list[np.nd
 
 
 def without_impulses(solution: PhaseSolution) -> Problem:
-    """The problem of a phase, with limits for free inputs that took impulses: far above their usual values."""
+    """Return the problem of a phase, with limits for free inputs that took impulses: far above their usual values."""
     problem, usual = solution.block.problem, _usual(solution)
     peaks = np.abs(solution.inputs(np.linspace(0.0, 1.0, 9))).max(axis=(0, 1))
     room = {

@@ -49,7 +49,7 @@ class Refinement:
 
 
 def interval_errors(solution: PhaseSolution) -> np.ndarray:
-    """Error of each interval, (N,): largest difference of states at its end, relative to the size of each state."""
+    """Return the error of each interval, (N,): largest difference of states at its end, relative to the size of each state."""
     block = solution.block
     first, last = block.places["q"].start, block.places["v"].stop
     x = block.pieces(solution.at.Z)[:, 0, first:last]
@@ -59,7 +59,7 @@ def interval_errors(solution: PhaseSolution) -> np.ndarray:
 
 
 def path_errors(solution: PhaseSolution) -> np.ndarray:
-    """Residual of held path conditions between the points of each interval, over the largest term of each, (N,).
+    """Return the residual of held path conditions between the points of each interval, over the largest term of each, (N,).
 
     Equations hold at the points only. Between them inputs are polynomials, and an optimiser makes use of what they leave open.
     """
@@ -77,7 +77,7 @@ def path_errors(solution: PhaseSolution) -> np.ndarray:
 
 
 def _terms(solution: PhaseSolution) -> np.ndarray:
-    """Largest term of each path condition: its derivatives times the sizes of what it depends on."""
+    """Return the largest term of each path condition: its derivatives times the sizes of what it depends on."""
     slopes, Z = solution.block.model.slopes, solution.at.Z
     terms = np.abs(solution.at.JF * np.abs(Z).max(axis=0)[slopes.columns]).max(axis=0)
     out = np.zeros(solution.at.F.shape[1])
@@ -87,7 +87,7 @@ def _terms(solution: PhaseSolution) -> np.ndarray:
 
 
 def _sizes(solution: PhaseSolution) -> np.ndarray:
-    """Size of each state: its largest value on the way, at least a thousandth of the largest of its kind."""
+    """Return the size of each state: its largest value on the way, at least a thousandth of the largest of its kind."""
     block, eom = solution.block, solution.block.problem.eom
     first = block.places["q"].start
     out = np.abs(solution.at.Z[:, first : first + eom.n_x]).max(axis=0)
@@ -97,7 +97,7 @@ def _sizes(solution: PhaseSolution) -> np.ndarray:
 
 
 def _steps(solution: PhaseSolution) -> int:
-    """Steps of the integration of the longest interval: enough for the fastest rate of the equations."""
+    """Return the steps of the integration of the longest interval: enough for the fastest rate of the equations."""
     block, eom = solution.block, solution.block.problem.eom
     first = block.places["q"].start
     x = solution.at.Z[block.P // 2, first : first + eom.n_x]
@@ -109,7 +109,7 @@ def _steps(solution: PhaseSolution) -> int:
 
 
 def _integrate(solution: PhaseSolution, x: np.ndarray) -> np.ndarray:
-    """States at the ends of all intervals at once, by fixed steps."""
+    """Return states at the ends of all intervals at once, by fixed steps."""
     block = solution.block
     n = _steps(solution)
     A, B, C = DOP853.A, DOP853.B, DOP853.C
@@ -144,7 +144,7 @@ class _Rates:
 
 
 def refine_mesh(mesh: np.ndarray, errors: np.ndarray, tolerance: float, order: int, most: int) -> np.ndarray:
-    """A finer mesh: intervals above the tolerance are split into as many parts as the order asks for, at most 4.
+    """Return a finer mesh: intervals above the tolerance are split into as many parts as the order asks for, at most 4.
 
     No more than `most` intervals; the worst ones come first.
     """

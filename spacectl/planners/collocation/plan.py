@@ -32,7 +32,7 @@ def give_plan(
     message: str = "",
     sources: Sequence[int] | None = None,
 ) -> Plan:
-    """The plan with its outcome; `sources` are the user's phases to which arcs belong."""
+    """Return the plan with its outcome; `sources` are the user's phases to which arcs belong."""
     solutions = phase_solutions(nlp.blocks, x)
     states, inputs = join_trajectories(solutions)
     arcs = describe_arcs(solutions, found.bound_multipliers) if found is not None and status is Status.OK else ()
@@ -63,7 +63,7 @@ def give_plan(
 
 
 def describe_arcs(solutions: Sequence[PhaseSolution], multipliers: np.ndarray) -> tuple[Arc, ...]:
-    """Arcs of all phases; neighbours with the same words are one."""
+    """Return arcs of all phases; neighbours with the same words are one."""
     total = solutions[-1].end - solutions[0].begin
     arcs: list[Arc] = []
     for solution in solutions:

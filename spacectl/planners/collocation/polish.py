@@ -41,7 +41,7 @@ class ArcPhase:
 def arc_phases(
     solutions: Sequence[PhaseSolution], multipliers: np.ndarray, *, bang: bool = False, shortest: float = 1e-4
 ) -> list[ArcPhase]:
-    """Arcs of all phases, in order; switches nearer than `shortest` of the duration are one.
+    """Return arcs of all phases, in order; switches nearer than `shortest` of the duration are one.
 
     With `bang`, stretches between the limits that nothing explains (no path condition, no bound of a state) become switches.
     """
@@ -52,7 +52,7 @@ def arc_phases(
 
 
 def _chained(out: list[ArcPhase]) -> list[ArcPhase]:
-    """Arcs whose problems follow each other: ends belong to the first and the last of a phase."""
+    """Return arcs whose problems follow each other: ends belong to the first and the last of a phase."""
     last = len(out) - 1
     chained = []
     for k, arc in enumerate(out):
@@ -63,7 +63,7 @@ def _chained(out: list[ArcPhase]) -> list[ArcPhase]:
 
 
 def _part(problem: Problem, *, is_begin: bool, is_end: bool, is_first: bool) -> Problem:
-    """The problem of an arc: ends and end costs belong to the first and the last arc of a phase."""
+    """Return the problem of an arc: ends and end costs belong to the first and the last arc of a phase."""
     changes: dict[str, object] = {"duration": (0.0, np.inf)}
     if not is_first:
         changes |= {"start": {}}
@@ -84,7 +84,7 @@ def _of_phase(
 def arcs_from(
     solution: PhaseSolution, stretches: Mapping[str, list[Stretch]], *, shortest: float = 1e-4
 ) -> list[ArcPhase]:
-    """Arcs of a single phase from what each input does, by name; inputs that are not named are at no limit."""
+    """Return arcs of a single phase from what each input does, by name; inputs that are not named are at no limit."""
     names = [solution.block.model.names[column] for column in solution.block.controls]
     free = [Stretch(0.0, 1.0, 0)]
     return _chained(_cut(solution, [stretches.get(name.removeprefix("input "), free) for name in names], 0, shortest))
@@ -114,7 +114,7 @@ def _cut(solution: PhaseSolution, stretches: list[list[Stretch]], number: int, s
 
 
 def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> list[list[Stretch]]:
-    """Stretches without any middle, but for the controls that held path conditions or bounds of states keep busy."""
+    """Return stretches without any middle, but for the controls that held path conditions or bounds of states keep busy."""
     block, levels = solution.block, control_levels(solution)
     busy = sum(size for _, order, size in block.model.anchors if order == 0)
     between = [sum(item.end - item.begin for item in row if item.side == 0) for row in stretches]
@@ -128,7 +128,7 @@ def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> l
 
 
 def arcs_programme(arcs: Sequence[ArcPhase], scheme: Scheme, weights: Sequence[np.ndarray] | None) -> Nlp:
-    """The programme whose phases are the arcs; `weights` of squared inputs are those of the user's phases."""
+    """Return the programme whose phases are the arcs; `weights` of squared inputs are those of the user's phases."""
     return transcribe(
         [arc.problem for arc in arcs],
         scheme,

@@ -33,7 +33,7 @@ class Challenge:
 def challenge(
     nlp: Nlp, found: NlpSolution, run: Run, settings: Challenge, *, from_x: np.ndarray | None = None
 ) -> list[NlpSolution]:
-    """Better solutions of the same programme from perturbed restarts, the best first.
+    """Return better solutions of the same programme from perturbed restarts, the best first.
 
     What was tried goes to ``run.stats["restarts"]``: costs of all that converged (None for those that did not).
     """
@@ -55,7 +55,7 @@ def challenge(
 
 
 def perturbed(blocks: Sequence[PhaseBlock], x: np.ndarray, rng: np.random.Generator, size: float) -> np.ndarray:
-    """Unknowns with smooth random waves added to states and inputs; zero at both ends of each phase."""
+    """Return unknowns with smooth random waves added to states and inputs; zero at both ends of each phase."""
     out = x.copy()
     for block in blocks:
         own = slice(block.column, block.column + block.n - 1)
@@ -69,7 +69,7 @@ def perturbed(blocks: Sequence[PhaseBlock], x: np.ndarray, rng: np.random.Genera
 
 
 def _span(block: PhaseBlock, Z: np.ndarray, key: str) -> np.ndarray:
-    """Range of some unknowns: of states the largest of their kind, of inputs half their limits."""
+    """Return the range of some unknowns: of states the largest of their kind, of inputs half their limits."""
     place = block.places[key]
     span = np.ptp(Z[:, place], axis=0)
     if key in ("q", "v"):

@@ -109,7 +109,7 @@ _IPOPT = {
 
 
 def _calls(nlp: Nlp) -> list[_Call]:
-    """Cost and rows; gradient; Jacobian; Hessian."""
+    """Return the cost and rows; gradient; Jacobian; Hessian."""
     one, x, g, none = _DENSE(1, 1), _DENSE(nlp.n, 1), _DENSE(nlp.m, 1), _DENSE(0, 1)
 
     def fill(out: Any, value: Any) -> None:

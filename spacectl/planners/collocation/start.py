@@ -71,7 +71,10 @@ def first_solution(problem: Problem | Phases, run: Run, guess: Plan | None, sett
 
 
 def _keep_from_collapse(nlp: Nlp, x: np.ndarray) -> None:
-    """Durations of at least a part of the guessed ones: towards zero, inputs without limits grow and nothing leads back."""
+    """Bound the durations from below by a fraction of the guess.
+
+    Towards zero, inputs without limits grow, and no gradient leads back.
+    """
     for block in nlp.blocks:
         k = block.column + block.n - 1
         nlp.low[k] = min(max(nlp.low[k], _SHORTEST * x[k]), nlp.high[k])
@@ -90,7 +93,7 @@ def _challenged(first: First, run: Run, settings: Challenge, guess: Plan | None)
 
 
 def _settled(first: First, run: Run) -> First:
-    """With the least of all inputs that have neither limits nor a cost, and without the impulses that they took."""
+    """Return the solution with the least effort of inputs that have neither limits nor a cost, without their impulses."""
     if run.weights is not None or not any(free_inputs(item) for item in first.problem.phases):
         return first
     rough = first.solutions[0]

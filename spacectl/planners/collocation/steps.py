@@ -24,8 +24,10 @@ from spacectl.planners.problem import Problem
 __all__ = ["WARM", "Run", "as_guess", "mesh_errors", "polish_arcs", "polish_switches", "prepare", "refine_solution"]
 
 WARM = {"mu_strategy": "monotone", "bound_push": 1e-5, "bound_frac": 1e-5}
-# first barrier of a warm solve, and the number of points from which it falls: they share the cost
-_BARRIER = 1e-3, 200
+_BARRIER = (
+    1e-3,
+    200,
+)  # first barrier of a warm solve, and the number of points from which it falls: they share the cost
 _PATIENCE = 150  # iterations of a polishing solve: it starts next to its solution, or is not worth it
 
 
@@ -50,7 +52,7 @@ class Run:
             self.report(fraction, message)
 
     def transcribe(self, phases: Sequence[Problem], meshes: Sequence[np.ndarray]) -> Nlp:
-        """The programme of the user's phases on some meshes."""
+        """Return the programme of the user's phases on some meshes."""
         return transcribe(phases, self.scheme, meshes, weights=self.weights)
 
     def solve(self, nlp: Nlp, x: np.ndarray, options: Mapping[str, Any], *, most: int = 500) -> NlpSolution:
@@ -75,7 +77,7 @@ def prepare(nlp: Nlp, x: np.ndarray) -> str | None:
 
 
 def mesh_errors(nlp: Nlp, x: np.ndarray, refine: Refinement, goal: float) -> list[np.ndarray]:
-    """Error of every interval of every phase; residuals of path equations count by the tolerance of their own."""
+    """Return the error of every interval of every phase; residuals of path equations count by the tolerance of their own."""
     part = goal / refine.path
     return [np.maximum(interval_errors(item), part * path_errors(item)) for item in phase_solutions(nlp.blocks, x)]
 
@@ -106,7 +108,7 @@ def refine_solution(
 
 
 def as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
-    """A solution as a guess for another mesh."""
+    """Return a solution as a guess for another mesh."""
     x, u = join_trajectories(solutions)
     times = [solutions[0].begin, *(item.end for item in solutions)]
     return Plan(name="guess", x=x, u=u, notes={"phase_times": times})
@@ -115,10 +117,12 @@ def as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
 def polish_switches(
     phases: Sequence[Problem], run: Run, nlp: Nlp, found: NlpSolution
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
-    """The programme of the arcs, solved on a mesh that meets the tolerance; None if there is nothing to polish or it fails.
+    """Solve the programme of the arcs on a mesh that meets the tolerance.
 
-    With it, the number of the user's phase to which each arc belongs. First with all controls at their limits that may be,
-    then with what lies between them left free.
+    Returns None if there is nothing to polish or if it fails.
+
+    With it, the number of the user's phase to which each arc belongs. First with all controls at their limits that
+    may be, then with what lies between them left free.
     """
     if any(item.duration != (0.0, np.inf) for item in phases):
         return None
@@ -137,7 +141,7 @@ def polish_switches(
 def polish_arcs(
     arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float, *, most: int = _PATIENCE
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
-    """The programme of some arcs, solved; None if that fails or costs more than `cost`."""
+    """Return the programme of some arcs, solved; None if that fails or costs more than `cost`."""
     scheme = Radau(2, max(5, getattr(run.scheme, "degree", 0)))
     guess = replace(as_guess(solutions), notes={"phase_times": [arcs[0].begin, *(arc.end for arc in arcs)]})
     goal = 0.1 * run.refine.tolerance

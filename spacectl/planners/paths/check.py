@@ -61,7 +61,7 @@ class PathReport:
         found += [f"crosses itself: the same coordinates at s = {a:.6g} and s = {b:.6g}" for a, b in self.crossings]
         found += [f"passes the same point at s = {a:.6g} and s = {b:.6g}" for a, b in self.point_crossings]
         found += [f"corner at s = {s:.6g}: the motion must stop there" for s in self.corners]
-        found += [f"the path stands still at s = {s:.6g} (cusp): choose another path variable" for s in self.stops]
+        found += [f"the path is stationary at s = {s:.6g} (cusp): choose another path variable" for s in self.stops]
         return tuple(found)
 
 
@@ -105,7 +105,7 @@ def check_path(eom: EquationsOfMotion, path: Path, *, points: int = 241, p: Any 
 
 
 def find_corners(solved: SolvedPath) -> tuple[float, ...]:
-    """s of the breaks at which q' jumps."""
+    """Return s of the breaks at which q' jumps."""
     corners = []
     for i, at in enumerate(solved.breaks[1:-1]):
         left, right = (solved.evaluate(np.array([at]), i + k).dq[0] for k in (0, 1))
@@ -125,14 +125,14 @@ def _samples(solved: SolvedPath, points: int) -> tuple[np.ndarray, ...]:
 
 
 def _at(solved: SolvedPath, s: float) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """q and q', sigma and sigma' at one s."""
+    """Return q and q', sigma and sigma' at one s."""
     piece = int(np.clip(np.searchsorted(solved.breaks, s, side="right") - 1, 0, len(solved.breaks) - 2))
     found, sigma = solved.evaluate(np.array([s]), piece), solved.shape.evaluate(np.array([s]), piece)
     return (found.q[0], found.dq[0]), (sigma[0][0], sigma[1][0])
 
 
 def _crossings(s: np.ndarray, z: np.ndarray, at: Any) -> tuple[tuple[float, float], ...]:
-    """Pairs of s with equal z: near pairs of samples, then Gauss-Newton on ``z(s1) - z(s2)``."""
+    """Return pairs of s with equal z: near pairs of samples, then Gauss-Newton on ``z(s1) - z(s2)``."""
     step = np.max(np.linalg.norm(np.diff(z, axis=0), axis=1))
     if not step > 0.0:
         return ()

@@ -55,7 +55,7 @@ class Curve:
         return np.zeros(0)
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> Points:
-        """Values, first and second derivatives by s, each of shape (n, size), by the formula of one smooth piece."""
+        """Return values, first and second derivatives by s, each of shape (n, size), by the formula of one smooth piece."""
         raise NotImplementedError
 
 
@@ -186,7 +186,7 @@ class SplineCurve(Curve):
         knots = np.concatenate([[0.0], np.cumsum(chords)]) if self.knots is None else np.asarray(self.knots, float)
         if knots.shape != (len(values),) or knots[0] != 0.0 or not np.all(np.diff(knots) > 0.0):
             raise ModelError(
-                "SplineCurve: knots must begin at 0 and increase, one for each point; two points coincide?"
+                "SplineCurve: knots must start at 0 and increase, one for each point; check whether two points coincide"
             )
         if self.ends not in ("not-a-knot", "natural", "clamped"):
             raise ModelError(f"SplineCurve: ends is {self.ends!r}, expected 'not-a-knot', 'natural' or 'clamped'")
@@ -267,11 +267,11 @@ class BlendCurve(Curve):
 
 
 def _blend(points: np.ndarray, radius: float) -> list[tuple[float, np.ndarray, tuple[Any, ...]]]:
-    """Lines (length, begin, (direction,)) and arcs (length, begin, (centre, radius, e1, e2)) through via points."""
+    """Return lines (length, begin, (direction,)) and arcs (length, begin, (centre, radius, e1, e2)) through via points."""
     chords = np.diff(points, axis=0)
     lengths = np.linalg.norm(chords, axis=1)
     if not np.all(lengths > 0.0):
-        raise ModelError(f"BlendCurve: points {int(np.argmin(lengths))} and the next coincide; leave one out")
+        raise ModelError(f"BlendCurve: points {int(np.argmin(lengths))} and the next coincide; omit one")
     directions = chords / lengths[:, None]
     turns = [float(np.arccos(np.clip(a @ b, -1.0, 1.0))) for a, b in zip(directions[:-1], directions[1:], strict=True)]
     cuts = [0.0, *(radius * np.tan(0.5 * min(turn, 0.999 * np.pi)) for turn in turns), 0.0]

@@ -1,4 +1,4 @@
-"""Inverse dynamics along a path: every input as ``a s_ddot + b s_dot^2 + c s_dot + d`` (003 Eqs 8.17, 8.18).
+"""Inverse dynamics along a path: every input as ``a s_ddot + b s_dot^2 + c s_dot + d`` (Sadigh 1995, Eqs 8.17, 8.18).
 
 With ``v = V s_dot`` and ``v_dot = V s_ddot + V' s_dot^2`` the equations of motion give these terms exactly, because the
 bias h of rigid systems is a polynomial of second degree in the speeds.
@@ -33,20 +33,20 @@ class PathMotion:
     tau: np.ndarray
 
     def speeds(self, s_dot: np.ndarray) -> np.ndarray:
-        """v (n, n_v) for path speeds s_dot (n,)."""
+        """Return v (n, n_v) for path speeds s_dot (n,)."""
         return self.V * s_dot[:, None]
 
     def accelerations(self, s_dot: np.ndarray, s_ddot: np.ndarray) -> np.ndarray:
-        """v_dot (n, n_v)."""
+        """Return v_dot (n, n_v)."""
         return self.V * s_ddot[:, None] + self.dv * (s_dot**2)[:, None]
 
     def inputs(self, s_dot: np.ndarray, s_ddot: np.ndarray) -> np.ndarray:
-        """u (n, n_u)."""
+        """Return u (n, n_u)."""
         return combine(self.tau, s_dot, s_ddot)
 
 
 def combine(terms: np.ndarray, s_dot: np.ndarray, s_ddot: np.ndarray) -> np.ndarray:
-    """``a s_ddot + b s_dot^2 + c s_dot + d`` of terms (n, k, 4)."""
+    """Return ``a s_ddot + b s_dot^2 + c s_dot + d`` of terms (n, k, 4)."""
     a, b, c, d = (terms[:, :, i] for i in range(4))
     y, u = s_dot[:, None], s_ddot[:, None]
     return a * u + (b * y + c) * y + d
@@ -78,14 +78,14 @@ class PathDynamics:
             self._is_square = B.shape[0] == np.linalg.matrix_rank(B)
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> PathMotion:
-        """Points, speeds by s and inputs at many s of one smooth piece."""
+        """Return points, speeds by s and inputs at many s of one smooth piece."""
         points = self.solved.evaluate(s, piece)
         V, dv = self._speeds(points)
         forces = self._forces(points.q, V, dv)[0]
         return PathMotion(points, V, dv, self._inputs(points, forces.reshape(len(s), 4, self.eom.n_v)))
 
     def _speeds(self, points: PathPoints) -> tuple[np.ndarray, np.ndarray]:
-        """V and V' from q' = W V and its derivative."""
+        """Return V and V' from q' = W V and its derivative."""
         if self._kinematics is None:
             return points.dq, points.ddq
         n, n_v = len(points.q), self.eom.n_v
@@ -100,7 +100,7 @@ class PathDynamics:
         return self._map(q)[0].reshape(len(q), columns, rows).transpose(0, 2, 1)
 
     def _inputs(self, points: PathPoints, forces: np.ndarray) -> np.ndarray:
-        """Inputs (n, n_u, 4) that give the generalised forces (n, 4, n_v); the others are constraint forces."""
+        """Return inputs (n, n_u, 4) that give the generalised forces (n, 4, n_v); the others are constraint forces."""
         n_u = self.eom.n_u
         if self._constant is not None:
             found = forces @ self._constant[1].T
@@ -121,7 +121,7 @@ class PathDynamics:
             return
         k, _, i = np.unravel_index(int(np.argmax(excess)), excess.shape)
         raise ModelError(
-            f"path '{self.solved.path.name}': nothing drives '{self.eom.speeds[i]}' as the path needs it at "
+            f"path '{self.solved.path.name}': no input drives '{self.eom.speeds[i]}' as the path requires at "
             f"s = {points.s[k]:.6g}; plan with the rigid counterpart of a flexible system, give the joint an actuator, or "
             "let a free base float (free_floating=True)"
         )
@@ -150,7 +150,7 @@ class _Terms:
 
 @lru_cache(maxsize=32)
 def form_path_terms(key: Any) -> _Terms:
-    """Generalised forces along a path as functions of (q, V, V', p)."""
+    """Return generalised forces along a path as functions of (q, V, V', p)."""
     eom = key.eom
     if "bias" in eom.handover.calls:
         raise ModelError(f"system '{eom.system.name}': too large for planning along a path; use formulation='kane'")
@@ -185,7 +185,7 @@ def _force_map(eom: EquationsOfMotion, t: Any, q: Any, p: Any) -> Any:
 
 
 def _kinematics(eom: EquationsOfMotion, q: Any, p: Any) -> tuple[ca.Function, ca.Function] | None:
-    """W(q) and the derivative of W(q) v along q'; None where q' = V."""
+    """Return W(q) and the derivative of W(q) v along q'; None where q' = V."""
     v, dq = ca.SX.sym("v", eom.n_v), ca.SX.sym("dq", eom.n_q)
     q_dot = eom.functions["q_dot"](0.0, q, v, p)
     W = ca.jacobian(q_dot, v)
@@ -197,7 +197,7 @@ def _kinematics(eom: EquationsOfMotion, q: Any, p: Any) -> tuple[ca.Function, ca
 
 
 def _require_polynomial(eom: EquationsOfMotion, terms: _Terms) -> None:
-    """The bias at other speeds is what its terms up to the second say: no dry friction, no other law of speed."""
+    """Check that the bias is quadratic in the speeds: no dry friction, no other law of speed."""
     rng = np.random.default_rng(0)
     q = np.asarray(eom.x_rest)[: eom.n_q] + 0.3 * rng.standard_normal(eom.n_q)
     V = rng.standard_normal(eom.n_v)
@@ -210,6 +210,6 @@ def _require_polynomial(eom: EquationsOfMotion, terms: _Terms) -> None:
         if np.any(bad):
             name = eom.speeds[int(np.argmax(bad))]
             raise SolverError(
-                f"system '{eom.system.name}': the force on '{name}' is not quadratic in the speeds (dry friction?); leave that "
-                "part out of the plan, or use plan_collocation"
+                f"system '{eom.system.name}': the force on '{name}' is not quadratic in the speeds (dry friction?); omit that "
+                "part of the system, or use plan_collocation"
             )

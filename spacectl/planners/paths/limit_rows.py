@@ -1,7 +1,7 @@
 """Limits along a path as rows ``A s_ddot + B s_dot^2 + C s_dot + D <= 0``, scaled so that 1 is half a limit's range.
 
-Turns the descriptions of `limits` and the terms of `path_dynamics` into arrays for the planners. A two-sided limit gives
-two rows; their names say which side is reached (003 Eqs 8.19-8.24, with the sides derived, not copied).
+Turns the descriptions of `limits` and the terms of `path_dynamics` into arrays for the planners. A two-sided limit
+gives two rows; their names say which side is reached (Sadigh 1995, Eqs 8.19-8.24, with the sides derived, not copied).
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ class LimitRows:
     keep: np.ndarray
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> tuple[PathMotion, np.ndarray]:
-        """The motion and the rows (n, m, 4) at many s of one smooth piece."""
+        """Return the motion and the rows (n, m, 4) at many s of one smooth piece."""
         motion = self.dynamics.evaluate(s, piece)
         return motion, self.of(motion)
 
     def of(self, motion: PathMotion) -> np.ndarray:
-        """Rows (n, m, 4) at the points of a motion."""
+        """Return rows (n, m, 4) at the points of a motion."""
         rows = _halves(self.entries, motion)
         return rows if len(self.keep) == rows.shape[1] else np.ascontiguousarray(rows[:, self.keep])
 
 
 def _halves(entries: tuple[_Entry, ...], motion: PathMotion) -> np.ndarray:
-    """Upper and lower row of each entry: quantity less bound, over half the range of the bounds."""
+    """Return upper and lower row of each entry: quantity less bound, over half the range of the bounds."""
     rows = np.empty((len(motion.V), 2 * len(entries), 4))
     plain = [i for i, entry in enumerate(entries) if entry.input >= 0 and isinstance(entry.bounds, tuple)]
     if plain:  # inputs with constant limits, all at once
@@ -92,14 +92,14 @@ def _table(bounds: tuple[float, float], n: int) -> np.ndarray:
 
 
 def _scale(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Half the range of bounds, or the size of the finite one."""
+    """Return half the range of bounds, or the size of the finite one."""
     half = 0.5 * (high - low)
     finite = np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0))
     return np.where(np.isfinite(half) & (half > 0.0), half, np.maximum(finite, 1e-300))
 
 
 def form_rows(dynamics: PathDynamics, limits: tuple[Limit, ...]) -> LimitRows:
-    """Rows of given limits.
+    """Return rows of given limits.
 
     Raises
     ------
@@ -111,7 +111,8 @@ def form_rows(dynamics: PathDynamics, limits: tuple[Limit, ...]) -> LimitRows:
         entries += _FORMS[type(limit)](dynamics, limit)
     if not entries:
         raise ModelError(
-            "no limits: give the actuators limit=, or pass limits=TorqueLimits(limits={...}); without limits no time is least"
+            "no limits: give the actuators limit=, or pass limits=TorqueLimits(limits={...}); without limits "
+            "there is no minimum time"
         )
     names, keep = [], []
     probe = dynamics.evaluate(np.array([0.0]))
@@ -131,7 +132,7 @@ def _bounds(dynamics: PathDynamics, bound: Any, fraction: float = 1.0) -> Bounds
 
 
 def _rule(dynamics: PathDynamics, rule: NamedExpression, fraction: float) -> Bounds:
-    """Bounds by a rule of coordinates and speeds, expanded in s_dot."""
+    """Return bounds by a rule of coordinates and speeds, expanded in s_dot."""
     eom = dynamics.eom
     q, V, rate, p = ca.SX.sym("q", eom.n_q), ca.SX.sym("V", eom.n_v), ca.SX.sym("rate"), ca.SX.sym("p")
 
@@ -211,7 +212,7 @@ def _speeds(dynamics: PathDynamics, limit: SpeedLimits | AccelerationLimits) -> 
 
 
 def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndarray]:
-    """Terms (n, 6, 4) of the load that a joint passes on: moment, force. The last motion is remembered."""
+    """Return terms (n, 6, 4) of the load that a joint passes on: moment, force. The last motion is remembered."""
     eom = dynamics.eom
     names = [part.joint_name for part in eom.system.tree]
     if joint not in names:

@@ -1,8 +1,8 @@
 """Limits of a motion along a path, as descriptions: torques, speeds, accelerations, loads in joints.
 
-Each becomes rows ``a s_ddot + b s_dot^2 + c s_dot + d`` between a lower and an upper bound (`limit_rows`), the form that
-every planner along a path uses. The term linear in s_dot (orbital Coriolis forces, viscous friction, torque-speed curves)
-is kept.
+Each becomes rows ``a s_ddot + b s_dot^2 + c s_dot + d`` between a lower and an upper bound (`limit_rows`), the form
+that every planner along a path uses. The term linear in s_dot (orbital Coriolis forces, viscous friction,
+torque-speed curves) is kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Limit:
 
 
 def _bound(value: Any, what: str) -> Bound:
-    """A number (both signs), a pair (low, high), or a rule ``lambda s: (low, high)`` of named states."""
+    """Return a number (both signs), a pair (low, high), or a rule ``lambda s: (low, high)`` of named states."""
     if callable(value) and not isinstance(value, NamedExpression):
         value = NamedExpression(value, what)
     if isinstance(value, NamedExpression):
@@ -58,11 +58,12 @@ class TorqueLimits(Limit):
     Parameters
     ----------
     limits : mapping, optional
-        In place of the actuators' own limits, by input name: a number (both signs), (low, high), or a rule of coordinates
-        and speeds, ``lambda s: (-80.0 - 5.0 * s["elbow_dot"], 80.0 - 5.0 * s["elbow_dot"])``, at most quadratic in the speeds.
-        Numbers must be finite.
+        In place of the actuators' own limits, by input name: a number (both signs), (low, high), or a rule of
+        coordinates and speeds, ``lambda s: (-80.0 - 5.0 * s["elbow_dot"], 80.0 - 5.0 * s["elbow_dot"])``, at most
+        quadratic in the speeds. Numbers must be finite.
     fraction : float
-        Part of every limit that the plan may use, above 0, up to 1; the rest is kept for feedback (003 section 8.2.3.1).
+        Part of every limit that the plan may use, above 0, up to 1; the rest is kept for feedback (Sadigh 1995,
+        section 8.2.3.1).
 
     Examples
     --------
@@ -178,7 +179,7 @@ class FlexibleJointLimit(Limit):
 
 
 def as_limits(limits: Any) -> tuple[Limit, ...]:
-    """Limits as a tuple; None means the actuators' own."""
+    """Return limits as a tuple; None means the actuators' own."""
     given = (TorqueLimits(),) if limits is None else ((limits,) if isinstance(limits, Limit) else tuple(limits))
     for item in given:
         if not isinstance(item, Limit):

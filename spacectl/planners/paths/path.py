@@ -1,6 +1,6 @@
 """Descriptions of paths: what the system follows, without saying how fast.
 
-A path couples coordinates q and the path variable s by conditions ``g(q, s) = 0`` (003 Eq 8.12). `solve_path` (next door)
+A path couples coordinates q and the path variable s by conditions ``g(q, s) = 0`` (Sadigh 1995, Eq 8.12). `solve_path`
 turns it into q(s) with its derivatives; the planners then look for the fastest s(t).
 """
 
@@ -32,7 +32,8 @@ class Path:
         Used in messages and tables.
     at : mapping of str to float
         Coordinates near the begin of the path: the guess from which its begin is found, so it also chooses the branch
-        (elbow left or right). Those that nothing on the path moves stay there; those not named are at their rest values.
+        (elbow left or right). Those that nothing on the path moves stay there; those not named are at their rest
+        values.
     weights : mapping of str to float
         Of the coordinates where more of them than conditions exist: q' has the least ``sum w q'^2``; default 1.
     free_floating : bool
@@ -63,11 +64,11 @@ class Path:
         raise NotImplementedError
 
     def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
-        """``G(q, sigma)``, zero on the path, with sigma the point of `shape`; y are the outputs at rest."""
+        """Return ``G(q, sigma)``, zero on the path, with sigma the point of `shape`; y are the outputs at rest."""
         raise NotImplementedError
 
     def explicit(self, eom: EquationsOfMotion) -> list[int] | None:
-        """Where the curve's values are coordinates themselves: their places in q; None if they must be solved for."""
+        """Return where the curve's values are coordinates themselves: their places in q; None if they must be solved for."""
         return None
 
     def _require(self, size: int, names: tuple[str, ...], what: str) -> None:
@@ -145,7 +146,7 @@ class TaskPath(Path):
 
 @dataclass(frozen=True, kw_only=True)
 class ImplicitPath(Path):
-    """Conditions ``g(q, s) = 0`` given as a rule (003 Eq 8.12).
+    """Conditions ``g(q, s) = 0`` given as a rule (Sadigh 1995, Eq 8.12).
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ class SlewPath(Path):
         return LineCurve(start=(0.0,), end=(self.angle,))
 
     def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
-        """Quaternion of the begin times the turn, compared by the vector part of the remaining rotation."""
+        """Return the quaternion of the begin times the turn, compared by the vector part of the remaining rotation."""
         first = next((k for k in eom.quaternions if eom.states[k].rsplit(".", 1)[0] == self.joint), None)
         if first is None:
             known = [eom.states[k].rsplit(".", 1)[0] for k in eom.quaternions]
@@ -245,6 +246,6 @@ class SlewPath(Path):
 
 
 def _product(a: Any, b: Any) -> Any:
-    """Product of two quaternions, scalar first."""
+    """Return the product of two quaternions, scalar first."""
     scalar = a[0] * b[0] - ca.dot(a[1:], b[1:])
     return ca.vertcat(scalar, a[0] * b[1:] + b[0] * a[1:] + ca.cross(a[1:], b[1:]))

@@ -1,8 +1,8 @@
 """The conditions of a path on the coordinates and their exact derivatives, as one CasADi function.
 
-With K q' = r the first derivatives along s (003 Eq 8.15) follow from linear equations; the second (Eq 8.16) from the same
-matrix and another right-hand side. Rows are the conditions of the path, natural constraints, unit quaternions and, for a free
-base, zero momentum.
+With K q' = r the first derivatives along s (Sadigh 1995, Eq 8.15) follow from linear equations, and the second
+(Eq 8.16) from the same matrix and another right-hand side. Rows are the conditions of the path, natural constraints,
+unit quaternions and, for a free base, zero momentum.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class PathRule:
         return int(self.first_terms.size1_out(1))
 
     def first(self, q: np.ndarray, sigma: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """G (n, m), K (n, m_all, n_q), r1 (n, m_all) at many points: q (n, n_q), sigma three arrays (n, k)."""
+        """Return G (n, m), K (n, m_all, n_q), r1 (n, m_all) at many points: q (n, n_q), sigma three arrays (n, k)."""
         G, K, r1 = _along(self.first_terms, [q, sigma[0], sigma[1]], p)
         return G[:, :, 0], K, r1[:, :, 0]
 
     def second(self, q: np.ndarray, dq: np.ndarray, sigma: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """r2 (n, m_all) and K' (n, m_all, n_q) at many points."""
+        """Return r2 (n, m_all) and K' (n, m_all, n_q) at many points."""
         r2, dk = _along(self.second_terms, [q, dq, *sigma], p)
         return r2[:, :, 0], dk
 
@@ -55,7 +55,7 @@ def _along(function: ca.Function, columns: list[np.ndarray], p: np.ndarray) -> l
 
 
 def form_rule(eom: EquationsOfMotion, path: Path) -> PathRule:
-    """Conditions of a path for given equations of motion.
+    """Return conditions of a path for given equations of motion.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def _position_rows(eom: EquationsOfMotion, q: Any, p: Any) -> Any:
 
 
 def _momentum_rows(eom: EquationsOfMotion, path: Path, q: Any, p: Any) -> Any:
-    """Rows ``M_b W^+`` of the speeds that no actuator drives: zero momentum is ``M_b v = 0``."""
+    """Return rows ``M_b W^+`` of the speeds that no actuator drives: zero momentum is ``M_b v = 0``."""
     B = np.asarray(eom.input_map(0.0, np.asarray(eom.x_rest)[: eom.n_q]))
     free = [i for i in range(eom.n_v) if not np.any(B[i])]
     if not free:

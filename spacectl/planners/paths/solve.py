@@ -1,7 +1,7 @@
 """Paths solved: q(s) with its first and second derivatives, exact at every s that is asked for.
 
-The differential equation of the path is followed once to stay on its branch; at the points of a grid Newton's method then
-meets the conditions to rounding, for all points together.
+The differential equation of the path is followed once to stay on its branch; at the points of a grid Newton's method
+then meets the conditions to rounding, for all points together.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class SolvedPath:
         return self.shape.breaks
 
     def evaluate(self, s: Any, piece: int = 0) -> PathPoints:
-        """q, q' and q'' at many s, by the formulas of one smooth piece.
+        """Return q, q' and q'' at many s, by the formulas of one smooth piece.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class SolvedPath:
 
 
 def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
-    """A path for given equations of motion.
+    """Solve the conditions of a path for given equations of motion.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
 
     References
     ----------
-    003 Eqs 8.12-8.16.
+    Sadigh (1995), Eqs 8.12-8.16.
     """
     values = eom.parameters.of(p)
     base = np.array(np.asarray(eom.x_rest)[: eom.n_q])
@@ -146,7 +146,7 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
 
 
 def _follow(rule: PathRule, path: Path, q0: np.ndarray, p: np.ndarray, weights: np.ndarray, rtol: float) -> Any:
-    """The branch through q0 as a function of s: the solution of the path's differential equation, piece by piece."""
+    """Return the branch through q0 as a function of s: the solution of the path's differential equation, piece by piece."""
     shape, solutions, q = path.shape, [], q0
     breaks = shape.breaks
 
@@ -187,7 +187,7 @@ def _newton(
     s: np.ndarray,
     is_begin: bool = False,
 ) -> np.ndarray:
-    """q that meets the position rows, moved by the least weighted norm."""
+    """Return q that meets the position rows, moved by the least weighted norm."""
     m = rule.n_position
     for _ in range(60 if is_begin else 12):
         G, K, _ = rule.first(q, sigma, p)
@@ -206,7 +206,7 @@ def _newton(
 
 
 def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Least weighted solution of K x = r for many points; of singular ones the least square one."""
+    """Return least weighted solution of K x = r for many points; of singular ones the least square one."""
     root = 1.0 / np.sqrt(weights)
     if K.shape[1] == K.shape[2]:
         try:
@@ -219,9 +219,10 @@ def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _derivatives(
     rule: PathRule | None, q: np.ndarray, sigma: Any, p: np.ndarray, weights: np.ndarray, second: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q', q'' by the conditions of least ``sum w q'^2``.
+    """Return q', q'' by the conditions of least ``sum w q'^2``.
 
-    ``q' = H^-1 K' mu`` with ``K H^-1 K' mu = r1``, and their derivatives ``q'' = H^-1 (K' mu' + dk' mu)``, ``K q'' = r2``.
+    ``q' = H^-1 K' mu`` with ``K H^-1 K' mu = r1``, and their derivatives ``q'' = H^-1 (K' mu' + dk' mu)``,
+    ``K q'' = r2``.
     """
     assert rule is not None
     _, K, r1 = rule.first(q, sigma, p)
@@ -241,7 +242,7 @@ def _derivatives(
 
 
 def _conditioning(S: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Smallest over largest singular value of K, up to a factor of its size, from ``S = K H^-1 K'``; and the inverse of S."""
+    """Return the inverse condition number of K, up to a factor of its size, from ``S = K H^-1 K'``, and S^-1."""
     try:
         inverse = np.linalg.inv(S)
     except np.linalg.LinAlgError:

@@ -13,7 +13,10 @@ ACCELERATION, SLIDING, DECELERATION = 1, 0, -1
 
 
 def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Cells of the profile with their labels; a cell in which two curves, or a curve and the limit curve, cross becomes two."""
+    """Return the cells of the profile with their labels.
+
+    A cell in which two curves, or a curve and the limit curve, cross becomes two.
+    """
     grid, x = profile.grid, profile.x
     cells = np.flatnonzero(np.diff(grid.s) > 0.0)
     kind, row = _labels(profile, cells, pair)
@@ -42,7 +45,7 @@ def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _special(profile: Profile, cells: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Cells whose two ends belong to two curves, or in which a curve meets the limit curve."""
+    """Return cells whose two ends belong to two curves, or in which a curve meets the limit curve."""
     x, cap = profile.x, profile.cap
     is_mixed = profile.owner[cells] != profile.owner[cells + 1]
     is_low = (x < cap * (1.0 - 1e-9))[cells] | (x < cap * (1.0 - 1e-9))[cells + 1]
@@ -50,7 +53,7 @@ def _special(profile: Profile, cells: np.ndarray, kind: np.ndarray) -> np.ndarra
 
 
 def _meeting(profile: Profile, k: int) -> int | None:
-    """The curve that meets the limit curve in cell k, if one does."""
+    """Return the curve that meets the limit curve in cell k, if one does."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b:
         return a if a >= 0 else None
@@ -64,7 +67,7 @@ def _meeting(profile: Profile, k: int) -> int | None:
 def _capping(
     profile: Profile, curve: Curve, k: int, pair: np.ndarray
 ) -> tuple[tuple[float, float] | None, list[tuple[int, int]]]:
-    """Where in cell k its one curve meets the limit curve, and the labels before and behind."""
+    """Return where in cell k its one curve meets the limit curve, and the labels before and behind."""
     cap = profile.cap
     row, slide = (int(curve.row[k + 1 if curve.is_forward else k]), (SLIDING, _bound_row(pair, k)))
     first, last = (curve.x[k], curve.free[k + 1]) if curve.is_forward else (curve.free[k], curve.x[k + 1])
@@ -78,7 +81,7 @@ def _capping(
 
 
 def _centres(profile: Profile, cells: np.ndarray, kind: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Middles of the cells, but of stiff ones (see phase_plane.c) the end at which their row holds."""
+    """Return middles of the cells, but of stiff ones (see phase_plane.c) the end at which their row holds."""
     grid, x = profile.grid, profile.x
     h = np.diff(grid.s)[cells]
     a, b, c, _ = grid.middle[cells, row].T
@@ -89,7 +92,7 @@ def _centres(profile: Profile, cells: np.ndarray, kind: np.ndarray, row: np.ndar
 
 
 def _labels(profile: Profile, cells: np.ndarray, pair: np.ndarray) -> tuple[list[int], list[int]]:
-    """Kinds and rows of the cells, by the curve that owns the end of each."""
+    """Return kinds and rows of the cells, by the curve that owns the end of each."""
     kind, row = np.zeros(len(cells), dtype=int), np.zeros(len(cells), dtype=int)
     owner = profile.owner[cells + 1]
     for i in np.unique(owner):
@@ -107,7 +110,7 @@ def _labels(profile: Profile, cells: np.ndarray, pair: np.ndarray) -> tuple[list
 
 
 def _label(profile: Profile, owner: int, k: int, pair: np.ndarray) -> tuple[int, int]:
-    """Kind and row of a curve in cell k."""
+    """Return kind and row of a curve in cell k."""
     if owner < 0:
         return SLIDING, _bound_row(pair, k)
     curve = profile.curves[owner]
@@ -123,7 +126,7 @@ def _bound_row(pair: np.ndarray, k: int) -> int:
 
 
 def _better(profile: Profile, k: int, labels: list[tuple[int, int]]) -> tuple[int, int]:
-    """Of the two curves at the ends of a cell, the one that the cell belongs to."""
+    """Return which of the two curves at the ends of a cell the cell belongs to."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b or a < 0:
         return labels[1]
@@ -137,7 +140,7 @@ def _meet(a: float, b: float) -> bool:
 
 
 def _crossing(profile: Profile, k: int) -> tuple[float, float] | None:
-    """Fraction of cell k at which the curves of its two ends cross, and x there; None where they meet in a node."""
+    """Return the fraction of cell k at which the curves of its two ends cross, and x there; None where they meet in a node."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a < 0 or b < 0:
         return None
@@ -153,7 +156,7 @@ def _crossing(profile: Profile, k: int) -> tuple[float, float] | None:
 
 
 def smooth_labels(kind: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels without single cells between two cells of one other label."""
+    """Return labels without single cells between two cells of one other label."""
     label = 10000 * kind + row
     alone = np.flatnonzero((label[:-2] == label[2:]) & (label[1:-1] != label[:-2])) + 1
     kind, row = kind.copy(), row.copy()

@@ -50,7 +50,7 @@ class PathChoice:
 def choose_path(
     eom: EquationsOfMotion, paths: Sequence[Path], *, limits: Any = None, p: Any = None, points: int = 1000
 ) -> PathChoice:
-    """Plan each of several paths and take the fastest (003 section 8.2.2: a path selected from a few possible ones).
+    """Plan each of several paths and take the fastest (Sadigh 1995, section 8.2.2: a path selected from a few possible ones).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The phase plane of a plan as a figure (003 Figures 8.1, 8.2)."""
+"""The phase plane of a plan as a figure (Sadigh 1995, Figures 8.1, 8.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["draw_phase_plane"]
 
 
 def draw_phase_plane(plan: Plan, *, name: str = "phase_plane", title: str = "", s_unit: str = "1") -> Figure:
-    """s_dot over s: the plan, the curves it is made of, switches, and the region that no motion may enter.
+    """Draw s_dot over s: the plan, the curves it is made of, switches, and the infeasible region.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ def draw_phase_plane(plan: Plan, *, name: str = "phase_plane", title: str = "", 
 
 
 def _limit_lines(plane: PhasePlane, top: float) -> list[Line]:
-    """The limit curve, as far as it lies in view."""
+    """Return the limit curve, as far as it lies in view."""
     inside = plane.limit_speed <= top
     return _stretches([(plane.limit_s, plane.limit_speed, inside)], "velocity limit", "dashed")
 
 
 def _curve_lines(plane: PhasePlane, top: float) -> list[Line]:
-    """The curves of the construction where they leave the plan."""
+    """Return the curves of the construction where they leave the plan."""
     parts = []
     for s, s_dot in plane.curves:
         away = (s_dot > np.interp(s, plane.s, plane.s_dot) * (1.0 + 1e-3)) & (s_dot <= top)
@@ -77,7 +77,7 @@ def _curve_lines(plane: PhasePlane, top: float) -> list[Line]:
 
 
 def _stretches(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], label: str, style: str) -> list[Line]:
-    """A line for each stretch in which a mask holds; the first has the label."""
+    """Return a line for each stretch in which a mask holds; the first has the label."""
     lines: list[Line] = []
     for s, value, mask in parts:
         places = np.flatnonzero(mask)

@@ -55,7 +55,7 @@ class Margin:
         return np.interp(s, self.s, self.values)
 
     def raised(self, s: np.ndarray, excess: np.ndarray, factor: float) -> Margin:
-        """More margin where cells from s[k] to s[k + 1] exceed a limit, with gentle slopes to either side.
+        """Return the grid with more margin where cells from s[k] to s[k + 1] exceed a limit, fading to either side.
 
         A margin m(s) moves the profile near points without inertia, by m in s_dot^2 and by m' in s_ddot. The slopes are
         therefore set by lengths of the path: with slopes by cells, finer grids would turn small margins into large s_ddot.
@@ -95,7 +95,7 @@ class PhaseGrid:
         return find_limit_curve(self.node)
 
     def check(self, x: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Ranges that the end of each step of a profile may have, and the rows that bound them; x from a first node on."""
+        """Return the range of x at the end of each step of a profile, and the rows that bound it, from a first node on."""
         library, n, m = phase_library(), len(x), self.node.shape[1]
         s, node, middle = self.s[first : first + n], self.node[first : first + n], self.middle[first : first + n - 1]
         if library is None:
@@ -107,7 +107,7 @@ class PhaseGrid:
         return low, high, row_low, row_high
 
     def integrate(self, start: int, x0: float, direction: int, cap: np.ndarray, slack: float = 1e-9) -> Curve:
-        """The curve of largest speed through (s[start], x0), forward or backward, below the cap."""
+        """Return the curve of largest speed through (s[start], x0), forward or backward, below the cap."""
         n, m = self.node.shape[:2]
         x, free, row = np.full(n, np.inf), np.full(n, np.inf), np.full(n, -1, dtype=np.int32)
         library = phase_library()
@@ -127,7 +127,7 @@ class PhaseGrid:
         return Curve(first, end, x, free, row, direction > 0, stop, stop_row)
 
     def insert(self, extra: np.ndarray, piece: np.ndarray, rows: np.ndarray) -> PhaseGrid:
-        """The grid with more nodes; `rows` are theirs, as they are (without margin). They take the place of close ones."""
+        """Return the grid with more nodes, which replace close ones. The `rows` at the new nodes have no margin."""
         order = np.argsort(extra)
         at, where, new = extra[order], piece[order], rows[order].copy()
         right = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
@@ -156,7 +156,7 @@ class PhaseGrid:
         return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
 
     def split(self, parts: np.ndarray) -> PhaseGrid:
-        """The grid with cell k cut into parts[k] equal ones; only for grids without margin."""
+        """Return the grid with cell k cut into parts[k] equal ones; only for grids without margin."""
         cell = np.repeat(np.arange(len(parts)), parts)
         part = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
         s = np.append(self.s[cell] + part / parts[cell] * np.diff(self.s)[cell], self.s[-1])
@@ -170,7 +170,7 @@ class PhaseGrid:
 
 
 def rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
-    """Rows (n, m, 4) at points of several pieces."""
+    """Return rows (n, m, 4) at points of several pieces."""
     out = np.empty((len(s), len(rows.names), 4))
     for i in np.unique(piece):
         out[piece == i] = rows.evaluate(s[piece == i], int(i))[1]
@@ -178,7 +178,7 @@ def rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
 
 
 def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As `PhaseGrid.limit_curve`, for any rows (n, m, 4)."""
+    """Return the same as `PhaseGrid.limit_curve`, for any rows (n, m, 4)."""
     library = phase_library()
     if library is None:
         return reference.limit_curve(rows)
@@ -191,7 +191,7 @@ def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def form_grid(rows: LimitRows, n: int, rests: tuple[bool, bool]) -> PhaseGrid:
-    """A grid of about n cells; near ends at rest the cells grow with the square, as the motion does.
+    """Return a grid of about n cells; near ends at rest the cells grow with the square, as the motion does.
 
     Parameters
     ----------

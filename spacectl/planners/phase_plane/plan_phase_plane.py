@@ -1,8 +1,8 @@
-"""Minimum time along a prescribed path by its phase plane (003 section 8.2.2), with every limit in one form.
+"""Minimum time along a prescribed path by its phase plane (Sadigh 1995, section 8.2.2), with every limit in one form.
 
-The path reduces the system to one variable s. Each limit leaves a range of s_ddot at every (s, s_dot); the fastest motion
-follows the largest or the smallest everywhere, and the highest curve in the plane that does so is constructed directly
-from the characteristic points of the velocity limit curve.
+The path reduces the system to one variable s. Each limit leaves a range of s_ddot at every (s, s_dot); the fastest
+motion follows the largest or the smallest everywhere, and the highest curve in the plane that does so is constructed
+directly from the characteristic points of the velocity limit curve.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ def plan_phase_plane(
     margin: float | None = None,
     p: Any = None,
 ) -> Plan:
-    """The fastest motion along a path within limits, by the phase plane.
+    """Plan the fastest motion along a path within limits, in the phase plane.
 
-    ``a s_ddot + b s_dot^2 + c s_dot + d`` of every limited quantity stays between its bounds; all four terms are exact, so
-    orbital Coriolis forces and viscous friction (c) are kept. The profile is second order in the grid: rows hold in
-    the middle of each cell, near points without inertia at its end, so that no chattering arises. The plan is checked at
-    five points of every cell. Cells in which it exceeds a limit by more than 5e-5 of its half range are split; a smaller
-    excess is removed by a margin of its own size, near that cell only. So no limit is exceeded, and the time is within
-    1e-4 of the least one from about 200 cells on.
+    ``a s_ddot + b s_dot^2 + c s_dot + d`` of every limited quantity stays between its bounds; all four terms are
+    exact, so orbital Coriolis forces and viscous friction (c) are kept. The profile is second order in the grid:
+    rows hold in the middle of each cell, near points without inertia at its end, so that no chattering arises. The
+    plan is checked at five points of every cell. Cells in which it exceeds a limit by more than 5e-5 of its half
+    range are split; a smaller excess is removed by a margin of its own size, near that cell only. So no limit is
+    exceeded, and the time is within 1e-4 of the least one from about 200 cells on.
 
     Parameters
     ----------
@@ -100,26 +100,27 @@ def plan_phase_plane(
     points : int
         Cells of the grid before any is split.
     margin : float, optional
-        Part of every limit's half range that is not used. Default: none but what the check asks for, where it does. With
-        a number given, the plan is made once on the given cells, and its excess is reported in ``notes``.
+        Part of every limit's half range that is not used. Default: none but what the check asks for, where it does.
+        With a number given, the plan is made once on the given cells, and its excess is reported in ``notes``.
     p : array, optional
         Run-time numbers; default the system's own.
 
     Returns
     -------
     Plan
-        ``s`` (s, s_dot, s_ddot), states, inputs, arcs with what limits each; ``notes["phase_plane"]`` is the `PhasePlane`,
-        ``notes["margin"]`` the largest margin anywhere and ``notes["cells"]`` the number of cells after splitting.
+        ``s`` (s, s_dot, s_ddot), states, inputs, arcs with what limits each; ``notes["phase_plane"]`` is the
+        `PhasePlane`, ``notes["margin"]`` the largest margin anywhere and ``notes["cells"]`` the number of cells
+        after splitting.
 
     Raises
     ------
     SolverError
-        If the path is not feasible, the initial speed lies above the limit curve, a load cannot be held, or the end cannot
-        be reached: the message says where and which limit.
+        If the path is not feasible, the initial speed lies above the limit curve, a load cannot be held, or the end
+        cannot be reached: the message says where and which limit.
 
     References
     ----------
-    003 section 8.2.2; Bobrow, Dubowsky and Gibson 1985; Pfeiffer and Johanni 1987; Pham 2014.
+    Sadigh (1995), section 8.2.2; Bobrow, Dubowsky and Gibson 1985; Pfeiffer and Johanni 1987; Pham 2014.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def plan_phase_plane(
 def _solve_within(
     rows: LimitRows, path: Path, points: int, ends: Ends, given: float | None
 ) -> tuple[Law, PhasePlane, float, float]:
-    """The time law that exceeds no limit between the grid points either, its largest margin, and its largest excess.
+    """Return the time law that exceeds no limit between the grid points either, its largest margin, and its largest excess.
 
     Excess is an error of the grid: cells that have too much of it are split. Only what is left then asks for a margin.
     """
@@ -194,7 +195,7 @@ def check_arguments(path: Any, begin: float | None, end: float | None, points: i
 def _solve(
     grid: PhaseGrid, inertia: list[tuple[float, int]], path: Path, ends: Ends
 ) -> tuple[Profile, list[SwitchPoint], Law]:
-    """Characteristic points, the highest profile and its time law on a grid."""
+    """Return characteristic points, the highest profile and its time law on a grid."""
     try:
         found = find_points(grid, inertia)
         profile = find_profile(grid, found, *ends)
@@ -215,7 +216,7 @@ def _plane(profile: Profile, found: list[SwitchPoint], law: Law) -> PhasePlane:
 
 
 def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> Plan:
-    """States and inputs of a time law; two knots one rounding apart separate arcs."""
+    """Return states and inputs of a time law; two knots one rounding apart separate arcs."""
     eom = rows.dynamics.eom
     begin, end = law.node_accelerations()
     at, cell, s_ddot = _knots(law, begin, end)
@@ -241,7 +242,7 @@ def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> P
 
 
 def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Node, cell and s_ddot of each knot; a jump of s_ddot has two."""
+    """Return node, cell and s_ddot of each knot; a jump of s_ddot has two."""
     nodes: list[int] = []
     cells: list[int] = []
     s_ddot: list[float] = []
@@ -253,7 +254,7 @@ def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _separate(t: np.ndarray) -> np.ndarray:
-    """Times with equal neighbours moved one rounding apart."""
+    """Return times with equal neighbours moved one rounding apart."""
     out = t.copy()
     for k in np.flatnonzero(np.diff(out) <= 0.0):
         out[k + 1] = np.nextafter(out[k], np.inf)
@@ -263,7 +264,7 @@ def _separate(t: np.ndarray) -> np.ndarray:
 def _histories(
     rows: LimitRows, s: np.ndarray, s_dot: np.ndarray, s_ddot: np.ndarray, piece: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """q, v, v_dot, q_dot and inputs at the knots."""
+    """Return q, v, v_dot, q_dot and inputs at the knots."""
     eom, n = rows.dynamics.eom, len(s)
     out = tuple(np.empty((n, k)) for k in (eom.n_q, eom.n_v, eom.n_v, eom.n_q, eom.n_u))
     for i in np.unique(piece):

@@ -37,13 +37,13 @@ class SwitchPoint:
 
 
 def insert_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
-    """The grid with nodes at characteristic points; pairs of s and row of those without inertia."""
+    """Return the grid with nodes at characteristic points; pairs of s and row of those without inertia."""
     grid, inertia = insert_inertia_points(grid)
     return insert_tangent_points(grid), inertia
 
 
 def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
-    """The grid with nodes where the coefficient of s_ddot of a row passes zero and the row may bound the speed.
+    """Return the grid with nodes where the coefficient of s_ddot of a row passes zero and the row may bound the speed.
 
     Returns the grid and pairs of s and row; which of them matter is decided by `find_points`.
     """
@@ -69,7 +69,7 @@ def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float,
 
 
 def _may_bound(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Whether each row, alone, limits the speed near its zero about as much as all rows do in the cell."""
+    """Return whether each row, alone, limits the speed near its zero about as much as all rows do in the cell."""
     if len(cells) == 0:
         return np.zeros(0, dtype=bool)
     _, high, _, _ = grid.limit_curve
@@ -80,7 +80,7 @@ def _may_bound(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> np.ndarr
 
 
 def find_points(grid: PhaseGrid, inertia: list[tuple[float, int]]) -> list[SwitchPoint]:
-    """Characteristic points at the nodes of a grid."""
+    """Return characteristic points at the nodes of a grid."""
     _, high, _, pair = grid.limit_curve
     found = []
     for s, row in inertia:
@@ -94,7 +94,7 @@ def find_points(grid: PhaseGrid, inertia: list[tuple[float, int]]) -> list[Switc
 
 
 def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """s where row r's first coefficient vanishes in each cell, and the rows there.
+    """Return s where row r's first coefficient vanishes in each cell, and the rows there.
 
     The root of the parabola through both ends and the middle, of third order in the cell, then one secant step.
     """
@@ -118,7 +118,7 @@ def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.nda
 
 
 def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
-    """The grid with nodes where the field of the only acceleration is tangent to the limit curve."""
+    """Return the grid with nodes where the field of the only acceleration is tangent to the limit curve."""
     cells, part = _tangent_cells(grid)
     if len(cells) == 0:
         return grid
@@ -128,7 +128,7 @@ def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
 
 
 def _tangent_cells(grid: PhaseGrid) -> tuple[np.ndarray, np.ndarray]:
-    """Cells where ``2 s_ddot`` changes from above to below the slope of the limit curve, and the part where it does."""
+    """Return cells where ``2 s_ddot`` changes from above to below the slope of the limit curve, and the part where it does."""
     _, high, _, pair = grid.limit_curve
     x = np.where(high < 1e100, high, np.nan) ** 2
     kappa = _field(grid, high, pair) - _slope(grid, x)
@@ -143,7 +143,7 @@ def _names(grid: PhaseGrid, pair: np.ndarray) -> str:
 
 
 def _field(grid: PhaseGrid, high: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """2 s_ddot on the limit curve where a pair of rows leaves one acceleration; not a number elsewhere."""
+    """Return 2 s_ddot on the limit curve where a pair of rows leaves one acceleration; not a number elsewhere."""
     n = np.arange(len(high))
     i, j = pair[:, 0], pair[:, 1]
     is_pair = (i >= 0) & (i != j)
@@ -155,7 +155,7 @@ def _field(grid: PhaseGrid, high: np.ndarray, pair: np.ndarray) -> np.ndarray:
 
 
 def _slope(grid: PhaseGrid, x: np.ndarray) -> np.ndarray:
-    """dx/ds along the limit curve, within each smooth piece."""
+    """Return dx/ds along the limit curve, within each smooth piece."""
     slope = np.full(len(x), np.nan)
     for i in np.unique(grid.piece):
         mine = np.flatnonzero(grid.piece == i)
@@ -164,7 +164,7 @@ def _slope(grid: PhaseGrid, x: np.ndarray) -> np.ndarray:
 
 
 def _discontinuities(grid: PhaseGrid) -> list[SwitchPoint]:
-    """Breaks of the path."""
+    """Return breaks of the path."""
     _, high, _, pair = grid.limit_curve
     found = []
     for k in np.flatnonzero(np.diff(grid.s) == 0.0):

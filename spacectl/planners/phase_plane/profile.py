@@ -68,7 +68,7 @@ def _row_name(grid: PhaseGrid, row: int) -> str:
 
 
 def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None, end: float | None) -> Profile:
-    """The highest feasible profile.
+    """Return the highest feasible profile.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None
 
 
 def _end(grid: PhaseGrid, speed: float | None, k: int, low: np.ndarray, high: np.ndarray, pair: np.ndarray) -> float:
-    """s_dot^2 at an end."""
+    """Return s_dot^2 at an end."""
     if speed is None:
         return float(min(high[k], 1e100) ** 2)
     where = "initial" if k == 0 else "final"
@@ -139,7 +139,7 @@ def _require_possible(
 
 
 def describe_load(grid: PhaseGrid, k: int) -> str:
-    """What holding still at a node needs of the inputs that cannot give it, in words."""
+    """Return a sentence about the load at rest at a node that exceeds the inputs."""
     over = grid.node[k, :, 3] - (0.0 if grid.margin is None else grid.margin(grid.s[k]))
     worst = int(np.argmax(over))
     if not over[worst] > 0.0:
@@ -148,7 +148,7 @@ def describe_load(grid: PhaseGrid, k: int) -> str:
 
 
 def _require_above(grid: PhaseGrid, x: np.ndarray, low: np.ndarray, pair_low: np.ndarray) -> None:
-    """Where a least speed is needed (a load that cannot be held at rest), the highest profile must have it."""
+    """Raise an error if the profile is too slow at a place with a least speed (a load that cannot be held at rest)."""
     bad = np.flatnonzero(np.sqrt(np.maximum(x, 0.0)) < low * (1.0 - 1e-6) - 1e-12)
     if len(bad) == 0:
         return
@@ -183,7 +183,7 @@ def _repair(profile: Profile) -> None:
 
 
 def _open(grid: PhaseGrid, k: int, x: float) -> float:
-    """The largest x before a blocked cell, less than the one given, from which a step through it is possible."""
+    """Return the largest x before a blocked cell, less than the one given, from which a step through it is possible."""
 
     def is_open(value: float) -> bool:
         low, high, _, _ = grid.check(np.array([value, 0.0]), k)
@@ -200,7 +200,7 @@ def _open(grid: PhaseGrid, k: int, x: float) -> float:
 
 
 def _lower(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, wrong: np.ndarray) -> int:
-    """One more curve; returns the cell it is for."""
+    """Add one more curve and return its cell."""
     x = profile.x
     blocked = wrong[low[wrong] > high[wrong] + size[wrong]]
     if len(blocked):

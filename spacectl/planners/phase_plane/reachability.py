@@ -38,7 +38,7 @@ def plan_reachability(
     points: int = 1000,
     p: Any = None,
 ) -> Plan:
-    """The fastest motion along a path within limits, by reachable sets of s_dot.
+    """Plan the fastest motion along a path within limits, by reachable sets of s_dot.
 
     In each cell s_ddot is constant and the rows hold in its middle, ``A u + B x + C sqrt(x) + D <= 0`` with
     ``x = (x_k + x_{k+1}) / 2``, ``u = (x_{k+1} - x_k) / (2 h)``: a quadratic in sqrt(x). Slower than `plan_phase_plane`, and
@@ -88,7 +88,7 @@ def plan_reachability(
 
 
 def _grid(rows: LimitRows, points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes, piece of each cell, rows in the middles, and largest x that each node's own limits allow."""
+    """Return nodes, piece of each cell, rows in the middles, and largest x that each node's own limits allow."""
     breaks = rows.dynamics.solved.breaks
     s, piece, middle, nodes = [np.zeros(1)], [], [], [np.full(1, LARGE)]
     end_V = None
@@ -108,14 +108,14 @@ def _grid(rows: LimitRows, points: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _own_caps(table: np.ndarray) -> np.ndarray:
-    """Largest x of rows without inertia (speed limits)."""
+    """Return the largest x of rows without inertia (speed limits)."""
     A, B, C, D = (table[:, :, i] for i in range(4))
     _, high = _solve(np.where(A == 0.0, B, 0.0), np.where(A == 0.0, C, 0.0), np.where(A == 0.0, D, -1.0), np.zeros(1))
     return np.minimum(np.min(high, axis=1), 1e30) ** 2
 
 
 def _solve(P: np.ndarray, Q: np.ndarray, R: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Interval of y >= 0 with ``P y^2 + Q y + R <= 0`` around or next to `near`, for arrays."""
+    """Return the interval of y >= 0 with ``P y^2 + Q y + R <= 0`` around or next to `near`, for arrays."""
     with np.errstate(all="ignore"):
         root = np.sqrt(Q * Q - 4.0 * P * R)
         half = -0.5 * (Q + np.where(Q >= 0.0, root, -root))
@@ -134,7 +134,7 @@ def _solve(P: np.ndarray, Q: np.ndarray, R: np.ndarray, near: np.ndarray) -> tup
 
 
 def _next(table: np.ndarray, h: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Range of x behind a cell for several x (m,) before it, and the row of the lower end of the range."""
+    """Return the range of x behind a cell for several x (m,) before it, and the row of the lower end of the range."""
     A, B, C, D = (table[:, i : i + 1] for i in range(4))
     low, high = _solve(A / h + B, np.broadcast_to(C, (len(A), len(x))), D - A * x / h, np.sqrt(x))
     is_own = A == 0.0  # held at the nodes
@@ -146,7 +146,7 @@ def _next(table: np.ndarray, h: float, x: np.ndarray) -> tuple[np.ndarray, np.nd
 def _backward(
     rows: LimitRows, path: Path, s: np.ndarray, middle: np.ndarray, nodes: np.ndarray, end: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest x at each node from which the end can be reached."""
+    """Return least and largest x at each node from which the end can be reached."""
     n = len(s)
     low, high = np.zeros(n), np.zeros(n)
     target = nodes[-1] if end is None else end**2
@@ -164,7 +164,7 @@ def _backward(
 
 
 def _set(table: np.ndarray, h: float, low: float, high: float, cap: float) -> tuple[float, float] | None:
-    """Interval of x before a cell from which [low, high] behind it can be reached."""
+    """Return the interval of x before a cell from which [low, high] behind it can be reached."""
     push = np.abs(table[:, 3]) / np.maximum(np.abs(table[:, 0]), 1e-30)
     size = high + 2.0 * h * float(np.min(push))  # as large as the cell's own accelerations make it
 
@@ -185,7 +185,7 @@ def _set(table: np.ndarray, h: float, low: float, high: float, cap: float) -> tu
 
 
 def _edge(is_good: Any, inside: float, outside: float) -> float:
-    """The last good value between a good and a bad one."""
+    """Return the last admissible value between an admissible and an inadmissible one, by bisection."""
     for _ in range(3):
         if inside == outside:
             break
@@ -203,7 +203,7 @@ def _forward(
     sets: tuple[np.ndarray, np.ndarray],
     begin: float | None,
 ) -> np.ndarray:
-    """The highest x at every node."""
+    """Return the highest x at every node."""
     low, high = sets
     x = np.zeros(len(s))
     x[0] = high[0] if begin is None else begin**2
@@ -224,7 +224,7 @@ def _forward(
 
 
 def _reason(rows: LimitRows, s: np.ndarray, middle: np.ndarray, low: np.ndarray, x0: float) -> str:
-    """Where speed is needed to get past a load, in words."""
+    """Return a sentence that says where speed is needed to pass a load."""
     if x0 >= low[0]:
         return ""
     k = int(np.argmin(np.where(low > 0.0, low, np.inf)[:-1]))
@@ -233,7 +233,7 @@ def _reason(rows: LimitRows, s: np.ndarray, middle: np.ndarray, low: np.ndarray,
 
 
 def _law(s: np.ndarray, x: np.ndarray, piece: np.ndarray, middle: np.ndarray) -> Law:
-    """The time law with arcs by what is nearest to its limit in each cell; a cell in which it switches becomes two."""
+    """Return the time law with arcs by what is nearest to its limit in each cell; a cell in which it switches becomes two."""
     u, mean = 0.5 * np.diff(x) / np.diff(s), 0.5 * (x[:-1] + x[1:])
     terms = np.einsum("nmk,nk->nm", middle, np.stack([u, mean, np.sqrt(mean), np.ones(len(u))], axis=1))
     row, centre = np.argmax(terms, axis=1), 0.5 * (s[:-1] + s[1:])

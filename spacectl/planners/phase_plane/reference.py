@@ -22,7 +22,7 @@ HUGE = 1e150
 
 
 def interval(P: float, Q: float, R: float, y0: float) -> tuple[float, float]:
-    """Where ``P y^2 + Q y + R <= 0`` near y0, y not negative; empty if the first is above the second."""
+    """Return where ``P y^2 + Q y + R <= 0`` near y0, y not negative; empty if the first is above the second."""
     if P == 0.0 or abs(P) * HUGE <= abs(Q):
         if Q > 0.0:
             return 0.0, -R / Q
@@ -44,7 +44,7 @@ def interval(P: float, Q: float, R: float, y0: float) -> tuple[float, float]:
 
 
 def limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Smallest and largest feasible speed at each point of rows (n, m, 4), and the pairs of rows that bound them."""
+    """Return smallest and largest feasible speed at each point of rows (n, m, 4), and the pairs of rows that bound them."""
     n, m = rows.shape[:2]
     low, high = np.zeros(n), np.full(n, HUGE)
     pair_low, pair_high = np.full((n, 2), -1, dtype=np.int32), np.full((n, 2), -1, dtype=np.int32)
@@ -66,7 +66,7 @@ def limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 
 def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float) -> tuple[float, float, int, int]:
-    """Range of the next x after a step of length h from x0, and the rows that bound it."""
+    """Return the range of the next x after a step of length h from x0, and the rows that bound it."""
     y0 = math.sqrt(max(x0, 0.0))
     low, high, row_low, row_high = 0.0, HUGE, -1, -1
     for i, (c, e) in enumerate(zip(middle, end, strict=True)):
@@ -91,7 +91,7 @@ def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float)
 def check(
     s: np.ndarray, node: np.ndarray, middle: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Ranges of x at the end of each step of a given profile, and the rows that bound them."""
+    """Return ranges of x at the end of each step of a given profile, and the rows that bound them."""
     n = len(s) - 1
     low, high = np.zeros(n), np.full(n, HUGE)
     row_low, row_high = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
@@ -115,7 +115,10 @@ def integrate(
     free: np.ndarray,
     row: np.ndarray,
 ) -> tuple[int, int, int]:
-    """The curve of largest speed through a point; see phase_plane.c. Returns last node, stop and the row that stops it."""
+    """Integrate the curve of largest speed through a point (see phase_plane.c).
+
+    Returns the last node, the reason of the stop and its row.
+    """
     k = start
     x[k], free[k], row[k] = x0, x0, -1
     while True:
@@ -141,7 +144,7 @@ _log = logging.getLogger(__name__)
 
 @cache
 def phase_library() -> ctypes.CDLL | None:
-    """The compiled kernels; None (said once) where there is no compiler."""
+    """Return the compiled kernels; None (logged once) where there is no compiler."""
     try:
         library = load_library({"phase_plane.c": c_source(__package__, "phase_plane.c")}, name="phase_plane")
     except SolverError as error:

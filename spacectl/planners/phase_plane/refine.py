@@ -20,7 +20,7 @@ ENOUGH = 2000  #: cells on which a plan that cannot be found is believed not to 
 
 
 def find_excess(law: Law, grid: PhaseGrid, *, is_complete: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Largest excess over each limit in each cell of a time law, (n - 1, m), and what each cell leaves unused, (n - 1,).
+    """Return the largest excess over each limit in each cell of a time law, (n - 1, m), and its unused part, (n - 1,).
 
     Quarters of the cells, which need new rows, are looked at once nothing is left to split, or if it is to be complete.
     """
@@ -33,7 +33,7 @@ def find_excess(law: Law, grid: PhaseGrid, *, is_complete: bool) -> tuple[np.nda
 
 
 def find_parts(grid: PhaseGrid, law: Law, excess: np.ndarray, unused: np.ndarray) -> np.ndarray:
-    """Number of cells that each cell of the grid is to become, given excess and unused limit of the time law."""
+    """Return the number of cells that each cell of the grid is to become, given excess and unused limit of the time law."""
     assert law.cell is not None
     worst, is_end = np.zeros(len(grid.s) - 1), np.zeros(len(grid.s) - 1, dtype=bool)
     is_end[law.cell[law.starts]] = is_end[law.cell[law.starts[1:] - 1]] = True
@@ -46,5 +46,5 @@ def find_parts(grid: PhaseGrid, law: Law, excess: np.ndarray, unused: np.ndarray
 
 
 def halves(grid: PhaseGrid) -> np.ndarray:
-    """Two parts of every cell."""
+    """Return two parts of every cell."""
     return np.where(np.diff(grid.s) > 0.0, 2, 1)

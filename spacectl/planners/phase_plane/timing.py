@@ -61,7 +61,7 @@ class Law:
         return 0.5 * np.diff(self.x) / np.diff(self.s)
 
     def node_accelerations(self) -> tuple[np.ndarray, np.ndarray]:
-        """s_ddot at the begin and the end of each cell: linear in time between the centres, but not across jumps."""
+        """Return s_ddot at the begin and the end of each cell: linear in time between the centres, but not across jumps."""
         u, y = self.cell_acceleration, self.s_dot
         middle = np.sqrt(np.maximum(self.x[:-1] + 2.0 * u * (self.centre - self.s[:-1]), 0.0))
         c = self.t[:-1] + 2.0 * (self.centre - self.s[:-1]) / (y[:-1] + middle)
@@ -79,7 +79,7 @@ class Law:
         return begin, end
 
     def grid_values(self, grid: PhaseGrid) -> np.ndarray:
-        """Rows of its grid at the begin, the middle and the end of each cell, without margin: (3, n - 1, m).
+        """Return rows of its grid at the begin, the middle and the end of each cell, without margin: (3, n - 1, m).
 
         Parts of cells that were cut have none.
         """
@@ -98,7 +98,7 @@ class Law:
         return values
 
     def between(self, parts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """s, s_dot and s_ddot at fractions (m,) of the time of some cells, each of shape (m, number of cells)."""
+        """Return s, s_dot and s_ddot at fractions (m,) of the time of some cells, each of shape (m, number of cells)."""
         begin, end = (item[cells] for item in self.node_accelerations())
         part, y = parts[:, None], self.s_dot
         dt, y0, y1 = np.diff(self.t)[cells], y[:-1][cells], y[1:][cells]
@@ -106,7 +106,7 @@ class Law:
         return s, y0 + part * (y1 - y0), (1.0 - part) * begin + part * end
 
     def excess(self, rows: LimitRows, cells: np.ndarray) -> np.ndarray:
-        """Largest excess over each limit in some cells (a mask), as part of its half range: (n - 1, m).
+        """Return the largest excess over each limit in some cells (a mask), as part of its half range: (n - 1, m).
 
         At quarters of each cell's time; ends and middles of cells that are not cut are left to `grid_values`.
         """
@@ -135,7 +135,7 @@ def _margin(grid: PhaseGrid, s: np.ndarray) -> np.ndarray:
 
 
 def find_law(profile: Profile) -> Law:
-    """Nodes, crossings of curves, times and arcs of a profile.
+    """Return nodes, crossings of curves, times and arcs of a profile.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def find_law(profile: Profile) -> Law:
 
 
 def find_switches(law: Law, points: list[SwitchPoint], names: tuple[str, ...]) -> tuple[SwitchPoint, ...]:
-    """Where the plan changes from one arc to the next, with the kind of each change."""
+    """Return where the plan changes from one arc to the next, with the kind of each change."""
     found = []
     reach = 2.0 * np.max(np.diff(law.s))
     for k in law.starts[1:]:

@@ -1,1 +1,1 @@
-"""What a run leaves behind: folders, galleries, files of metrics."""
+"""Output of runs: folders, galleries, files of metrics."""

@@ -26,13 +26,13 @@ BETWEEN = ".record.between"  # the record while files are replaced one by one
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
-    """sha256 of every file in `folder` except the record itself, by relative path."""
+    """Return sha256 of every file in `folder` except the record itself, by relative path."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD)
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def check_replaceable(folder: Path) -> None:
-    """Refuse to replace a folder that holds anything but an earlier result.
+    """Raise if a folder contains anything but an earlier result.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_replaceable(folder: Path) -> None:
     if folder.resolve() == Path.cwd():
         raise ModelError(f"output '{folder}': it is the current folder; name a folder in it, such as --out out")
     known = _recorded(folder) | {RECORD, JOURNAL}
-    for top, folders, names in os.walk(folder):  # stops at the first stranger, so a large folder costs nothing
+    for top, folders, names in os.walk(folder):  # stops at the first unknown file, so a large folder takes no time
         if Path(top) == folder:
             folders[:] = [name for name in folders if not is_leftover(name, folder.absolute().name)]
         for name in names:
@@ -67,9 +67,9 @@ def check_replaceable(folder: Path) -> None:
 
 @contextmanager
 def complete_folder(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder to write into; on success it takes the place of `folder`, otherwise it vanishes.
+    """Return the provide a temporary folder to write into; on success it replaces `folder`, otherwise it is removed.
 
-    An earlier result in `folder` stays until the new one is complete. What killed runs left beside it is removed. A folder
+    An earlier result in `folder` stays until the new one is complete. Leftovers of killed runs are removed. A folder
     that cannot be renamed (a mount point) is filled file by file instead, its record last; see `_fill`.
     """
     folder = Path(os.path.abspath(folder))
@@ -101,20 +101,20 @@ def _is_writable(place: Path) -> bool:
 
 
 def _staging_place(folder: Path) -> Path:
-    """Where a new result is put together: beside `folder`, or in it where it is a mount point or its parent is read-only."""
+    """Return the folder of a new result: beside `folder`, or in it if it is a mount point or its parent is read-only."""
     is_fixed = folder.is_dir() and (os.path.ismount(folder) or not _is_writable(folder.parent))
     return folder if is_fixed else folder.parent
 
 
 def _exchange(work: Path, folder: Path) -> bool:
-    """Put `work` in the place of `folder`; False if `folder` is there and cannot be renamed."""
+    """Replace `folder` by `work`; return False if `folder` is there and cannot be renamed."""
     if not folder.exists():
         work.rename(folder)
         return True
     old = work.with_suffix(".old")
     try:
         folder.rename(old)
-    except OSError:  # a mount point, or a folder of somebody else
+    except OSError:  # a mount point, or a folder of another user
         return False
     try:
         work.rename(folder)

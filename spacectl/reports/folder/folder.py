@@ -1,4 +1,4 @@
-"""Writes the folder of a study's run: metrics, parameters, data, figures, page and provenance, complete or not at all."""
+"""Write the folder of a study's run: metrics, parameters, data, figures, page and provenance, complete or not at all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PAGE, DOCUMENT = "report.html", "report.json.gz"
 def write_study_folder(
     result: StudyResult, folder: str | Path, *, record: StudyRecord, tables: Mapping[str, str] | None = None
 ) -> Path:
-    """Write everything a run leaves behind.
+    """Write all results of a run into a folder.
 
     ``metrics.json`` (one flat object), ``parameters.json``, ``result.nc`` (one group for each simulation),
     ``figures/<name>.png``, ``.svg`` and ``.pdf``, ``report.html``, ``report.json.gz`` (what the page shows, to draw it
@@ -51,9 +51,9 @@ def write_study_folder(
     Parameters
     ----------
     result : StudyResult
-        What the study found.
+        Result of the study.
     folder : path
-        Where to; a folder that holds anything else than an earlier result is refused.
+        Output folder; a folder that contains anything but an earlier result raises.
     record : StudyRecord
         Question, parameters, warnings and provenance.
     tables : mapping of str to str, optional
@@ -99,7 +99,7 @@ def write_document(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_document(folder: Path) -> dict[str, Any]:
-    """What the page of a result folder shows.
+    """Read the content of the page of a result folder.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _write_json(path: Path, data: Any) -> None:
 
 
 def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
-    """One netCDF file with one group for each simulation, named after it; `load_simulation` reads each."""
+    """Write one netCDF file with a group for each simulation, named after it; `load_simulation` reads each."""
     for i, (name, simulation) in enumerate(simulations.items()):
         if not name.replace("_", "").replace("-", "").isalnum():
             raise ModelError(
@@ -167,7 +167,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
 
 
 def _attribute(value: Any) -> Any:
-    """An attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
+    """Return an attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, str) or (items and all(type(item) in (int, float) for item in items)):
         return value

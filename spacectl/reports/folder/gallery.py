@@ -1,4 +1,4 @@
-"""The gallery: one page about all studies, each with its question, a figure, its verdicts, and printed results next to ours.
+"""The gallery: one page of all studies, each with its question, a figure, its verdicts, and published results beside ours.
 
 It reads result folders; nothing is computed.
 """
@@ -22,7 +22,7 @@ from spacectl.reports.page.summary import StudyRecord, printed_rows
 __all__ = ["INDEX", "MARK", "GalleryEntry", "check_index", "write_gallery"]
 
 INDEX = "index.html"
-MARK = '<meta name="generator" content="spacectl gallery">'  #: by which a later run knows that it may replace the page
+MARK = '<meta name="generator" content="spacectl gallery">'  #: a later run replaces only pages with this mark
 PANELS = 2  # of a figure on a card; more would be too small to read
 WORDS = (*VERDICTS, "")
 
@@ -67,7 +67,7 @@ def write_gallery(folder: Path, entries: Sequence[GalleryEntry], *, is_quick: bo
 
 
 def check_index(folder: Path) -> None:
-    """Refuse a folder whose ``index.html`` is not one of ours."""
+    """Raise if a folder has an ``index.html`` that is not a gallery of spacectl."""
     index = folder / INDEX
     if index.exists() and MARK not in index.read_text(encoding="utf-8", errors="replace")[:2000]:
         raise ModelError(f"gallery '{folder}': its {INDEX} is not one of spacectl's; choose another folder for --out")

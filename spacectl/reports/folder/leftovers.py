@@ -1,4 +1,4 @@
-"""Removes what killed runs left beside an output: ``.NAME.<machine>-<process>.<random>.part``.
+"""Remove leftovers of killed runs beside an output: ``.NAME.<machine>-<process>.<random>.part``.
 
 Only such names are touched, and only when the process that made them is gone from this machine or they are a day old.
 """
@@ -19,12 +19,12 @@ OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old i
 
 
 def process_mark() -> str:
-    """This process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
+    """Return this process in a file name: a hash of the machine's name (folders may be shared), and the process number."""
     return f"{_machine()}-{os.getpid()}"
 
 
 def is_leftover(name: str, target: str) -> bool:
-    """Whether a folder of this name holds what a run writes that ends in `target`."""
+    """Return whether a folder of this name holds what a run writes that ends in `target`."""
     return _shape(target).fullmatch(name) is not None
 
 
@@ -61,11 +61,11 @@ def _machine() -> str:
 
 def _is_gone(process: int) -> bool:
     if os.name != "posix":
-        return False  # elsewhere signal 0 is not a harmless question; age decides
+        return False  # elsewhere signal 0 is not harmless; age decides
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):
-        return False  # it exists, but belongs to somebody else
+        return False  # it exists, but belongs to another user
     return False

@@ -112,7 +112,7 @@ def _values(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kind(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> str:
-    """How a metric differs; "" if it does not."""
+    """Return how a metric differs; "" if it does not."""
     if name not in old or name not in new:
         return "new" if name in new else "gone"
     pair = (old[name], new[name])

@@ -63,12 +63,12 @@ _log = logging.getLogger(__name__)
 
 
 def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figure, ...] = ()) -> dict[str, Any]:
-    """What a page about `result` shows.
+    """Build the content of a page about `result`.
 
     Parameters
     ----------
     result : StudyResult
-        What was found.
+        Result of the study.
     record : StudyRecord
         Question, parameters, requirements, warnings, provenance.
     figures : tuple of Figure
@@ -121,7 +121,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
 
 
 def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
-    """What simulations draw by themselves, for a result that brings no figures."""
+    """Return what simulations draw by themselves, for a result that brings no figures."""
     return tuple(
         dataclasses.replace(figure, title=f"{name}: {figure.title.lower()}") if has_names else figure
         for name, simulation in result.simulations.items()
@@ -130,7 +130,7 @@ def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
 
 
 def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
-    """The section of a panel as data; a panel that fails says so in its place and costs no result."""
+    """Return the section of a panel as data; a panel that fails is replaced by its error message."""
     try:
         section = panel.show(result)
         if not isinstance(section, Section):
@@ -148,7 +148,7 @@ def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
 
 
 def _equations(result: StudyResult) -> dict[str, Any]:
-    """Equations given, or those of the simulations, each once."""
+    """Return equations given, or those of the simulations, each once."""
     if result.equations:
         return dict(result.equations)
     found: dict[str, Any] = {}
@@ -162,7 +162,7 @@ def _equations(result: StudyResult) -> dict[str, Any]:
 
 
 def _laws(result: StudyResult) -> dict[str, Any]:
-    """Laws of the simulations, each once."""
+    """Return laws of the simulations, each once."""
     found: dict[str, Any] = {}
     seen = set()
     for simulation in result.simulations.values():
@@ -174,7 +174,7 @@ def _laws(result: StudyResult) -> dict[str, Any]:
 
 
 def _models(systems: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Drawings that differ; studies often fly variants of one system."""
+    """Return drawings that differ; studies often fly variants of one system."""
     found: dict[str, dict[str, Any]] = {}
     for system in systems.values():
         drawing = draw_model(system)
@@ -199,7 +199,7 @@ def _replays(result: StudyResult) -> list[dict[str, Any]]:
 
 
 def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page.
+    """Return each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page.
 
     A batch has two: its histories, run by run, and one row a run.
     """
@@ -218,7 +218,7 @@ def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
-    """Titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
+    """Return titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
     t = np.asarray(data["time"].values, dtype=float)[rows]
     runs = data["run"].values if is_batch(data) else None
     titles, columns = ["time [s]"], [t if runs is None else np.tile(t, len(runs))]
@@ -236,7 +236,7 @@ def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.nd
 
 
 def _table(name: str, titles: list[str], columns: list[Any], size: int) -> dict[str, Any]:
-    """A table of `size` rows, or of some of them, as text."""
+    """Return a table of `size` rows, or of some of them, as text."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([_harmless(title) for title in titles])
@@ -253,7 +253,7 @@ def _tables(simulation: Any) -> list[Any]:
 
 
 def _harmless(title: str) -> str:
-    """A spreadsheet must not take a name for a formula."""
+    """Escape a name so that a spreadsheet does not read it as a formula."""
     return f"'{title}" if title[:1] in "=+-@\t" else title
 
 
@@ -272,30 +272,30 @@ OWN = ("decode.js", "plots.js", "replay.js", "page.js")
 
 
 def compressed(data: bytes) -> str:
-    """gzip and base64; the page's script undoes it. Equal data gives equal text."""
+    """Return gzip and base64; the page's script undoes it. Equal data gives equal text."""
     return base64.b64encode(gzip.compress(data, compresslevel=9, mtime=0)).decode("ascii")
 
 
 def compressed_json(data: Any) -> str:
-    """JSON data in the same form."""
+    """Return JSON data in the same form."""
     return compressed(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8"))
 
 
 @cache
 def plotly_source() -> str:
-    """plotly.js of the installed plotly, compressed."""
+    """Return plotly.js of the installed plotly, compressed."""
     return compressed((_package("plotly") / "package_data" / "plotly.min.js").read_bytes())
 
 
 @cache
 def k3d_source() -> str:
-    """k3d's stand-alone script of the installed k3d, compressed."""
+    """Return k3d's stand-alone script of the installed k3d, compressed."""
     text = (_package("k3d") / "static" / "standalone.js").read_text(encoding="utf-8")
     return compressed(_FONT_FILES.sub("", text).encode("utf-8"))
 
 
 def own_script() -> str:
-    """Our scripts, one after the other."""
+    """Return the scripts of the page, one after the other."""
     folder = Path(__file__).with_name("templates")
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in OWN)
 

@@ -20,7 +20,7 @@ DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "markers": "solid
 
 
 def figure_to_data(figure: Figure) -> dict[str, Any]:
-    """Names, looks and curves; a curve of very many points keeps its extremes."""
+    """Return names, looks and curves; a curve of very many points keeps its extremes."""
     panels = []
     for panel in figure.panels:
         units = [_units(panel.x_unit), _units(panel.unit)]
@@ -38,7 +38,7 @@ def figure_to_data(figure: Figure) -> dict[str, Any]:
 
 
 def figure_from_data(data: Mapping[str, Any]) -> Figure:
-    """The figure that `figure_to_data` described, with the points that were kept."""
+    """Return the figure that `figure_to_data` described, with the points that were kept."""
     panels = []
     for panel in data["panels"]:
         lines = [
@@ -82,7 +82,7 @@ def _band(band: Band, unit: str) -> dict[str, Any]:
 
 
 def _region(region: Region, panel: Panel) -> dict[str, Any]:
-    """The area, cut off well outside the curves so that single precision and the page can hold it."""
+    """Return the area, cut off well outside the curves so that single precision and the page can hold it."""
     values = np.concatenate([np.asarray(line.y, dtype=float) for line in panel.lines] or [np.zeros(1)])
     reach = 3.0 * max(float(np.ptp(values)), 1e-12)
     edges = [
@@ -98,6 +98,6 @@ def _edge(value: float | None, default: float) -> float:
 
 
 def _units(unit: str) -> dict[str, Any]:
-    """The unit as printed in SI and in degrees, and the factor between them."""
+    """Return the unit as shown in SI and in degrees, and the factor between them."""
     shown, factor = shown_unit(unit)
     return {"si": pretty_unit(unit), "deg": shown, "factor": factor}

@@ -1,4 +1,4 @@
-"""Draws `core.figure.Figure` data with matplotlib, for papers and pages.
+"""Draw `core.figure.Figure` data with matplotlib, for papers and pages.
 
 Only the object interface is used (no global figure list), so drawing is safe in workers and without a screen.
 Angles appear in degrees; limits as shaded regions; colours stay apart for colour-blind readers.
@@ -78,7 +78,7 @@ def draw_figure(figure: Figure, *, has_title: bool = True) -> Canvas:
 def render_figure(
     figure: Figure, *, suffix: str = "svg", has_title: bool = True, is_transparent: bool = False, dpi: float = 180.0
 ) -> bytes:
-    """The drawing as the bytes of a ``svg``, ``png`` or ``pdf`` file; equal data gives equal bytes."""
+    """Return the drawing as the bytes of a ``svg``, ``png`` or ``pdf`` file; equal data gives equal bytes."""
     return _bytes_of(draw_figure(figure, has_title=has_title), suffix, is_transparent=is_transparent, dpi=dpi)
 
 
@@ -166,7 +166,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
 
 
 def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
-    """A constant is drawn as one: its rounding is no curve."""
+    """Return a constant without its rounding noise."""
     values = np.concatenate([factor * np.asarray(line.y)[np.isfinite(line.y)] for line in panel.lines] or [np.zeros(0)])
     size = float(np.max(np.abs(values), initial=0.0))
     if values.size and not panel.log_y and size > 0.0 and float(np.ptp(values)) < CONSTANT * size:
@@ -174,7 +174,7 @@ def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
 
 
 def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
-    """Colour and dash of each line.
+    """Return the colour and dash of each line.
 
     One without a label continues the line before, if that has its style; a dashed or dotted ``"elbow reference"`` takes the
     colour of a solid ``"elbow"``.
@@ -196,7 +196,7 @@ def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
 
 
 def _owner(line: Line, solid: dict[str, None]) -> str:
-    """Label of the solid line that a line belongs to: its own, or for a dashed one that of which it is a variant."""
+    """Return the label of the solid line that a line belongs to: its own, or for a dashed one that of which it is a variant."""
     if line.style == "solid":
         return line.label
     first_words = [label for label in solid if line.style != "markers" and line.label.startswith(label + " ")]
@@ -204,7 +204,7 @@ def _owner(line: Line, solid: dict[str, None]) -> str:
 
 
 def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
-    """Shade what lies outside the band, as far as the curves come near it."""
+    """Return the shade the region outside the band, where the curves come near it."""
     values = [factor * np.asarray(line.y) for line in panel.lines if line.y.size]
     low, high = factor * band.low, factor * band.high
     bottom, top = (float(min(v.min() for v in values)), float(max(v.max() for v in values))) if values else (low, high)
@@ -226,7 +226,7 @@ def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
 
 
 def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> Patch:
-    """Shade the area, without widening the view."""
+    """Shade the area without widening the view."""
     view = axes.dataLim.frozen()
     edges = (factor * np.asarray(region.low), factor * np.asarray(region.high))
     axes.fill_between(x_factor * np.asarray(region.x), *edges, color=SHADE, alpha=0.14, lw=0.0, zorder=0.5)
@@ -235,7 +235,7 @@ def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> 
 
 
 def _shaded() -> Patch:
-    """The sample of a shaded area in the legend."""
+    """Return the sample of a shaded area in the legend."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=SHADE, alpha=0.18)
@@ -260,5 +260,5 @@ def _with_unit(label: str, unit: str) -> str:
 
 
 def _plain(text: Any) -> None:
-    """Names are text, never formulas: a ``$`` in one must not be parsed."""
+    """Escape a name: a ``$`` in it must not be parsed as a formula."""
     text.set_parse_math(False)

@@ -25,12 +25,12 @@ _FIGURES = (
 
 
 def is_batch(data: Any) -> bool:
-    """Whether a dataset holds many runs."""
+    """Return whether a dataset holds many runs."""
     return "run" in data.dims
 
 
 def batch_figures(data: Any) -> tuple[Figure, ...]:
-    """Each state, input and memory over time: its range and median over the runs, and the runs if they are few.
+    """Return each state, input and memory over time: its range and median over the runs, and the runs if they are few.
 
     A run that ended early counts up to its end.
 
@@ -57,7 +57,7 @@ def batch_figures(data: Any) -> tuple[Figure, ...]:
 
 
 def _panel(t: np.ndarray, values: np.ndarray, name: str, unit: str) -> Panel | None:
-    """One signal; values have shape (n_runs, n_t)."""
+    """Return one signal; values have shape (n_runs, n_t)."""
     known = np.isfinite(values)
     kept = np.any(known, axis=0)
     if not kept.any():
@@ -73,7 +73,7 @@ def _panel(t: np.ndarray, values: np.ndarray, name: str, unit: str) -> Panel | N
 
 
 def run_columns(data: Any) -> tuple[list[str], list[Any]]:
-    """Titles and columns of a table with one row a run: status, end, seed, counts, the state at the end."""
+    """Return titles and columns of a table with one row a run: status, end, seed, counts, the state at the end."""
     titles, columns = ["run"], [data["run"].values]
     for name, item in data.data_vars.items():
         if item.dims == ("run",):
@@ -96,7 +96,7 @@ QUANTITIES = {
 
 
 def simulation_figures(simulation: Any) -> tuple[Figure, ...]:
-    """Figures of states, inputs, outputs and the law's memory, those that a simulation has.
+    """Return the figures of states, inputs, outputs and the law's memory, those that a simulation has.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _figure(data: Any, variable: str, name: str, title: str, commanded: str = ""
 
 
 def _share_out(group: list[int], names: list[str]) -> list[list[int]]:
-    """Entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
+    """Return entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
     blocks: list[list[int]] = []
     for i in group:
         owner, dot, _ = names[i].rpartition(".")

@@ -27,7 +27,7 @@ WORDS = {
 
 
 def draw_model(system: System) -> dict[str, Any]:
-    """Rows of the drawing, with places, and sentences about the rest of the system.
+    """Return rows of the drawing, with places, and sentences about the rest of the system.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def draw_model(system: System) -> dict[str, Any]:
 
 
 def _walk(system: System) -> list[tuple[Part, str, int]]:
-    """Parts from the root outwards, each with its parent's name and its column."""
+    """Return parts from the root outwards, each with its parent's name and its column."""
     children: dict[str, list[Part]] = {}
     names = {part.name for part in system.tree}
     for part in system.tree:
@@ -92,7 +92,7 @@ def _walk(system: System) -> list[tuple[Part, str, int]]:
 
 
 def _carrier(part: Part, system: System, names: set[str]) -> str:
-    """Name of the body that carries a part, through the hidden parts of a tether; empty for the root."""
+    """Return the name of the body that carries a part, through the hidden parts of a tether; empty for the root."""
     name = part.on.split(".")[0]
     while name in names and not system.part(name).body.drawn_as:
         name = system.part(name).on.split(".")[0]
@@ -123,14 +123,14 @@ def _detail(part: Part, system: System) -> str:
     if axis is not None and kind != "fixed":
         text += f" about {_direction(axis)}" if kind != "prismatic" else f" along {_direction(axis)}"
     if joint.motion is not None:
-        text += ", moved as prescribed"
+        text += ", prescribed motion"
     inputs = [item for item in system.actuators if any(effort.joint == name for effort in item.joint_efforts)]
     inputs += [item for item in system.actuators if part.name in _bodies(item)]
     return "; ".join([text, *(_input(item) for item in inputs)])
 
 
 def _bodies(actuator: Actuator) -> set[str]:
-    """Bodies on which an actuator acts, or that carry what it brings along."""
+    """Return bodies on which an actuator acts, or that carry what it brings along."""
     places = [wrench.on for wrench in actuator.wrenches] + [place["on"] for _, place in actuator.parts()]
     return {on.split(".")[0] for on in places}
 

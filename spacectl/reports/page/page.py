@@ -1,4 +1,4 @@
-"""Writes the report: one HTML file that holds everything it shows and opens without a network.
+"""Write the report: one self-contained HTML file that opens without a network.
 
 `write_report` takes a `Simulation`, a `SimulationBatch` or a `StudyResult`; `folder` puts the page beside the data. All text
 goes through the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
@@ -52,14 +52,14 @@ def write_report(
     Parameters
     ----------
     target : Simulation, SimulationBatch or StudyResult
-        What to show. A simulation is drawn by itself: its states, inputs and outputs, grouped by unit; a batch by the range
+        Content of the page. A simulation is drawn with its states, inputs and outputs, grouped by unit; a batch by the range
         and the median of each signal over its runs.
     path : path
         The ``.html`` file to write; its folder must exist.
     record : StudyRecord, optional
         Title, question, parameters, requirements, warnings and provenance.
     panels : tuple of ReportPanel
-        Sections of the user's own, behind the figures; a `StudyResult` may bring more.
+        User-defined sections after the figures; a `StudyResult` may have more.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def write_report(
     Raises
     ------
     ModelError
-        If `target` is neither, or the file cannot be written.
+        If `target` is of another type, or the file cannot be written.
     """
     result = _as_result(target)
     result = dataclasses.replace(result, panels=(*result.panels, *panels)) if panels else result
@@ -79,7 +79,7 @@ def write_report(
 
 
 def render_page(document: Mapping[str, Any]) -> str:
-    """The page about a document that `build_document` made."""
+    """Return the page about a document that `build_document` made."""
     document = {"panels": [], **document}  # documents written before there were panels
     figures, replays = document["figures"], [page_replay(item) for item in document["replays"]]
     script = own_script()
@@ -96,7 +96,7 @@ def render_page(document: Mapping[str, Any]) -> str:
         "page.html"
     ).render(
         document=document,
-        metrics=sorted(rows, key=lambda row: not row["verdicts"]),  # what is judged comes first
+        metrics=sorted(rows, key=lambda row: not row["verdicts"]),  # metrics with requirements come first
         printed=printed_rows(document["printed"]),
         verdicts=verdicts,
         unjudged=[verdict for verdict in verdicts if verdict.reason],
@@ -110,7 +110,7 @@ def render_page(document: Mapping[str, Any]) -> str:
 
 
 def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
-    """Requirements of a document against its metrics."""
+    """Return requirements of a document against its metrics."""
     return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
 
 
@@ -139,7 +139,7 @@ def write_text(path: Path, text: str | bytes) -> Path:
 
 
 def template(name: str) -> jinja2.Template:
-    """One of the templates, with escaping on."""
+    """Return one of the templates, with escaping on."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
@@ -154,7 +154,7 @@ def template(name: str) -> jinja2.Template:
 
 
 def _shown(entry: Any) -> str:
-    """An entry of a panel's table: numbers as everywhere on the page."""
+    """Return an entry of a panel's table: numbers as everywhere on the page."""
     is_number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
     return format_value(entry) if is_number else "" if entry is None else str(entry)
 
@@ -175,7 +175,7 @@ def _title_of(target: Any) -> str:
 
 
 def _inline(figure: Figure) -> str:
-    """The drawing as a data address; inside an image no script can run."""
+    """Return the drawing as a data address; inside an image no script can run."""
     drawing, kind = render_figure(figure, suffix="svg", has_title=False, is_transparent=True), "svg+xml"
     if len(drawing) > LARGE_DRAWING:
         drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True, dpi=130), "png"

@@ -26,7 +26,7 @@ GAINS = (12, 26)  # largest table of gains: inputs, states
 
 
 def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
-    """Names, formulation, constraint rows and operation counts of equations of motion."""
+    """Return names, formulation, constraint equations and operation counts of equations of motion."""
     labels = eom.labels
     rows = [
         ("formulation", f"{eom.formulation} ({eom.stats.get('reason', '')})".replace(" ()", "")),
@@ -34,8 +34,8 @@ def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
         (f"speeds v ({eom.n_v})", _names(labels.v)),
         (f"inputs u ({eom.n_u})", _names(labels.u)),
         (f"outputs y ({eom.n_y})", _names(labels.y)),
-        (f"constraint rows ({len(eom.constraint_rows)})", _shortened(list(eom.constraint_rows))),
-        ("inputs that keep constraints", _shortened(list(eom.constraint_inputs))),
+        (f"constraint equations ({len(eom.constraint_rows)})", _shortened(list(eom.constraint_rows))),
+        ("inputs that enforce constraints", _shortened(list(eom.constraint_inputs))),
         ("parameters p", f"{len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}"),
         ("operations of x_dot", _operations(eom)),
         *((f"shapes of {name}", text) for name, text in describe_shapes(eom.system).items()),
@@ -44,7 +44,7 @@ def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
 
 
 def describe_shapes(system: Any) -> dict[str, str]:
-    """Of each flexible body: number and origin of its shapes, and its static compliance where something is attached."""
+    """Describe each flexible body: number and origin of its shapes, and static compliance at attachments."""
     known = find_compliances(system)
     found = {}
     for part in system.parts:
@@ -56,7 +56,7 @@ def describe_shapes(system: Any) -> dict[str, str]:
 
 
 def linear_summary(title: str, model: Any) -> dict[str, Any]:
-    """Sizes and poles of a linear model."""
+    """Return sizes and poles of a linear model."""
     poles = np.asarray(model.poles)
     table = [
         [format_value(float(pole.real)), format_value(float(abs(pole.imag))), _hertz(pole), _ratio(pole)]
@@ -71,7 +71,7 @@ def linear_summary(title: str, model: Any) -> dict[str, Any]:
 
 
 def law_summary(title: str, law: Any) -> dict[str, Any]:
-    """How a law was designed, and its gains."""
+    """Return the design of a law, and its gains."""
     rows = [("inputs", _names(law.inputs)), ("measurements", _names(law.measurements)), ("memory", _names(law.memory))]
     rows.append(("period", f"{format_value(law.period)} s" if law.period else "continuous"))
     table: dict[str, Any] | None = None
@@ -85,7 +85,7 @@ def law_summary(title: str, law: Any) -> dict[str, Any]:
 
 
 def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
-    """Final time, outcome, arcs with what limits them."""
+    """Return final time, outcome, and arcs with their active limits."""
     arcs = [[format_value(arc.begin), format_value(arc.end), arc.limit] for arc in plan.arcs]
     notes = [
         (str(key).replace("_", " "), format_value(value))
@@ -104,7 +104,7 @@ def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
 
 
 def plan_figures(key: str, title: str, plan: Plan) -> list[Figure]:
-    """The phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
+    """Return the phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
     figures = []
     if isinstance(plan.notes.get("phase_plane"), PhasePlane):
         figures.append(draw_phase_plane(plan, name=f"{key}_phase_plane", title=f"{title}: phase plane"))
@@ -170,7 +170,7 @@ def _matrix(value: Any) -> np.ndarray | None:
 
 
 def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
-    """The gain matrix with names, if it is small enough to read."""
+    """Return the gain matrix with names, if it is small enough to read."""
     model = getattr(law, "model", None)
     names = list(model.x.names if model is not None else law.states.names)
     if K.ndim != 2 or K.shape[0] > GAINS[0] or K.shape[1] > GAINS[1] or len(names) != K.shape[1]:
@@ -184,7 +184,7 @@ def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether a note is a few numbers or words, not an object or a table."""
+    """Return whether a note is a few numbers or words, not an object or a table."""
     if not isinstance(value, (str, int, float, list, tuple, Mapping, np.ndarray, type(None))):
         return False
     if isinstance(value, Mapping):

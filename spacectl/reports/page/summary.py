@@ -27,13 +27,13 @@ __all__ = [
 ]
 
 EVENTS_SHOWN = 40  # of each simulation; result files hold all
-#: What a simulation's dataset says about how it was made, in the order of the table.
+#: Attributes of a simulation's dataset about its computation, in the order of the table.
 SETTINGS = ("system", "formulation", "law", "law_period", "method", "rtol", "atol", "content_hash")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: a name, the value as printed, its unit, and a remark."""
+    """One row: a name, the value as shown, its unit, and a remark."""
 
     name: str
     value: str
@@ -43,7 +43,7 @@ class Row:
 
     @staticmethod
     def of(key: str, value: Any) -> Row:
-        """A row named after `key`, in words; a hash is shortened."""
+        """Return a row named after `key`, in words; a hash is shortened."""
         shown = str(value)[:12] if key.endswith("_hash") else format_value(value)
         return Row(key.replace("_", " "), shown, key=key)
 
@@ -51,7 +51,7 @@ class Row:
 def metric_rows(
     metrics: Mapping[str, Any], units: Mapping[str, str], verdicts: Sequence[Verdict] = ()
 ) -> list[dict[str, Any]]:
-    """A row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
+    """Return a row for each metric with its unit from `units` or the name, radians also in degrees; and verdicts."""
     rows = []
     for key, value in metrics.items():
         unit = units.get(key) or metric_unit(key)
@@ -67,7 +67,7 @@ def metric_rows(
 
 
 def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Published results next to ours, with how far they are apart, the tolerance, and the independent value."""
+    """Return published results beside ours, with their difference, the tolerance, and the independent value."""
     rows = []
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
@@ -81,7 +81,7 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _tolerance(item: Mapping[str, Any]) -> str:
-    """What decides the verdict: the tolerance of a number, the criterion of a statement."""
+    """Return the criterion of the verdict: the tolerance of a number, the criterion of a statement."""
     if item["within"] is None:
         return str(item["criterion"])
     percent = float(f"{100.0 * item['within']:.2g}")
@@ -89,7 +89,7 @@ def _tolerance(item: Mapping[str, Any]) -> str:
 
 
 def _second(item: Mapping[str, Any]) -> str:
-    """The independent value with its method."""
+    """Return the independent value with its method."""
     value = item["independent"]
     if value is None:
         return ""
@@ -98,7 +98,7 @@ def _second(item: Mapping[str, Any]) -> str:
 
 
 def _apart(printed: float, ours: float) -> str:
-    """How far ours lies from the printed value: in per cent, or as a factor where per cents say nothing."""
+    """Return the difference of ours from the published value in per cent, or as a factor if it is large."""
     if ours == printed:
         return "0 %"
     percent = 100.0 * (ours - printed) / abs(printed)
@@ -108,7 +108,7 @@ def _apart(printed: float, ours: float) -> str:
 
 
 def parameter_rows(parameters: Any, defaults: Any, units: Mapping[str, str]) -> list[Row]:
-    """One row for each field of the parameters; the remark of a changed one gives the study's own value."""
+    """Return one row for each field of the parameters; the remark of a changed one gives the study's own value."""
     if parameters is None:
         return []
     rows = []
@@ -138,7 +138,7 @@ def _field_rows(system: Any, original: Any) -> list[Row]:
 
 
 def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Status, message, time span, settings and counts of each simulation."""
+    """Return status, message, time span, settings and counts of each simulation."""
     rows = []
     for name, simulation in simulations.items():
         data = simulation.dataset
@@ -167,7 +167,7 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
-    """Sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
+    """Return sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
     entries = []
     for name, simulation in simulations.items():
         outcome = getattr(simulation, "outcome", None)
@@ -177,13 +177,13 @@ def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
             if str(key).startswith(SATURATED):
                 entries.append(
                     f"simulation '{name}': input '{key.removeprefix(SATURATED)}' is saturated during {100.0 * share:.0f} % of "
-                    "the run: the law asks for more than its limits let through"
+                    "the run: the commands of the law exceed the limits"
                 )
     return entries
 
 
 def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
-    """When which guard was crossed: the simulation as name, the time as value, the guard as remark."""
+    """Return the events of guards: the simulation as name, the time as value, the guard as remark."""
     rows = []
     for name, simulation in simulations.items():
         data = simulation.dataset
@@ -198,7 +198,7 @@ def event_rows(simulations: Mapping[str, Any]) -> list[Row]:
 
 
 def _same_times(times: Any, guards: Any) -> list[tuple[float, list[str]]]:
-    """Times of events, each once as printed, with all that happened then."""
+    """Return the times of events, each once as shown, with all events at that time."""
     found: list[tuple[float, list[str]]] = []
     for time, guard in zip(times, guards, strict=True):
         if found and format_value(found[-1][0]) == format_value(float(time)):
@@ -213,24 +213,24 @@ ACRONYMS = {"fem": "FEM", "iftomm": "IFToMM", "lqg": "LQG", "lqr": "LQR", "pd": 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRecord:
-    """What a report says about a run besides its result.
+    """Information about a run for its report, besides the result.
 
     Parameters
     ----------
     name : str
         Title of the page, usually the study's name.
     question : str
-        What was to be found out.
+        Question of the study.
     parameters, defaults : dataclass instances, optional
-        The numbers of this run and those of the study; differences are marked.
+        Parameters of this run and those of the study; differences are marked.
     is_quick : bool
         Whether the run was the short form of the study.
     warnings : tuple of str
-        What a reader should know before trusting the numbers.
+        Warnings that qualify the results.
     units : mapping of str to str
         SI units of metrics and parameters, by name, as far as they are known.
     requirements : tuple of Requirement
-        What the user asks of the metrics.
+        Requirements of the user on the metrics.
     provenance : mapping
         Versions and hashes; default: the versions of this installation.
     """

@@ -25,7 +25,7 @@ THIN = 0.03  # depth over size up to which a motion counts as planar
 
 
 def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray, str]:
-    """Positions (n, 3) to be taken off, and the body they belong to: the root's, or the first's where all travel far."""
+    """Return positions (n, 3) to be taken off, and the body they belong to: the root's, or the first's where all travel far."""
     still, first = np.zeros((motion.t.size, 3)), next(iter(motion.p))
     near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
     roots = motion.system.environment.root_names
@@ -40,7 +40,7 @@ def _extent(cloud: np.ndarray) -> float:
 
 
 def find_cloud(motion: Motion, origin: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
-    """Points that must be in the picture, (times, k, 3): bodies with their size, what is flexible, lines."""
+    """Return points that must be in the picture, (times, k, 3): bodies with their size, what is flexible, lines."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     points = [line.points[rows, k] for line in find_lines(motion) for k in range(line.points.shape[1])]
     for part in motion.system.tree:
@@ -52,7 +52,7 @@ def find_cloud(motion: Motion, origin: np.ndarray, solids: Mapping[str, Solid]) 
 
 
 def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
-    """Corners of a body's own box, or points along what is flexible, in body axes: (times or 1, k, 3)."""
+    """Return corners of a body's own box, or points along what is flexible, in body axes: (times or 1, k, 3)."""
     if part.name in solids:
         low, high = solids[part.name].vertices.min(axis=0), solids[part.name].vertices.max(axis=0)
         return np.array([[[a, b, c] for a in (low[0], high[0]) for b in (low[1], high[1]) for c in (low[2], high[2])]])
@@ -81,7 +81,7 @@ def find_camera(motion: Motion, cloud: np.ndarray, width: float = WIDTH) -> list
 
 
 def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors towards the camera and up: across the plane of a planar motion, else from a corner."""
+    """Return the unit vectors towards the camera and up: across the plane of a planar motion, else from a corner."""
     extent = np.ptp(np.stack(_centres(motion), axis=1), axis=(0, 1))
     thin = int(np.argmin(extent))
     spread = float(np.max(np.ptp(cloud, axis=(0, 1))))
@@ -99,6 +99,6 @@ def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _centres(motion: Motion) -> list[np.ndarray]:
-    """What moves, without the size of bodies, seen from the first body: decides whether the motion is planar."""
+    """Return what moves, without the size of bodies, seen from the first body: decides whether the motion is planar."""
     points = [item for each in find_skeleton(motion).values() for item in np.moveaxis(each, 1, 0)]
     return [point - points[0] + points[0][0] for point in points]

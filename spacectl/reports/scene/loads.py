@@ -40,7 +40,7 @@ class Arrow:
 
 
 def find_lines(motion: Motion) -> list[LineTrack]:
-    """All tethers, and the springs between points."""
+    """Return all tethers, and the springs between points."""
     found = []
     for element in motion.system.point_elements:
         points = [motion.point(frame, at) for frame, at in element.drawn]
@@ -52,7 +52,7 @@ def find_lines(motion: Motion) -> list[LineTrack]:
 
 
 def find_arrows(motion: Motion) -> list[Arrow]:
-    """An arrow for each effort of an input that acts and has a place: at a joint, or at a point of a body."""
+    """Return an arrow for each effort of an input that acts and has a place: at a joint, or at a point of a body."""
     found = []
     for actuator in motion.system.actuators:
         name = actuator.input_name
@@ -73,7 +73,7 @@ def find_arrows(motion: Motion) -> list[Arrow]:
 
 
 def _where(motion: Motion, effort: Effort, n: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Place and direction of an effort at unit input; None for a spread load and a joint without an axis."""
+    """Return the place and direction of an effort at unit input; None for a spread load and a joint without an axis."""
     if isinstance(effort, JointEffort):
         return _at_joint(motion, effort, n)
     if effort.is_spread:

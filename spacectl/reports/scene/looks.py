@@ -32,7 +32,7 @@ OFF = 1.5  # widths of a bar beyond which a centre of mass gets a box of its own
 
 
 def rigid_looks(motion: Motion, shapes: Mapping[str, Shape | Sequence[Shape]]) -> dict[str, Solid]:
-    """The looks of all rigid bodies by name, in their own axes.
+    """Return the looks of all rigid bodies by name, in their own axes.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def rigid_solid(
     neighbours: np.ndarray | None = None,
     hub: float = 0.0,
 ) -> Solid:
-    """The looks of one rigid body in its own axes.
+    """Return the looks of one rigid body in its own axes.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def rigid_solid(
 
 
 def equal_box(body: Mass) -> tuple[np.ndarray, np.ndarray]:
-    """Size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
+    """Return the size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
     moments, R = np.linalg.eigh(np.asarray(body.inertia))
     per_mass = 6.0 / body.mass if body.mass > 0.0 else 0.0  # nothing to see of a body without mass
     size = np.sqrt(np.maximum(per_mass * (moments.sum() - 2.0 * moments), 0.0))
@@ -121,7 +121,7 @@ def equal_box(body: Mass) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
-    """Joints, centres of mass and ends of what is flexible, (times, k, 3) by body, at a few times."""
+    """Return the joints, centres of mass and ends of what is flexible, (times, k, 3) by body, at a few times."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     found = {}
     for part in motion.system.tree:
@@ -138,27 +138,27 @@ def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
 
 
 def bent_points(material: Any, kept: Any, eta: np.ndarray) -> np.ndarray:
-    """Chosen points of a flexible body, (times, k, 3); what bends beyond any theory may leave the picture."""
+    """Return chosen points of a flexible body, (times, k, 3); what bends beyond any theory may leave the picture."""
     most = BENT * float(np.max(np.ptp(material.X, axis=0)))
     moved: np.ndarray = material.X[kept] + np.clip(deflection(material.Phi[kept], material.G[kept], eta), -most, most)
     return moved
 
 
 def _rigid_parts(system: System) -> list[tuple[Part, Mass]]:
-    """Parts that are drawn as solids."""
+    """Return parts that are drawn as solids."""
     solids = ((part, part.body.solid) for part in system.tree)
     return [(part, solid) for part, solid in solids if solid is not None]
 
 
 def _seen_by(motion: Motion, part: Part, skeleton: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Points of the others in the axes of a body."""
+    """Return points of the others in the axes of a body."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     R, p = motion.R[part.name][rows], motion.p[part.name][rows]
     return [np.einsum("nji,nkj->nki", R, points - p[:, None]) for name, points in skeleton.items() if name != part.name]
 
 
 def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarray]]:
-    """Where the body's own joint holds it (none for a free one), and where it carries others."""
+    """Return where the body's own joint holds it (none for a free one), and where it carries others."""
     own = None if part.joint.is_free else np.asarray(part.child_at)
     carried = []
     for child in system.parts:
@@ -175,13 +175,13 @@ def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarra
 
 
 def _frame_at(part: Part, frame: str) -> np.ndarray:
-    """Origin of a frame on a body, in body axes; a turned frame is taken as it stands."""
+    """Return the origin of a frame on a body, in body axes; a turned frame is taken as it stands."""
     found = [np.asarray(item.at) for item in part.body.frames if frame == f"{part.name}.{item.name}"]
     return found[0] if found else np.zeros(3)
 
 
 def _bars(own: np.ndarray, carried: list[np.ndarray], width: float, least: float) -> list[tuple[np.ndarray, float]]:
-    """Ends and widths of bars from the own joint to those carried."""
+    """Return ends and widths of bars from the own joint to those carried."""
     found = []
     for end in carried:
         length = float(np.linalg.norm(end - own))
@@ -191,13 +191,13 @@ def _bars(own: np.ndarray, carried: list[np.ndarray], width: float, least: float
 
 
 def _distance(point: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """From a point to a line between two."""
+    """Return the distance from a point to the line between two others."""
     along = np.clip((point - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
     return float(np.linalg.norm(point - a - along * (b - a)))
 
 
 def _smaller(size: np.ndarray, points: np.ndarray, hub: float) -> np.ndarray:
-    """The box, made smaller until no point is inside, but not below twice `hub`."""
+    """Return the box, reduced until no point is inside, but not below twice `hub`."""
     if not len(points) or not size.max() > 0.0:
         return size
     half = np.maximum(0.5 * size, 1e-9)
@@ -210,6 +210,6 @@ def _is_outside(size: np.ndarray, point: np.ndarray) -> bool:
 
 
 def _width(size: np.ndarray, a: np.ndarray, b: np.ndarray, least: float, is_slender: bool) -> float:
-    """Of a strut from the box to a joint: as thick as a rod, which it continues, else thinner than the box."""
+    """Return the width of a strut from the box to a joint: that of a rod which it continues, else less than the box."""
     middle = float(np.sort(size)[1])
     return middle if is_slender else max(min(0.35 * middle, SLENDER * float(np.linalg.norm(b - a))), 0.5 * least)

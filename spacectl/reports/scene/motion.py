@@ -44,7 +44,7 @@ class Motion:
     u: dict[str, np.ndarray]
 
     def place(self, frame: str) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (n, 3, 3) and position (n, 3) of ``"world"``, ``"body"`` or ``"body.frame"`` in the root."""
+        """Return the rotation (n, 3, 3) and position (n, 3) of ``"world"``, ``"body"`` or ``"body.frame"`` in the root."""
         n = self.t.size
         if frame in self.system.environment.root_names:
             return np.broadcast_to(np.eye(3), (n, 3, 3)), np.zeros((n, 3))
@@ -65,18 +65,18 @@ class Motion:
         return R_frame, p + np.einsum("nij,nj->ni", R, at)
 
     def point(self, frame: str, at: Any) -> np.ndarray:
-        """Root position (n, 3) of a point at `at` in a frame."""
+        """Return root position (n, 3) of a point at `at` in a frame."""
         R, p = self.place(frame)
         return p + R @ np.asarray(at, dtype=float)
 
 
 def deflection(Phi: np.ndarray, G: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """``Phi eta - 1/2 [eta' G_k eta]_k`` of k points for n modal states: shape (n, k, 3)."""
+    """Return ``Phi eta - 1/2 [eta' G_k eta]_k`` of k points for n modal states: shape (n, k, 3)."""
     return np.einsum("kam,nm->nka", Phi, eta) - 0.5 * np.einsum("nl,kalm,nm->nka", eta, G, eta)
 
 
 def find_motion(simulation: Any, *, most: int, stretch: float = 1.0) -> Motion:
-    """The motion of a simulation at up to `most` of its times.
+    """Return the motion of a simulation at up to `most` of its times.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ SHOWN = 0.08  # to what part of its length stretched ones are shown
 
 
 def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[Shape]]) -> dict[str, Any]:
-    """What a replay needs, as JSON data.
+    """Return what a replay needs, as JSON data.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _skin(i: int, name: str, body: FlexibleBody, size: float) -> dict[str, Any]:
 
 
 def _stretch(motion: Motion, skins: Mapping[str, FlexibleBody]) -> float:
-    """Factor that makes small deflections visible; 1 where they are."""
+    """Return the factor that makes small deflections visible; 1 where they are."""
     largest = max(_largest(motion, skins).values(), default=0.0)
     if not 0.0 < largest < SEEN:
         return 1.0
@@ -115,7 +115,7 @@ def _stretch(motion: Motion, skins: Mapping[str, FlexibleBody]) -> float:
 
 
 def _largest(motion: Motion, skins: Mapping[str, FlexibleBody]) -> dict[str, float]:
-    """Largest deflection of each flexible body over its length."""
+    """Return the largest deflection of each flexible body over its length."""
     found = {}
     for name, body in skins.items():
         points = body.material
@@ -172,7 +172,7 @@ AXES = (0xD55E00, 0x009E73, 0x0072B2)
 
 
 def page_replay(replay: Mapping[str, Any]) -> dict[str, Any]:
-    """A replay for a page: corners go into k3d's snapshot, the rest stays JSON."""
+    """Return a replay for a page: corners go into k3d's snapshot, the rest stays JSON."""
     kept = {key: value for key, value in replay.items() if key not in ("rigid", "skins")}
     rigid = [{"body": item["body"], "name": item["name"]} for item in replay["rigid"]]
     skins = [{key: value for key, value in item.items() if key != "faces"} for item in replay["skins"]]

@@ -42,12 +42,12 @@ class Solid:
     faces: np.ndarray
 
     def moved(self, R: np.ndarray, p: np.ndarray) -> Solid:
-        """The same, turned and shifted."""
+        """Return the same solid, rotated and translated."""
         return Solid(self.vertices @ np.asarray(R).T + np.asarray(p), self.faces)
 
 
 def merge(solids: Iterable[Solid]) -> Solid:
-    """Several as one."""
+    """Combine several solids into one."""
     vertices, faces, count = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=int)], 0
     for solid in solids:
         vertices.append(solid.vertices)
@@ -57,7 +57,7 @@ def merge(solids: Iterable[Solid]) -> Solid:
 
 
 def box(size: np.ndarray) -> Solid:
-    """A box about the origin; each side has corners of its own, so that edges stay sharp."""
+    """Return a box about the origin; each side has corners of its own, so that edges stay sharp."""
     corners: list[np.ndarray] = []
     faces: list[list[int]] = []
     for axis in range(3):
@@ -70,23 +70,23 @@ def box(size: np.ndarray) -> Solid:
 
 
 def cone(size: np.ndarray) -> Solid:
-    """Along z, pointed at the top."""
+    """Return a cone along z, pointed at the top."""
     return _lathe(np.array([[0.0, -0.5], [0.5, -0.5], [0.5, -0.5], [0.0, 0.5]]), size)
 
 
 def cylinder(size: np.ndarray) -> Solid:
-    """Along z, with elliptic section."""
+    """Return a cylinder along z, with elliptic section."""
     return _lathe(np.array([[0.0, -0.5], [0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [0.5, 0.5], [0.0, 0.5]]), size)
 
 
 def ellipsoid(size: np.ndarray) -> Solid:
-    """With the given diameters."""
+    """Return an ellipsoid with the given diameters."""
     angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
     return _lathe(0.5 * np.stack([np.cos(angles), np.sin(angles)], axis=1), size)
 
 
 def ring(size: np.ndarray) -> Solid:
-    """About z, with the given outer diameters; as thick as it is high."""
+    """Return a ring about z with the given outer diameters; it is as thick as it is high."""
     outer, sides = np.asarray(size, dtype=float), 8
     around, across = 2.0 * np.pi * np.arange(2 * ROUND) / (2 * ROUND), 2.0 * np.pi * np.arange(sides) / sides
     thick = 0.5 * outer[2]
@@ -106,7 +106,7 @@ def ring(size: np.ndarray) -> Solid:
 
 
 def arrow(heads: int = 1) -> Solid:
-    """Along x from 0 to 1: one head for a force, two for a torque."""
+    """Return an arrow along x from 0 to 1: one head for a force, two for a torque."""
     tip = [[0.0, 0.0], [0.022, 0.0], [0.022, 0.72 if heads == 1 else 0.6]]
     for k in range(heads):
         start = 1.0 - 0.28 * (1 if heads == 1 else 1.4 - 0.7 * k)
@@ -116,7 +116,7 @@ def arrow(heads: int = 1) -> Solid:
 
 
 def strut(a: np.ndarray, b: np.ndarray, width: float) -> Solid:
-    """A thin bar between two points."""
+    """Return a thin bar between two points."""
     length = float(np.linalg.norm(b - a))
     if length < 1e-9:
         return merge(())
@@ -128,7 +128,7 @@ def strut(a: np.ndarray, b: np.ndarray, width: float) -> Solid:
 
 
 def solid_of(shape: Shape) -> Solid:
-    """What a `Shape` describes, in body axes."""
+    """Return what a `Shape` describes, in body axes."""
     size = np.asarray(shape.size)
     if shape.kind == "mesh":
         plain = Solid(np.asarray(shape.vertices) * size, np.asarray(shape.faces, dtype=int))
@@ -138,7 +138,7 @@ def solid_of(shape: Shape) -> Solid:
 
 
 def tube_faces(stations: int, sides: int) -> np.ndarray:
-    """Triangles of a tube whose corners are listed station by station, with both ends closed."""
+    """Return triangles of a tube whose corners are listed station by station, with both ends closed."""
     faces = []
     for i in range(stations - 1):
         for k in range(sides):
@@ -151,7 +151,7 @@ def tube_faces(stations: int, sides: int) -> np.ndarray:
 
 
 def _lathe(profile: np.ndarray, size: np.ndarray) -> Solid:
-    """A profile of (radius, height), turned about z."""
+    """Return a profile of (radius, height), turned about z."""
     angles = 2.0 * np.pi * np.arange(ROUND) / ROUND
     rings = [np.stack([r * np.cos(angles), r * np.sin(angles), np.full(ROUND, z)], axis=1) for r, z in profile]
     return Solid(np.concatenate(rings) * np.asarray(size), tube_faces(len(profile), ROUND))
@@ -188,7 +188,7 @@ class Skin:
 
 
 def skin_of(body: FlexibleBody, thickness: float) -> Skin:
-    """The body's own surface where it has one; else a tube along a line of points, or a hull around them."""
+    """Return the body's own surface where it has one; else a tube along a line of points, or a hull around them."""
     mesh = body.surface_mesh()
     if len(mesh.triangles):
         none = np.zeros_like(mesh.shapes)
@@ -209,7 +209,7 @@ def skin_of(body: FlexibleBody, thickness: float) -> Skin:
 
 
 def _with_ends(body: FlexibleBody, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The material points and those of the frames (the tip of a beam), and the root, which does not move."""
+    """Return the material points and those of the frames (the tip of a beam), and the root, which does not move."""
     lists: list[list[np.ndarray]] = [list(points.X), list(points.Phi), list(points.Psi), list(points.G)]
     places = [np.asarray(frame.at) for frame in body.frames]
     places += [np.zeros(3)] if getattr(body, "length", None) else []
@@ -237,7 +237,7 @@ def _tube(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, axis: 
 
 
 def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces: np.ndarray, half: float) -> Skin:
-    """Two layers, half a thickness to either side of the surface and turned away from each other, so that both are lit."""
+    """Return two layers, half a thickness to either side of the surface, facing away from each other: both are lit."""
     n = len(X)
     across = np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])
     across *= np.where(across @ across[0] < 0.0, -1.0, 1.0)[:, None] if _is_flat(across) else 1.0
@@ -254,6 +254,6 @@ def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces
 
 
 def _is_flat(across: np.ndarray) -> bool:
-    """Whether all triangles lie in parallel planes."""
+    """Return whether all triangles lie in parallel planes."""
     unit = across / np.maximum(np.linalg.norm(across, axis=1), 1e-300)[:, None]
     return bool(np.all(np.abs(np.abs(unit @ unit[0]) - 1.0) < 1e-6))

@@ -153,7 +153,7 @@ def test_inadequate_actuators_and_growing_motions_are_reported(arm):
     lost = float(np.arccos(-square[0, 1] / (M[0, 1] - square[0, 1])))
     found = law.examine([0.0, 1.0], [eom.state(joint2=0.5), eom.state(joint2=lost)])
     assert found.adequacy[0] > 0.05 and found.adequacy[1] < 1e-12
-    assert not found.is_adequate and "joint2 can hardly keep" in found.message and "t = 1 s" in found.message
+    assert not found.is_adequate and "joint2 can hardly enforce" in found.message and "t = 1 s" in found.message
 
 
 def test_computed_torque_or_an_operator_commands_what_is_left(arm):

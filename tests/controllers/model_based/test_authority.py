@@ -84,7 +84,7 @@ def test_a_speed_that_no_input_reaches_is_refused_by_name():
 def test_inputs_that_repeat_each_other_are_refused(weight):
     motors = (JointTorque(name="first", joint="elbow"), JointTorque(name="second", joint="elbow"))
     eom = form_equations(replace(two_links(), actuators=motors))
-    with pytest.raises(ModelError, match=r"'first', 'second' have no authority.*leave one out"):
+    with pytest.raises(ModelError, match=r"'first', 'second' have no authority.*omit one"):
         ModifiedFeedbackLinearization(eom, frequency=1.0, weight=weight)
     with pytest.raises(ModelError, match=r"'first', 'second' have no authority"):
         FeedbackLinearization(eom, frequency=1.0)

@@ -71,7 +71,7 @@ def test_a_free_coordinate_drifts_and_is_not_missed(period):
         eom, frequency=1.0, speeds=("shoulder_dot",), reference={"shoulder": 0.2}, period=period
     )
     found = law.report(eom.state(shoulder=0.1, elbow=0.3))
-    assert found.missed < 1e-12 and found.message.startswith("all accelerations of the controlled speeds are met")
+    assert found.missed < 1e-12 and found.message.startswith("all accelerations of the controlled speeds are achieved")
     rest = law.report(eom.state(shoulder=0.2, elbow=0.3))
     assert not rest.is_stable and "zero dynamics drift" in rest.message and "elbow" in rest.message
     assert np.max(np.abs(rest.zero_dynamics[:2])) < 1e-6  # then, if sampled, the designed ones, which samples move
@@ -88,7 +88,7 @@ def test_what_a_tracking_law_leaves_free_drifts():
         [0.0, 1.0], [eom.state(), eom.state(elbow=0.5)]
     )
     assert found.is_adequate and not found.is_stable
-    assert "what they leave free drifts at t = 0 s" in found.message and "others=" in found.message
+    assert "the remaining motion drifts at t = 0 s" in found.message and "others=" in found.message
     # the adequacy is the cosine M12 / sqrt(M11 M22) by which laws are refused and stopped
     c = np.cos([0.0, 0.5])
     np.testing.assert_allclose(found.adequacy, (1 / 3 + c / 2) / np.sqrt((5 / 3 + c) / 3), rtol=1e-9)

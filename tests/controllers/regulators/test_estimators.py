@@ -79,7 +79,7 @@ def test_unseen_and_unmoved_modes_are_named() -> None:
     blind = LinearModel(A=m.A, B=m.B, C=[[0.0, 1.0]], D=m.D, x=m.x, u=m.u, y=m.y)
     with pytest.raises(ModelError, match="not detectable: no output sees the mode at the origin, mostly position"):
         design_kalman(blind, process=1.0, measurement=1.0)
-    with pytest.raises(ModelError, match="no process noise moves the mode at 2 rad/s"):
+    with pytest.raises(ModelError, match="no process noise excites the mode at 2 rad/s"):
         design_kalman(oscillator(), process=0.0, measurement=1.0)
     with pytest.raises(ModelError, match="output 'at' has the weight 0"):
         design_kalman(m, process=1.0, measurement=0.0)

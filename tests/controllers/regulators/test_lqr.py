@@ -216,9 +216,9 @@ def test_states_are_named_in_refusals() -> None:
     free = form_equations(library.free_flyer_arm())
     with pytest.raises(ModelError, match="not stabilizable: no input moves the mode at the origin.*base.x_dot"):
         design_lqr(linearize(free, free.state(joint2=0.5)), Q=1.0, R=1.0)
-    with pytest.raises(ModelError, match="no weight sees the mode at 2 rad/s.*give '(position|speed)' a weight"):
+    with pytest.raises(ModelError, match="no weight covers the mode at 2 rad/s.*give '(position|speed)' a weight"):
         design_lqr(oscillator(), Q=0.0, R=1.0)
-    with pytest.raises(ModelError, match="no weight sees the mode at the origin"):
+    with pytest.raises(ModelError, match="no weight covers the mode at the origin"):
         design_lqr(double_integrator(), Q={"speed": 1.0}, R=1.0)
     with pytest.raises(ModelError, match="integral.at.*1 of the 2"):  # twice the integral of one output
         m = double_integrator()
@@ -230,7 +230,7 @@ def test_states_are_named_in_refusals() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"R": 1.0}, "nothing is weighted"),
+        ({"R": 1.0}, "there is no weight"),
         ({"Q": {"sped": 1.0}, "R": 1.0}, "unknown state 'sped'; did you mean 'speed'"),
         ({"Q": 1.0, "R": 0.0}, "input 'force' has the weight 0"),
         ({"Q": [1.0, -1.0], "R": 1.0}, "state 'speed' has the weight -1"),
@@ -260,7 +260,7 @@ def test_wrong_references_and_models_raise() -> None:
         design_lqr(model, reference=table, **keep)
     with pytest.raises(ModelError, match="expected a LinearModel, got EquationsOfMotion"):
         design_lqr(eom, Q=1.0, R=1.0)  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="reduced model is given as reduction="):
+    with pytest.raises(ModelError, match="reduced model is passed as reduction="):
         design_lqr(reduce_modal(linearize(carts(), carts().state()), keep=1).model, Q=1.0, R=1.0)
     with pytest.raises(ModelError, match="measures 'star.s1', whose value at the point is not known"):
         design_lqr(model, Q=1.0, R=1.0, integral={"star.s1": 1.0}, reduction=ATTITUDE)

@@ -199,7 +199,7 @@ def test_sensitivity_figure() -> None:
         (lambda: design_shaper(2.0, kind="EI", level=1.5), ("level", "between 0 and 1")),
         (lambda: design_shaper([1.0, 2.0], [0.1, 0.1, 0.1]), ("one each",)),
         (lambda: Shaper(times=[0.0, 1.0], amplitudes=[0.5, 0.6]), ("sum to 1.1", "divide")),
-        (lambda: Shaper(times=[0.1, 1.0], amplitudes=[0.5, 0.5]), ("begin with 0",)),
+        (lambda: Shaper(times=[0.1, 1.0], amplitudes=[0.5, 0.5]), ("start at 0",)),
         (lambda: Shaper(times=[0.0, 1.0], amplitudes=[1.0]), ("equal lengths",)),
         (lambda: Shaper(times=[0.0], amplitudes=[1.0]).insensitivity(), ("not designed",)),
         (lambda: Shaper(times=[0.0], amplitudes=[1.0]).residual(-1.0), ("frequencies",)),

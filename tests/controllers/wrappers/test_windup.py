@@ -135,7 +135,7 @@ def test_wrong_arguments_are_explained(eom, make, words) -> None:
 
 def test_integrators_behind_a_delay_are_explained(eom) -> None:
     late = add_delay(integral_law(eom, 0.1), 0.2)
-    with pytest.raises(ModelError, match=r"integral\.turn.*does not move.*bare law first"):
+    with pytest.raises(ModelError, match=r"integral\.turn.*does not act.*bare law first"):
         prevent_windup(late, eom)
     with pytest.raises(ModelError, match="up to 10"):
         prevent_windup(integral_law(eom, 0.1), eom, rate=11.0)

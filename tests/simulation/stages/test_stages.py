@@ -316,7 +316,7 @@ def test_independent_states_of_a_stage_can_be_chosen():
     whole = [np.asarray(model.basis) @ np.asarray(model.B) for model in models]
     np.testing.assert_allclose(whole[0], whole[1], rtol=1e-14)
     np.testing.assert_allclose(whole[0][2:], 1.0 / 5.0, rtol=1e-14)  # both masses move as one of 5 kg
-    with pytest.raises(ModelError, match="tie together"):
+    with pytest.raises(ModelError, match="make dependent"):
         linearize(SLIDERS, point, stage=("hook",), independent=names)
 
 
@@ -382,7 +382,7 @@ def test_bad_input_is_refused(make, words):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_what_is_raised_in_a_later_stage_keeps_all_stages_before(error):
     def report(fraction, message):
-        raise error("told")
+        raise error("refused")
 
     options = {"x0": {"height": 5.0}, "t_span": (0.0, 2.9), "grid": 30}
     with pytest.raises(error) as caught:
@@ -395,7 +395,7 @@ def test_what_is_raised_in_a_later_stage_keeps_all_stages_before(error):
     np.testing.assert_array_equal(part.x[:n], whole.x[:n])
     if error is ZeroDivisionError:
         kept = simulate_stages(BALL, [bouncing()], progress=report, check=False, **options)
-        assert kept.outcome.status is Status.FAILED and "ZeroDivisionError: told" in kept.outcome.message
+        assert kept.outcome.status is Status.FAILED and "ZeroDivisionError: refused" in kept.outcome.message
 
 
 def test_an_exit_that_marks_a_failure_ends_the_run_as_one():

@@ -18,7 +18,7 @@ _NEAR = 1e-2  # how far an end value that follows from the others may be off on 
 
 
 def start_pairs(problem: Problem) -> list[tuple[float, float]]:
-    """Bounds of each state at the start of the first phase; what is not named is at rest."""
+    """Return bounds of each state at the start of the first phase; what is not named is at rest."""
     rest = np.asarray(problem.eom.x_rest)
     return [problem.start.get(name, (float(rest[i]),) * 2) for i, name in enumerate(problem.eom.states)]
 
@@ -34,17 +34,17 @@ def check_start(problem: Problem) -> None:
     if off.max(initial=0.0) > 1e-6:
         names = [*eom.position_rows, *eom.constraint_rows]
         raise ModelError(
-            f"problem '{problem.name}': the start breaks constraint '{names[int(off.argmax())]}' by {off.max():.3g}; "
+            f"problem '{problem.name}': the start violates constraint '{names[int(off.argmax())]}' by {off.max():.3g}; "
             "use make_consistent(eom, x)"
         )
 
 
 def end_pairs(block: PhaseBlock) -> list[tuple[float, float]]:
-    """Bounds of each state at the end; fixed values that follow from others are loosened.
+    """Return bounds of each state at the end; fixed values that follow from others are loosened.
 
-    Unit quaternions, constraints of the system and path conditions that are held make some entries follow from others. A
-    discretised motion leaves the constraint set by the error of the mesh, so a state on that set is fixed by as many of
-    its entries as it has degrees of freedom, chosen by pivoting; the others stay within one per cent.
+    Unit quaternions, constraints of the system and path conditions that are held make some entries follow from
+    others. A discretised motion leaves the constraint set by the error of the mesh, so a state on that set is fixed
+    by as many of its entries as it has degrees of freedom, chosen by pivoting; the others stay within one per cent.
     """
     problem, eom = block.problem, block.problem.eom
     pairs = [problem.end.get(name, FREE) for name in eom.states]
@@ -63,7 +63,7 @@ def end_pairs(block: PhaseBlock) -> list[tuple[float, float]]:
 
 
 def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
-    """Gradients, at the end state, of what every state meets: unit quaternions, constraints, held path conditions."""
+    """Return gradients, at the end state, of what every state meets: unit quaternions, constraints, held path conditions."""
     problem, eom = block.problem, block.problem.eom
     x = np.array(
         [low if low == high else rest for (low, high), rest in zip(pairs, np.asarray(eom.x_rest), strict=True)]
@@ -88,7 +88,7 @@ def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
 
 
 def row_bounds(blocks: Sequence[PhaseBlock]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Lower and upper bounds of the rows of each phase.
+    """Return lower and upper bounds of the rows of each phase.
 
     A condition that is held from the phase before on needs no anchor at the start of the next.
     """
@@ -134,7 +134,10 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
 def phase_bounds(
     block: PhaseBlock, *, is_first: bool, held: Mapping[str, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds of a phase's unknowns, shape (n,); `held` are entries of z, by name, that keep one value."""
+    """Return the lower and upper bounds of a phase's unknowns, shape (n,).
+
+    Entries of z named in `held` have one fixed value.
+    """
     problem, model, places = block.problem, block.model, block.places
     low, high = np.full((block.P, model.n_z), -np.inf), np.full((block.P, model.n_z), np.inf)
 
@@ -173,6 +176,6 @@ def _require_order(block: PhaseBlock, low: np.ndarray, high: np.ndarray) -> None
         point, entry = wrong[0]
         where = {0: "at the start", block.P - 1: "at the end"}.get(int(point), "on the way")
         raise ModelError(
-            f"problem '{block.problem.name}': {where}, '{block.model.names[entry]}' shall be at least {low[point, entry]:g} and "
+            f"problem '{block.problem.name}': {where}, '{block.model.names[entry]}' must be at least {low[point, entry]:g} and "
             f"at most {high[point, entry]:g}; its bounds and its end values contradict each other"
         )

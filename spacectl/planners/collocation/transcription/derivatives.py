@@ -71,12 +71,12 @@ class PhaseSlopes:
         return np.concatenate([item.ravel() for item in rows]), np.concatenate([item.ravel() for item in columns])
 
     def rate_slopes(self, at: PhaseState) -> np.ndarray:
-        """Entries of the Jacobian of X_dot by z, (P, n), at (`rate_rows`, `rate_columns`)."""
+        """Return entries of the Jacobian of X_dot by z, (P, n), at (`rate_rows`, `rate_columns`)."""
         ones = np.ones((self.block.P, self.block.model.sizes["rates"]))
         return np.hstack([at.JF[:, self.rate_entries], ones])
 
     def jacobian(self, at: PhaseState) -> np.ndarray:
-        """Entries of the Jacobian of the rows."""
+        """Return entries of the Jacobian of the rows."""
         block, A = self.block, self.block.scheme.A
         n = block.N * block.d * block.model.n_X
         slopes = block.pieces(self.rate_slopes(at))[:, self.pairs[:, 1]]
@@ -106,7 +106,7 @@ class PhaseSlopes:
         return np.concatenate([item.ravel() for item in rows]), np.concatenate([item.ravel() for item in columns])
 
     def hessian(self, at: PhaseState, sigma: float, multipliers: np.ndarray) -> np.ndarray:
-        """Entries of the Hessian of ``sigma cost + multipliers' rows`` (all rows of the problem)."""
+        """Return entries of the Hessian of ``sigma cost + multipliers' rows`` (all rows of the problem)."""
         block, sizes = self.block, self.block.model.sizes
 
         def of(key: str) -> np.ndarray:
@@ -126,13 +126,13 @@ class PhaseSlopes:
         return np.concatenate([item.ravel() for item in out])
 
     def _pull(self, defect: np.ndarray) -> np.ndarray:
-        """Weight of each point's rates in the defects, without -T: (P, n_X)."""
+        """Return the weight of each point's rates in the defects, without -T: (P, n_X)."""
         block = self.block
         by_interval = defect.reshape(block.N, block.d, block.model.n_X) * block.ds[:, None, None]
         return block.gather(np.einsum("ji,kjx->kix", block.scheme.A, by_interval))
 
     def _mixed(self, at: PhaseState, sigma: float, pull: np.ndarray) -> np.ndarray:
-        """Second derivatives by T and the columns `mixed` of each point, (P, n)."""
+        """Return second derivatives by T and the columns `mixed` of each point, (P, n)."""
         block = self.block
         out = np.zeros((block.P, block.model.n_z))
         terms = -pull[:, self.rate_rows] * self.rate_slopes(at)

@@ -29,7 +29,7 @@ class SparseSum:
         self.sparsity = ca.Sparsity(shape[0], shape[1], starts.tolist(), self.rows.tolist())
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Nonzeros in CasADi's order."""
+        """Return nonzeros in CasADi's order."""
         return np.bincount(self._place, weights=values, minlength=len(self.rows))
 
 
@@ -93,7 +93,7 @@ class Nlp:
         )
 
     def at(self, x_hat: np.ndarray) -> list[PhaseState]:
-        """The phases at scaled unknowns; the last one is remembered, because solvers ask in turns."""
+        """Return the phases at scaled unknowns; the last one is remembered, because solvers ask in turns."""
         key = x_hat.tobytes()
         if self._last is None or self._last[0] != key:
             x = x_hat * self.scale
@@ -101,22 +101,22 @@ class Nlp:
         return self._last[1]
 
     def objective(self, x_hat: np.ndarray) -> float:
-        """Scaled cost."""
+        """Return the scaled cost."""
         return self.cost_scale * sum(item.block.objective(item) for item in self.at(x_hat))
 
     def gradient(self, x_hat: np.ndarray) -> np.ndarray:
-        """Its gradient."""
+        """Return its gradient."""
         parts = [item.block.gradient(item) for item in self.at(x_hat)]
         return self.cost_scale * np.concatenate(parts) * self.scale
 
     def rows(self, x_hat: np.ndarray) -> np.ndarray:
-        """Scaled rows."""
+        """Return scaled rows."""
         x = x_hat * self.scale
         linked = x[self.links[:, 0]] - x[self.links[:, 1]]
         return np.concatenate([*(item.block.rows(item) for item in self.at(x_hat)), linked]) * self.row_scale
 
     def jacobian(self, x_hat: np.ndarray) -> np.ndarray:
-        """Nonzeros of the scaled rows' Jacobian."""
+        """Return nonzeros of the scaled rows' Jacobian."""
         parts = [slopes.jacobian(item) for slopes, item in zip(self.slopes, self.at(x_hat), strict=True)]
         ones = np.ones(len(self.links))
         pattern = self.jacobian_sum
@@ -125,7 +125,7 @@ class Nlp:
         )
 
     def hessian(self, x_hat: np.ndarray, sigma: float, multipliers: np.ndarray) -> np.ndarray:
-        """Nonzeros of the upper triangle of the Hessian of the Lagrangian."""
+        """Return nonzeros of the upper triangle of the Hessian of the Lagrangian."""
         lam, weight = multipliers * self.row_scale, sigma * self.cost_scale
         parts = [item.hessian(state, weight, lam) for item, state in zip(self.slopes, self.at(x_hat), strict=True)]
         pattern = self.hessian_sum
@@ -140,7 +140,7 @@ def transcribe(
     held: Sequence[Mapping[str, float]] | None = None,
     weights: Sequence[np.ndarray] | None = None,
 ) -> Nlp:
-    """The programme of some phases on their meshes, not scaled yet.
+    """Return the programme of some phases on their meshes, not scaled yet.
 
     `held` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in the cost rate.
     """
@@ -165,7 +165,7 @@ def transcribe(
 
 
 def _links(blocks: Sequence[PhaseBlock]) -> np.ndarray:
-    """Columns of states that are continuous from phase to phase, by name."""
+    """Return the columns of states that are continuous from phase to phase, by name."""
     pairs = []
     for before, after in zip(blocks[:-1], blocks[1:], strict=True):
         last = before.column + (before.P - 1) * before.model.n_z

@@ -31,15 +31,15 @@ class BoundSlopes:
         self.n_values = self._value.n_out
 
     def value(self, z: np.ndarray) -> np.ndarray:
-        """Values, shape (n, n_values), at z of shape (n, n_z)."""
+        """Return values, shape (n, n_values), at z of shape (n, n_z)."""
         return self._value(z)[0]
 
     def jacobian(self, z: np.ndarray) -> np.ndarray:
-        """Nonzeros of the Jacobian, one row a point."""
+        """Return nonzeros of the Jacobian, one row a point."""
         return self._jacobian(z)[0]
 
     def hessian(self, z: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Nonzeros of the Hessian of the values weighted by w, one row a point."""
+        """Return nonzeros of the Hessian of the values weighted by w, one row a point."""
         return self._hessian(z, w)[0]
 
 
@@ -104,7 +104,10 @@ class PhaseBlock:
     def of(
         cls, problem: Problem, model: PointModel, scheme: Scheme, mesh: Any, column: int, row: int, weights: Any = None
     ) -> PhaseBlock:
-        """Bind the functions to the problem's parameters; `weights` (n_u,) of squared inputs are added to the cost rate."""
+        """Bind the functions to the parameters of the problem.
+
+        The `weights` (n_u,) of squared inputs are added to the cost rate.
+        """
         damping = np.zeros(problem.eom.n_u) if weights is None else np.asarray(weights)
         points = BoundSlopes(model.slopes, np.concatenate([problem.p, damping]))
         ends = (BoundSlopes(model.ends[0], problem.p), BoundSlopes(model.ends[1], problem.p))
@@ -171,7 +174,7 @@ class PhaseBlock:
         return np.array([*(problem.rate_limits[name] for name in self.model.smooth), *free]).reshape(-1, 2)
 
     def control_words(self, index: int) -> str:
-        """A control's name as a person says it."""
+        """Return the display name of a control."""
         return self.model.names[self.controls[index]].removeprefix("input ").replace("rate of input", "rate of")
 
     @cached_property
@@ -195,31 +198,31 @@ class PhaseBlock:
         return sum(count for _, count in self.row_groups.values())
 
     def state(self, x: np.ndarray) -> PhaseState:
-        """The phase's part of all unknowns, evaluated."""
+        """Return the phase's part of all unknowns, evaluated."""
         own = x[self.column : self.column + self.n]
         Z = own[:-1].reshape(self.P, self.model.n_z)
         return PhaseState(self, Z, float(own[-1]), self.bound.value(Z))
 
     def pieces(self, values: np.ndarray) -> np.ndarray:
-        """Values at points (P, k) as they belong to intervals, (N, d + 1, k)."""
+        """Return values at points (P, k) as they belong to intervals, (N, d + 1, k)."""
         index = np.arange(self.N)[:, None] * self.d + np.arange(self.d + 1)
         return values[index]
 
     def gather(self, pieces: np.ndarray) -> np.ndarray:
-        """Sum of what intervals say of their points: (N, d + 1, k) -> (P, k)."""
+        """Return the sum of the contributions of intervals to their points: (N, d + 1, k) -> (P, k)."""
         out = np.zeros((self.P, pieces.shape[2]))
         out[:-1] = pieces[:, :-1].reshape(self.N * self.d, -1)
         out[self.d :: self.d] += pieces[:, -1]
         return out
 
     def objective(self, at: PhaseState) -> float:
-        """Cost of the phase."""
+        """Return the cost of the phase."""
         running = at.T * float(self.quadrature @ at.F[:, -1])
         final = float(self.bound_ends[1].value(at.Z[-1:, self.places["X"]])[0, -1])
         return self.problem.time_weight * at.T + running + final
 
     def gradient(self, at: PhaseState) -> np.ndarray:
-        """Gradient of the cost by the phase's own unknowns, (n,)."""
+        """Return the gradient of the cost by the phase's own unknowns, (n,)."""
         out = np.zeros((self.P, self.model.n_z))
         slopes = self.model.slopes
         of_cost = slopes.rows == len(at.F[0]) - 1
@@ -231,7 +234,7 @@ class PhaseBlock:
         return np.append(out.ravel(), by_T)
 
     def rows(self, at: PhaseState) -> np.ndarray:
-        """Values of the phase's rows, (m,)."""
+        """Return values of the phase's rows, (m,)."""
         X, X_dot = self.pieces(at.Z[:, self.places["X"]]), self.pieces(at.X_dot)
         moved = np.einsum("ji,kix->kjx", self.scheme.A, X_dot) * (at.T * self.ds)[:, None, None]
         defects = X[:, 1:] - X[:, :1] - moved

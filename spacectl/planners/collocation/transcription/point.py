@@ -38,7 +38,7 @@ class Slopes:
 
     @classmethod
     def of(cls, name: str, value: Any, z: Any, p: Any) -> Slopes:
-        """Differentiate."""
+        """Return the differentiated function."""
         value = ca.densify(ca.cse(value))
         w, none = ca.SX.sym("w", value.shape[0]), ca.SX.sym("w", 0)
         jacobian = ca.cse(ca.jacobian(value, z))
@@ -55,7 +55,7 @@ class Slopes:
 
 
 def _column(matrix: Any) -> Any:
-    """The nonzeros, column after column, as a dense column."""
+    """Return the nonzeros, column after column, as a dense column."""
     nonzeros = ca.SX(matrix).nonzeros()
     return ca.densify(ca.vertcat(*nonzeros)) if nonzeros else ca.SX(0, 1)
 
@@ -122,7 +122,7 @@ _KEPT = 32
 
 
 def _keep(store: dict[Any, Any], key: Any, make: Any) -> Any:
-    """The stored item, or a new one; the oldest leaves when there are too many."""
+    """Return the stored item, or a new one; the oldest is removed when there are too many."""
     if key not in store:
         while len(store) >= _KEPT:
             store.pop(next(iter(store)))
@@ -131,7 +131,7 @@ def _keep(store: dict[Any, Any], key: Any, make: Any) -> Any:
 
 
 def point_model(problem: Problem, *, clock: bool = False) -> PointModel:
-    """The point model of a problem; one for all problems of a process with equal structure and rules.
+    """Return the point model of a problem; one for all problems of a process with equal structure and rules.
 
     With `clock`, time is a state even if nothing depends on it (another phase may need it).
     """
@@ -146,7 +146,7 @@ def _rules(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _point_key(problem: Problem) -> tuple[Any, ...]:
-    """What the equations at a point depend on."""
+    """Return the variables of the equations at a point."""
     held = tuple(item.low == item.high for item in problem.path)
     return (problem.eom.structure_hash, tuple(problem.rate_limits), problem.cost_rate, _rules(problem.path), held)
 
@@ -218,13 +218,13 @@ class Rates:
     a: Any
 
     def of(self, value: Any) -> Any:
-        """Time derivative of an expression of (t, q, v)."""
+        """Return the time derivative of an expression of (t, q, v)."""
         moved = ca.jtimes(value, self.q, self.q_dot) + ca.jtimes(value, self.v, self.a)
         return moved + ca.jacobian(value, self.t)
 
 
 def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[Any]:
-    """An equation of positions with its first and second rates, of speeds with its first, of inputs alone.
+    """Return an equation of positions with its first and second rates, of speeds with its first, of inputs alone.
 
     Collocated on the level of positions, an equation is of index 3, and the programme as badly conditioned as the square
     of the number of intervals.
@@ -236,13 +236,13 @@ def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[
 
 
 def _row_names(conditions: tuple[Any, ...]) -> tuple[str, ...]:
-    """A name for each value of some conditions."""
+    """Return a name for each value of some conditions."""
     sizes = [(item.name, item.rule.size) for item in conditions]
     return tuple(name if size == 1 else f"{name} ({i + 1})" for name, size in sizes for i in range(size))
 
 
 def _places(sizes: dict[str, int], has_clock: bool) -> dict[str, slice]:
-    """Where the pieces lie: of z (q, v, s, X, rates, u, lam) and of F (q_dot, residual, path, cost)."""
+    """Return where the pieces lie: of z (q, v, s, X, rates, u, lam) and of F (q_dot, residual, path, cost)."""
     found: dict[str, slice] = {}
     begin = int(has_clock)
     for key in ("q", "v", "s"):
@@ -264,7 +264,7 @@ def _stack(values: list[Any]) -> Any:
 
 
 def _dynamics(eom: EquationsOfMotion, symbols: tuple[Any, ...]) -> tuple[Any, Any]:
-    """q_dot and the residual of the equations of motion (with constraints: and of their second derivatives)."""
+    """Return q_dot and the residual of the equations of motion (with constraints: and of their second derivatives)."""
     t, q, v, a, u, lam, p = symbols
     functions = eom.functions
     if eom.constraint_rows:

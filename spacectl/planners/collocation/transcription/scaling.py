@@ -27,7 +27,10 @@ def scale_programme(nlp: Nlp, x: np.ndarray) -> None:
 
 
 def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
-    """Scales of a phase's unknowns: the largest value of the guess or of a finite bound, and what follows from others."""
+    """Return the scales of a phase's unknowns.
+
+    They are the largest values of the guess or of finite bounds, or follow from other scales.
+    """
     own = slice(block.column, block.column + block.n)
     n_z, places, model = block.model.n_z, block.places, block.model
     Z, T = x[own][:-1].reshape(block.P, n_z), float(x[own][-1])
@@ -49,7 +52,7 @@ def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
 
 
 def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
-    """Frequency of each speed with all others held, sqrt(K_ii / M_ii), where it has a stiffness [rad/s]."""
+    """Return the frequency of each speed with all others held, sqrt(K_ii / M_ii), where it has a stiffness [rad/s]."""
     problem, eom = block.problem, block.problem.eom
     if eom.n_q != eom.n_v:
         return np.zeros(eom.n_v)
@@ -60,7 +63,7 @@ def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
 
 
 def _set_rows(block: PhaseBlock, nlp: Nlp, largest: np.ndarray) -> None:
-    """Defects in units of their state; residuals and conditions in units of their largest term over all points."""
+    """Return defects in units of their state; residuals and conditions in units of their largest term over all points."""
     n_X = block.model.n_X
     states = nlp.scale[block.column : block.column + n_X]
     first, count = block.row_groups["defect"]

@@ -63,11 +63,11 @@ class Scheme:
         return weights if self.is_collocated_at_start else np.hstack([np.zeros((len(c) - 1, 1)), weights])
 
     def refined(self, intervals: int) -> Any:
-        """The scheme with another number of intervals."""
+        """Return the scheme with another number of intervals."""
         return replace(self, intervals=intervals)
 
     def input_weights(self, at: Any, *, order: int = 0) -> np.ndarray:
-        """Matrix (n, d + 1) that gives inputs, or rates of states, at fractions of an interval from those at its points.
+        """Return the matrix (n, d + 1) that gives inputs, or rates of states, within an interval from those at its points.
 
         `order` -1 integrates from the begin, 1 differentiates (both by the fraction).
         """
@@ -147,7 +147,7 @@ class Radau(Scheme):
 
 
 def _lagrange(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Lagrange polynomials of the knots at s, shape (n, len(knots))."""
+    """Return the Lagrange polynomials of the knots at s, shape (n, len(knots))."""
     out = np.ones((s.size, knots.size))
     for i, knot in enumerate(knots):
         others = np.delete(knots, i)
@@ -156,7 +156,7 @@ def _lagrange(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _lagrange_rates(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Derivatives of the Lagrange polynomials of the knots at s."""
+    """Return derivatives of the Lagrange polynomials of the knots at s."""
     out = np.zeros((s.size, knots.size))
     for i, knot in enumerate(knots):
         for j in range(knots.size):
@@ -166,6 +166,6 @@ def _lagrange_rates(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _integration_weights(knots: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Integrals of the Lagrange polynomials of the knots from 0 to each end, by Gauss quadrature (exact)."""
+    """Return integrals of the Lagrange polynomials of the knots from 0 to each end, by Gauss quadrature (exact)."""
     nodes, weights = np.polynomial.legendre.leggauss(knots.size)
     return np.array([end / 2.0 * weights @ _lagrange(knots, end / 2.0 * (1.0 + nodes)) for end in ends])

@@ -27,7 +27,7 @@ function sharesX(a, b) {
 
 function scaled(values, factor) { return factor === 1 ? values : values.map(value => value * factor); }
 
-// The range of y: the curves, and the limits that they come near; those far away are told by the legend.
+// The range of y: the curves, and the limits that they come near; the legend lists those far away.
 function rangeOf(panel, factor) {
   let low = Infinity, high = -Infinity;
   for (const line of panel.lines) for (const value of line.data.y) {

@@ -172,8 +172,8 @@ function describeScene(data) {
   for (const kind of ["force", "torque"]) {
     const arrows = data.variants[0].arrows.filter(arrow => arrow.kind === kind);
     const peaks = [...new Set(arrows.map(arrow => arrow.peak))];
-    const told = peaks.map(peak => `${arrows.filter(arrow => arrow.peak === peak).map(arrow => arrow.name).join(", ")} ${peak}`);
-    if (arrows.length) items.push(entry(`${kind}s (full length: ${told.join("; ")})`, kind));
+    const texts = peaks.map(peak => `${arrows.filter(arrow => arrow.peak === peak).map(arrow => arrow.name).join(", ")} ${peak}`);
+    if (arrows.length) items.push(entry(`${kind}s (full length: ${texts.join("; ")})`, kind));
   }
   const beyond = data.beyond || [];
   if (beyond.length) items.push(entry(`drawn beyond the range of the theory: ${beyond.join(", ")} bend by more than half their length`, "bad"));
