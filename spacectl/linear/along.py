@@ -33,7 +33,7 @@ def linearize_along(
     disturbances: Iterable[str] = (),
     p: Any = None,
 ) -> LinearTrajectory:
-    """Return the linearise the equations about a motion: a linear time-varying model of small deviations.
+    """Linearise the equations about a motion: a linear time-varying model of small deviations.
 
     The error state is that of `linearize`: rotation vectors in body axes of the moving reference, differences else.
     Without `x_dot` the reference is assumed to be a solution of the equations, and the drift c is zero. With

@@ -43,7 +43,7 @@ def linearize(
     independent: tuple[str, ...] = (),
     check: bool = True,
 ) -> LinearModel:
-    """Return the linearise the equations about a point: ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
+    """Linearise the equations about a point: ``x_dot = A x + B u + E d``, ``y = C x + D u`` of small deviations.
 
     The deviations are from the motion that starts at the point. If its speeds are constant (v_dot = 0) and A
     does not change along the motion, the model is valid for all time; otherwise only at that instant, and a warning

@@ -33,7 +33,7 @@ _ACCURACY = 1e-10
 
 
 def judge_stability(A: Any) -> tuple[str, complex]:
-    """Return the determine the stability of ``x_dot = A x`` from the real parts of the eigenvalues of A.
+    """Determine the stability of ``x_dot = A x`` from the real parts of the eigenvalues of A.
 
     A real part counts as zero if it is within the error of its eigenvalue. With entries of A known to ``e = 1e-10`` of
     its norm that is ``e |A| / |y^H x|``, with left and right eigenvectors of unit length in balanced coordinates,

@@ -32,7 +32,7 @@ Realisation = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def balanced(system: Realisation) -> Realisation:
-    """Return the balance the entries of A by a diagonal scaling; the transfer matrix is unchanged."""
+    """Balance the entries of A by a diagonal scaling; the transfer matrix is unchanged."""
     A, B, C, D = system
     scale = balancing_scale(A)
     return A * scale / scale[:, None], B / scale[:, None], C * scale, D

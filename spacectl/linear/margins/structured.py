@@ -43,7 +43,7 @@ class StructuredPeak:
 
 
 def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float = 0.0) -> tuple[float, np.ndarray]:
-    """Return the minimise ``sigma_max(D M D^-1)``, D = diag(exp(d)), a convex problem; return the value and d.
+    """Minimise ``sigma_max(D M D^-1)``, D = diag(exp(d)), a convex problem; return the value and d.
 
     The largest singular value is approached by norms of order 2 p with growing p, which are smooth: ``f = log(sum_i
     s_i^2p) / 2p``, with gradient ``sum_i weight_i (|u_ik|^2 -
@@ -77,7 +77,7 @@ def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float
 
 
 def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """Return the maximise ``rho(M Q)`` over diagonal Q with entries of modulus one; return the best value found, and Q.
+    """Maximise ``rho(M Q)`` over diagonal Q with entries of modulus one; return the best value found, and Q.
 
     Power iteration of Packard and Doyle from the worst direction of the scaled matrix and a few others, then ascent on
     the phases. Any Q gives a true bound; the eigenvalue's phase is turned into Q, so ``det(1 - M Q / rho) = 0``.

@@ -53,7 +53,7 @@ class Reduction:
 def reduce_modal(
     model: LinearModel, keep: Keep | None = None, *, below: float | None = None, match_dc: bool = False
 ) -> Reduction:
-    """Return the retain some modes of a model and omit the others.
+    """Retain some modes of a model and omit the others.
 
     In the real block-diagonal basis ``z = left x`` the model decouples into modes; poles that are equal up to rounding
     share a block, which is retained or omitted as a whole. Disturbances follow the same projection.
@@ -117,7 +117,7 @@ def reduce_modal(
 def reduce_balanced(
     model: LinearModel, *, order: int | None = None, tolerance: float | None = None, match_dc: bool = False
 ) -> Reduction:
-    """Return the truncate the decaying part of a model in balanced coordinates; retain the rest exactly.
+    """Truncate the decaying part of a model in balanced coordinates; retain the rest exactly.
 
     The decaying part is split off by an ordered real Schur form and a Sylvester equation. Factors of its Gramians ``P =
     L_c L_c.T``, ``Q = L_o L_o.T`` and the singular values of ``L_o.T L_c = U S

@@ -67,7 +67,7 @@ def check_replaceable(folder: Path) -> None:
 
 @contextmanager
 def complete_folder(folder: Path) -> Iterator[Path]:
-    """Return the provide a temporary folder to write into; on success it replaces `folder`, otherwise it is removed.
+    """Provide a temporary folder to write into; on success it replaces `folder`, otherwise it is removed.
 
     An earlier result in `folder` stays until the new one is complete. Leftovers of killed runs are removed. A folder
     that cannot be renamed (a mount point) is filled file by file instead, its record last; see `_fill`.

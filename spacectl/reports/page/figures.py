@@ -204,7 +204,7 @@ def _owner(line: Line, solid: dict[str, None]) -> str:
 
 
 def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
-    """Return the shade the region outside the band, where the curves come near it."""
+    """Shade the region outside the band, where the curves come near it."""
     values = [factor * np.asarray(line.y) for line in panel.lines if line.y.size]
     low, high = factor * band.low, factor * band.high
     bottom, top = (float(min(v.min() for v in values)), float(max(v.max() for v in values))) if values else (low, high)
