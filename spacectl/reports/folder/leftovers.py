@@ -19,7 +19,7 @@ OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old i
 
 
 def process_mark() -> str:
-    """Return the part of a file name that marks this process: a hash of the machine's name (folders may be shared), and the process number."""
+    """Return the mark of this process in file names: a hash of the host name (folders may be shared) and its number."""
     return f"{_machine()}-{os.getpid()}"
 
 
