@@ -141,8 +141,8 @@ class Run:
             data.sensors,
             data.plant,
             data.guards,
-            data.plant_slopes,
-            data.law_slopes,
+            data.plant_derivatives,
+            data.law_derivatives,
             data.project,
         ):
             if function.error is not None:

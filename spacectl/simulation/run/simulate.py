@@ -30,7 +30,7 @@ from spacectl.simulation.events import Guard
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run import arguments as check_arguments
 from spacectl.simulation.run.guard_functions import bind_guards
-from spacectl.simulation.run.jacobian import bind_slopes
+from spacectl.simulation.run.jacobian import bind_derivatives
 from spacectl.simulation.run.laws import bind_law
 from spacectl.simulation.run.run import Driver, Run, make_loop
 
@@ -202,7 +202,7 @@ def build_run(
     kinks = find_kinks(eom)
     # where the rank jumps off the constraints, exact derivatives there are meaningless; differences of projected states are not
     exact = method == "radau" and not jumps
-    plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)
+    plant_derivatives, law_derivatives = bind_derivatives(eom, law, parameters, tier) if exact else (None, None)
     data = LoopData(
         plant=plant,
         law=bound.law,
@@ -210,8 +210,8 @@ def build_run(
         guards=guard_function,
         kinks=None if kinks is None else bind_casadi(kinks[0], tier, p=parameters),
         law_kinks=bound.kinks,
-        plant_slopes=plant_slopes,
-        law_slopes=law_slopes,
+        plant_derivatives=plant_derivatives,
+        law_derivatives=law_derivatives,
         project=bind_projection(eom, tier, parameters, careful=jumps, around=(span[0], start)) if project else None,
         project_stages=jumps,
         takes_long_steps=project and not jumps and bool(eom.position_rows),
