@@ -1,7 +1,7 @@
-"""Exact derivatives of plant and law, from which the implicit method composes the Jacobian of the closed loop.
+"""Bind exact Jacobians of plant and law, from which the implicit method forms that of the closed loop.
 
 With s = (x, z): ``d s_dot / d s = [[A, 0], [0, 0]] + [[B, 0], [0, 1]] [[du/ds], [dz_dot/ds]]``, where rows of du/ds
-that belong to saturated inputs are zero. The driver does the composition; here the two factors are bound.
+that belong to saturated inputs are zero. The driver forms this sum; this module binds the two factors.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from spacectl.simulation.run.laws import feedback_function
 
 __all__ = ["bind_derivatives"]
 
-Slopes = tuple[BoundFunction | None, BoundFunction | None]
+Derivatives = tuple[BoundFunction | None, BoundFunction | None]
 
 
-def bind_derivatives(eom: EquationsOfMotion, law: Any, p: np.ndarray, tier: Tier) -> Slopes:
-    """Exact derivatives of the plant, (t, x, u, p) -> (A, B), and of the law, (t, s, r, p, p_law) -> (du/ds, dz_dot/ds).
+def bind_derivatives(eom: EquationsOfMotion, law: Any, p: np.ndarray, tier: Tier) -> Derivatives:
+    """Bind exact Jacobians of the plant, (t, x, u, p) -> (A, B), and of the law, (t, s, r, p, p_law) -> (du/ds, dz_dot/ds).
 
-    Trees take the native linearisation; other equations, and machines without a compiler, CasADi's derivatives of the
-    implicit form (which solves for the rates, so that no unrolled recursion is differentiated). None stands where
-    the driver shall take finite differences: for a continuous law in Python, for large trees without a compiler, and for
-    constraints in native code, whose derivatives would have to be called from Python (a hundred times slower).
+    Trees use the native linearisation. Other equations, and machines without a compiler, use CasADi's derivatives of the
+    implicit form, which solves for the accelerations, so that no unrolled recursion is differentiated. None means that the
+    driver uses finite differences: for a continuous law in Python, for large trees without a compiler, and for constraints
+    in native code, whose derivatives would have to be evaluated through Python (a hundred times slower).
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     law : as in `simulate`
-        A sampled law is constant between samples and has no slopes.
+        The law; a sampled law is constant between samples and has no Jacobian.
     p : array, shape (n_p,)
-        The plant's numbers.
+        Run-time parameters of the plant.
     tier : str
         How functions are evaluated.
     """
@@ -74,15 +74,15 @@ def _bind_plant_derivatives(eom: EquationsOfMotion, p: np.ndarray, tier: Tier) -
 
 @lru_cache(maxsize=64)
 def _plant_derivatives(x_dot: ca.Function) -> ca.Function:
-    """(t, x, u, p) -> derivatives of x_dot by x and u; once for each function of a process."""
-    t, x, u, numbers = (ca.MX.sym(name, *x_dot.size_in(i)) for i, name in enumerate(("t", "x", "u", "p")))
-    rate = x_dot(t, x, u, numbers)
+    """Form (t, x, u, p) -> Jacobians of x_dot with respect to x and u, once per function and process."""
+    t, x, u, p = (ca.MX.sym(name, *x_dot.size_in(i)) for i, name in enumerate(("t", "x", "u", "p")))
+    rate = x_dot(t, x, u, p)
     results = [ca.densify(ca.jacobian(rate, x)), ca.densify(ca.jacobian(rate, u))]
-    return ca.Function("plant_derivatives", [t, x, u, numbers], results, ["t", "x", "u", "p"], ["A", "B"])
+    return ca.Function("plant_derivatives", [t, x, u, p], results, ["t", "x", "u", "p"], ["A", "B"])
 
 
 def _tree_derivatives(eom: EquationsOfMotion, p: np.ndarray) -> NativeFunction:
-    """The native linearisation of a tree in the form of a generated function (see ``sc_tree_derivatives`` in loop.c).
+    """Wrap the native linearisation of a tree as a generated function (see ``sc_tree_derivatives`` in derivatives.h).
 
     Raises
     ------
@@ -100,7 +100,7 @@ def _tree_derivatives(eom: EquationsOfMotion, p: np.ndarray) -> NativeFunction:
 
 @lru_cache(maxsize=64)
 def _law_derivatives(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
-    """(t, s, r, p, p_law) -> derivatives of u and z_dot by s = (x, z), measurements included."""
+    """Form (t, s, r, p, p_law) -> Jacobians of u and z_dot with respect to s = (x, z), including measurements."""
     n_x, n_z = eom.n_x, len(law.memory)
     sizes = {"t": 1, "s": n_x + n_z, "r": law.function.numel_in(4), "p": len(eom.parameters), "p_law": len(law.p)}
     symbols = {name: ca.MX.sym(name, size) for name, size in sizes.items()}
