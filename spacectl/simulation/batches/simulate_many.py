@@ -105,7 +105,7 @@ def simulate_many(
     parameters = None if parameters is None else repeat_rows(parameters, n, "p")
     seeds = seeds_of(law, seed, n)
     check = StartChecker(eom, tier, check_span(t_span)[0], states, parameters)
-    check(0, 1)  # build_run uses the first run
+    check(0, 1)  # the loops are built from the first run
 
     def build() -> Run:
         return build_run(
@@ -159,7 +159,7 @@ def _tolerances(run: Run, states: np.ndarray, atol: Any, rtol: float) -> np.ndar
 
 
 def _statuses(results: dict[str, np.ndarray]) -> list[Status]:
-    """Return the status of each run; move ``x_end`` from the row after the records, and set records not reached to NaN."""
+    """Return the status of each run; copy ``x_end`` from the row after the records, and set records not reached to NaN."""
     rows = results["rows"]
     results["x_end"] = results["out_x"][np.arange(rows.size), rows]
     results["x_end"][np.isnan(results["t_end"])] = np.nan  # never started

@@ -20,14 +20,8 @@ __all__ = ["Worker", "run_in_threads"]
 _CHUNK = 32  # largest number of runs that a thread takes at a time
 _POLL_INTERVAL = 0.2  # [s] between two checks for Ctrl-C on platforms where waiting cannot be interrupted
 
-_FUNCTIONS = (
-    "plant",
-    "law",
-    "sensors",
-    "guards",
-    "project",
-    "kinks",
-)  # functions that depend on p
+#: Functions with terms that depend on the parameters of each run
+_FUNCTIONS = ("plant", "law", "sensors", "guards", "project", "kinks")
 _ARRAYS = (
     "x0", "z0", "u0", "p", "law_p", "atol", "u_low", "u_high", *(f"prepare_{name}" for name in _FUNCTIONS), "terminal", "stop",
     "out_x", "out_z", "out_u", "out_u_commanded", "t_end", "status", "rows", "counts",
@@ -35,7 +29,7 @@ _ARRAYS = (
 
 
 class _Many(ctypes.Structure):
-    """The struct ``sc_many`` of many.h."""
+    """Mirror the struct ``sc_many`` of many.h."""
 
     _fields_ = [(name, ctypes.c_longlong) for name in ("n_p", "n_law_p")] + [
         (name, ctypes.c_void_p) for name in _ARRAYS

@@ -72,7 +72,7 @@ static int sc_find_kink(sc_loop *L, double *at)
     const double event_t = L->event_t;
     int status;
     L->g_first = L->n_guards;
-    L->g_last = L->saw_limit ? all : first_limit; /* limits are searched only if a command has crossed one */
+    L->g_last = L->limit_changed ? all : first_limit; /* limits are searched only if a command has crossed one */
     for (sc_int i = L->g_first; i < all; i++) L->fired[i] = 0;
     status = sc_guard_values(L, L->t, L->s, L->g_before);
     if (status == SC_GO) status = sc_check_guards(L, L->t, L->t_new);
@@ -92,7 +92,7 @@ static int sc_check_kinks(sc_loop *L, double h, double h_usual, int tries, doubl
     const double h_before = L->h;
     double at = 0.0, left, margin = SC_MARGIN;
     int status = SC_GO;
-    if (L->saw_limit || L->n_plant_kinks + L->n_law_kinks > 0) {
+    if (L->limit_changed || L->n_plant_kinks + L->n_law_kinks > 0) {
         L->h = h;
         status = sc_find_kink(L, &at);
         L->h = h_before;

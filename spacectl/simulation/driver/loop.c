@@ -29,7 +29,7 @@ int sc_record(sc_loop *L, sc_int row, double t, const double *s)
     return SC_GO;
 }
 
-/* Phase 1, at (t, s): sample the law, pass breakpoints, update s_dot, and check for guards that cross zero in a jump. */
+/* Phase 1, at (t, s): sample the law, pass breakpoints, update s_dot, and check for guards that fire in a jump. */
 static int sc_point(sc_loop *L)
 {
     const double instant = sc_instant(L, L->t);
@@ -166,7 +166,7 @@ static int sc_step(sc_loop *L)
         L->t_limit = is_last && is_break ? nextafter(target, L->t) : INFINITY;
         needs_dense = L->n_guards + L->n_plant_kinks + L->n_law_kinks > 0
                    || (L->i_grid < L->n_grid && L->grid[L->i_grid] < L->t_new - sc_instant(L, L->t_new));
-        L->saw_limit = 0;
+        L->limit_changed = 0;
         status = sc_attempt_step(L, h, needs_dense, &error);
         if (status == SC_GO && error <= 1.0) {
             status = sc_check_kinks(L, h, h_usual, tries++, &h_wanted);

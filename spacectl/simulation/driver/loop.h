@@ -164,7 +164,7 @@ typedef struct {
     sc_int is_short; /* the step was shortened for a kink, see kinks.h */
     double kink_at; /* expected time of that kink */
     double h_resume; /* step length to resume with after the kink */
-    sc_int saw_limit; /* some command in the step was at other limits than is_beyond says */
+    sc_int limit_changed; /* some command in the step exceeds other limits than is_beyond says */
     sc_int *is_beyond; /* for each limit, whether the command exceeds it */
     sc_int *is_ignored; /* for each kink, whether it chatters and is no longer located */
     sc_int *n_close; /* for each kink, number of consecutive crossings in close succession */

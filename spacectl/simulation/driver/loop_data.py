@@ -146,7 +146,7 @@ class LoopData:
         self.n_limits = len(found)
         count = self.n_plant_kinks + self.n_law_kinks + self.n_limits
         self.g_first, self.g_last = 0, self.n_guards
-        self.is_short, self.kink_at, self.h_resume, self.saw_limit = 0, -np.inf, 0.0, 0
+        self.is_short, self.kink_at, self.h_resume, self.limit_changed = 0, -np.inf, 0.0, 0
         self.is_beyond, self.is_ignored, self.n_close = _zeros(self.n_limits), _zeros(count), _zeros(count)
         self.kink_t = np.full(count, -np.inf)
 

@@ -106,7 +106,7 @@ static int sc_command(sc_loop *L, double t, const double *s)
         L->u[i] = isfinite(L->u_commanded[i]) ? value : NAN; /* an infinite command is a failure, not the limit */
     }
     for (i = 0; i < L->n_limits; i++)
-        if ((sc_excess(L, i) > 0.0) != L->is_beyond[i]) L->saw_limit = 1;
+        if ((sc_excess(L, i) > 0.0) != L->is_beyond[i]) L->limit_changed = 1;
     return SC_GO;
 }
 

@@ -138,7 +138,7 @@ static int sc_attempt(sc_loop *L, double h, int needs_dense, double *error)
         status = sc_stage(L, last, h, L->s_new, 1);
         if (status != SC_GO) return status;
     }
-    if (!needs_dense && !L->saw_limit) return SC_GO;
+    if (!needs_dense && !L->limit_changed) return SC_GO;
     for (i = last + 1; i < rows; i++) {
         status = sc_stage(L, i, h, L->stage, 1);
         if (status != SC_GO) return status;

@@ -110,7 +110,7 @@ def warn_if_pushing(eom: EquationsOfMotion, pieces: Sequence[Motion]) -> dict[st
             warn(
                 f"tether '{name}' of system '{eom.system.name}' is in compression from t = {t[np.argmax(is_pushing)]:.6g} s on, "
                 f"by {-tension[worst]:.3g} N at t = {t[worst]:.6g} s: a straight tether pushes there, a real one would be slack. "
-                "End the run before (a Guard), maintain the tension by a law, or use ElasticTether, which goes slack"
+                "End the run earlier (a Guard), maintain the tension by a law, or use ElasticTether, which goes slack"
             )
     return found
 
@@ -170,7 +170,7 @@ History = tuple[np.ndarray, np.ndarray, np.ndarray]  #: t, u_commanded, p
 def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[str, float]:
     """Return the share of a run during which each input was commanded beyond its limits, if it is more than a fifth.
 
-    Commands at a limit are no saturation, because the actuator provides them, as in a bang-bang plan.
+    Commands at a limit do not count as saturation, because the actuator provides them, as in a bang-bang plan.
 
     Parameters
     ----------

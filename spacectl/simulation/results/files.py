@@ -124,7 +124,7 @@ def _is_running(process: int) -> bool:
     if os.name != "posix":
         return True
     try:
-        os.kill(process, 0)  # signal 0 is not sent
+        os.kill(process, 0)  # signal 0 only tests whether the process exists
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):

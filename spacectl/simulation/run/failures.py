@@ -96,10 +96,10 @@ def _is_at_its_limit(data: LoopData, loop: WeakLoop) -> bool:
 
 def _limit(data: LoopData, eom: EquationsOfMotion, loop: WeakLoop) -> str:
     moved = [part.joint_name for part in eom.system.tree if part.joint.motion is not None]
-    cause = f"the prescribed motion of {_listed(moved)}" if moved else "what moves it with time"
+    cause = f"the prescribed motion of {_listed(moved)}" if moved else "its time-dependent constraint"
     return (
         f"{loop} cannot close after t = {data.t:.9g} s ({loop.measure}); change {cause}, give the loop other "
-        "proportions, or end the run before"
+        "proportions, or end the run earlier"
     )
 
 

@@ -164,9 +164,10 @@ def warn_if_shared(
 
 
 _SHARED = (
-    "guard '{guard}' depends on reactions that are not unique: the equations of motion leave open how a load is shared by "
-    "constraints {all} (and joints of the tree); it is split by least work as if all yielded equally. Give compliance=... to "
-    "{unknown}, guard a sum that does not depend on the split, or remove what is redundant; find_uniqueness gives details"
+    "guard '{guard}' depends on reactions that are not unique: the equations of motion do not determine how a load is "
+    "shared by constraints {all} (and joints of the tree); it is distributed by least work with equal compliances. Give "
+    "compliance=... to {unknown}, guard a sum that does not depend on the distribution, or remove "
+    "redundant constraints; find_uniqueness gives details"
 )
 
 

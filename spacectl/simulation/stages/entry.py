@@ -18,7 +18,7 @@ from spacectl.simulation.run.run import Run
 from spacectl.simulation.stages.result import Transition
 from spacectl.simulation.stages.stages import Exit, Impact, Stage
 
-__all__ = ["close_gaps", "enter_guards", "is_rest", "refuse_pile_up"]
+__all__ = ["check_transitions", "close_gaps", "enter_guards", "is_rest"]
 
 _ZENO_COUNT = 20  # number of equal transitions ...
 _ZENO_PART = 1e-6  # ... within this fraction of the span that counts as Zeno behaviour
@@ -87,7 +87,7 @@ def close_gaps(
     if not abs(gap) <= tolerance * size:
         raise SolverError(
             f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {worst} is open by {gap:.3g}; leave "
-            f"'{stages[0]}' where s.gap('{worst}') is zero, or hold rates only (a rule of speeds)"
+            f"'{stages[0]}' where s.gap('{worst}') is zero, or constrain rates only (a rule of speeds)"
         )
     state = np.array(x)
     if worst:
@@ -120,7 +120,7 @@ def is_rest(eom: EquationsOfMotion, t: float, x: np.ndarray, impact: Impact, p: 
     return bool(np.all(np.abs(rates[rows_of(eom, impact.contacts)]) < impact.rest_speed))
 
 
-def refuse_pile_up(transitions: Sequence[Transition], span: tuple[float, float], most: int) -> None:
+def check_transitions(transitions: Sequence[Transition], span: tuple[float, float], most: int) -> None:
     """Raise `SolverError` if the last transition repeats within almost no time, or if there are more than `most`."""
     last = transitions[-1]
     key = (last.source, last.target, last.guard)

@@ -24,7 +24,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 __all__ = ["Impulse", "find_impulse"]
 
 _OPEN = 1e-9  # tolerance of residuals, relative to the largest speed (at least 1); rounding errors are far smaller
-_IMPACTS = 50  # largest number of successive impacts at one instant
+_IMPACTS = 50  # largest number of successive impacts with restitution at one instant
 _PASSES = 25  # largest number of Newton iterations; equations linear in the speeds need one, and one against rounding
 
 

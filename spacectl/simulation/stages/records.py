@@ -1,4 +1,4 @@
-"""Combine the records of the stages of a run to one labelled history."""
+"""Combine the records of the stages of a run into one labelled history."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def gather(
     p: np.ndarray,
     outcome: Outcome,
 ) -> StagedSimulation:
-    """Combine all pieces to one history."""
+    """Combine all pieces into one history."""
     t = frozen(np.concatenate([piece.t for piece in pieces]))
     labels = eom.labels
     rows = Labels(eom.constraint_rows, (), "row")

@@ -21,9 +21,9 @@ from spacectl.simulation.driver.native_loop import choose_tier
 from spacectl.simulation.results.doubts import judge_saturation, judge_theory, warn_if_pushing
 from spacectl.simulation.run import arguments as check_arguments
 from spacectl.simulation.run.run import Driver
-from spacectl.simulation.stages.flight import Flight
 from spacectl.simulation.stages.records import gather
 from spacectl.simulation.stages.result import StagedSimulation
+from spacectl.simulation.stages.staged_run import StagedRun
 from spacectl.simulation.stages.stages import stage_table
 
 __all__ = ["simulate_stages"]
@@ -104,7 +104,7 @@ def simulate_stages(
     if first not in table:
         raise ModelError(f"simulate_stages: start names an {unknown_name('stage', first, list(table)[:50])}")
     span = check_arguments.check_span(t_span)
-    flight = Flight(
+    run = StagedRun(
         eom=eom,
         table=table,
         stage=table[first],
@@ -122,11 +122,11 @@ def simulate_stages(
         },
     )  # fmt: skip
     try:
-        result = _gather(flight, *flight.follow(progress), begin)
+        result = _gather(run, *run.advance(progress), begin)
     except BaseException as error:  # an interrupt, or raised by a law or another Python function
-        if flight.cut_short is None:
+        if run.cut_short is None:
             raise
-        result = _gather(flight, *flight.cut_short, begin)
+        result = _gather(run, *run.cut_short, begin)
         error.partial = result  # type: ignore[attr-defined]
         if check or not isinstance(error, Exception) or isinstance(error, ModelError):
             raise
@@ -135,14 +135,14 @@ def simulate_stages(
     return result
 
 
-def _gather(flight: Flight, status: Status, message: str, begin: float) -> StagedSimulation:
+def _gather(run: StagedRun, status: Status, message: str, begin: float) -> StagedSimulation:
     """Return the simulation from the records of all stages."""
-    counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
-    stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
-    stats |= judge_theory(flight.eom, [(piece.histories["x"], piece.p) for piece in flight.pieces])
-    stats |= judge_saturation(flight.eom, [(item.t, item.histories["u_commanded"], item.p) for item in flight.pieces])
+    counts = {key: sum(piece.counts[key] for piece in run.pieces) for key in run.pieces[0].counts}
+    stats = {**counts, "n_transitions": len(run.transitions), "seconds": time.perf_counter() - begin}
+    stats |= judge_theory(run.eom, [(piece.histories["x"], piece.p) for piece in run.pieces])
+    stats |= judge_saturation(run.eom, [(item.t, item.histories["u_commanded"], item.p) for item in run.pieces])
     if Outcome(status=status).is_success:
-        motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in flight.pieces]
-        stats |= warn_if_pushing(flight.eom, motions)
+        motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in run.pieces]
+        stats |= warn_if_pushing(run.eom, motions)
     outcome = Outcome(status=status, message=message, stats=stats)
-    return gather(flight.eom, flight.pieces, flight.events, flight.transitions, flight.parameters, outcome)
+    return gather(run.eom, run.pieces, run.events, run.transitions, run.parameters, outcome)

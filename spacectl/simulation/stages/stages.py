@@ -232,7 +232,7 @@ class StageProduct(Mapping[str, Stage]):
 
 
 def combine_stages(parts: Mapping[str, Sequence[Stage]], *, law: Any = None) -> StageProduct:
-    """Combine stages of parts that change their structure independently of each other to stages of the whole system.
+    """Combine stages of parts that change their structure independently of each other into stages of the whole system.
 
     Parameters
     ----------

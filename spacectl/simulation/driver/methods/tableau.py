@@ -143,10 +143,8 @@ def _made(method: str) -> Method:
     return METHODS[method]()
 
 
-LONG_NODES = (
-    6,
-    8,
-)  #: of the two solutions, orders 12 and 16; all nodes are at least 0.12 and 0.09 of the step from its centre
+#: Number of nodes of the two solutions, of orders 12 and 16; all are at least 0.12 and 0.09 of the step from its centre
+LONG_NODES = (6, 8)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ def pass_kink(L: LoopData, at: float) -> None:
 def find_kink(L: LoopData) -> tuple[int, float]:
     """Find the first crossing of a kink in the accepted step; return GUARD and its time, or GO."""
     first_limit, event_t = L.n_watched - L.n_limits, L.event_t
-    L.g_first, L.g_last = L.n_guards, L.n_watched if L.saw_limit else first_limit
+    L.g_first, L.g_last = L.n_guards, L.n_watched if L.limit_changed else first_limit
     L.fired[L.g_first :] = 0
     status = guard_values(L, L.t, L.s, L.g_before)
     if status == GO:
@@ -76,7 +76,7 @@ def check_kinks(L: LoopData, h: float, h_usual: float, tries: int) -> tuple[int,
     `tries` counts the previous attempts of this step that contained a kink.
     """
     status, at = GO, 0.0
-    if L.saw_limit or L.n_plant_kinks + L.n_law_kinks > 0:
+    if L.limit_changed or L.n_plant_kinks + L.n_law_kinks > 0:
         h_before, L.h = L.h, h
         status, at = find_kink(L)
         L.h = h_before

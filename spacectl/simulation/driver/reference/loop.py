@@ -195,7 +195,7 @@ class PythonLoop:
             needs_dense = L.n_guards + L.n_plant_kinks + L.n_law_kinks > 0 or (
                 L.i_grid < L.n_grid and bool(L.grid[L.i_grid] < L.t_new - instant(L, L.t_new))
             )
-            L.saw_limit = 0
+            L.limit_changed = 0
             status, error = _attempt_step(L, h, needs_dense)
             if status == GO and error <= 1.0:
                 status, shorter = check_kinks(L, h, h_usual, tries)

@@ -113,7 +113,7 @@ def command(L: LoopData, t: float, s: np.ndarray) -> int:
     L.u[:] = np.where(value > L.u_high, L.u_high, value)
     L.u[~np.isfinite(L.u_commanded)] = np.nan  # an infinite command is a failure, not the limit
     if any((excess(L, k) > 0.0) != L.is_beyond[k] for k in range(L.n_limits)):
-        L.saw_limit = 1
+        L.limit_changed = 1
     return GO
 
 
@@ -257,7 +257,7 @@ def attempt(L: LoopData, h: float, needs_dense: bool) -> tuple[int, float]:
         status = stage(L, last, h, L.s_new, True)
         if status != GO:
             return status, error
-    if not needs_dense and not L.saw_limit:
+    if not needs_dense and not L.limit_changed:
         return GO, error
     for i in range(last + 1, rows):
         status = stage(L, i, h, L.stage, True)

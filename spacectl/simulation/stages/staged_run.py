@@ -17,17 +17,17 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.run.run import Driver, Run, make_loop
 from spacectl.simulation.run.simulate import build_run
-from spacectl.simulation.stages.entry import close_gaps, enter_guards, is_rest, refuse_pile_up
+from spacectl.simulation.stages.entry import check_transitions, close_gaps, enter_guards, is_rest
 from spacectl.simulation.stages.impulses import Impulse, find_impulse
 from spacectl.simulation.stages.records import Piece
 from spacectl.simulation.stages.result import Transition
 from spacectl.simulation.stages.stages import Exit, Stage, StageProduct
 
-__all__ = ["Flight"]
+__all__ = ["StagedRun"]
 
 
 @dataclass
-class Flight:
+class StagedRun:
     """Advance a run through stages and collect its records."""
 
     eom: EquationsOfMotion
@@ -57,7 +57,7 @@ class Flight:
         if isinstance(self.table, StageProduct):
             self.entered = {item.split(":")[0]: self.t for item in self.stage.name.split(" ")}
 
-    def follow(self, progress: Progress | None) -> tuple[Status, str]:
+    def advance(self, progress: Progress | None) -> tuple[Status, str]:
         """Advance from stage to stage to the end; return status and message."""
         self.law_begin = self.t
         while True:
@@ -195,7 +195,7 @@ class Flight:
                 momentum_change=np.zeros(6) if jump is None else jump.momentum_change,
             )
         )
-        refuse_pile_up(self.transitions, self.span, self.max_transitions)
+        check_transitions(self.transitions, self.span, self.max_transitions)
         if isinstance(self.table, StageProduct) and to:
             self.entered = self.table.entered(self.entered, source.name, to, t)
         self.t, self.x, self.stage, self.is_over = t, np.array(after), target, not to
