@@ -1,1 +1,1 @@
-"""Closed-loop simulation: from equations, a law and a starting state to labelled histories and events."""
+"""Closed-loop simulation: from equations, a law and an initial state to labelled histories and events."""

@@ -1,6 +1,6 @@
-"""Guards: named expressions whose sign changes are located during a run; `guard_functions` makes them one function.
+"""Guards: named expressions whose sign changes are located during a run; `guard_functions` combines them into one function.
 
-`closed_loop` reports each crossing as an event, and stops at the guards that ask for it.
+`run` reports each crossing as an event, and ends the run at terminal guards.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ __all__ = ["Event", "Guard", "describe_stop"]
 
 @dataclass(frozen=True, kw_only=True)
 class Guard:
-    """A quantity to watch: an event happens where it passes through zero.
+    """Define a quantity to watch: an event occurs where it crosses zero.
 
     Rising means from below zero to zero or above, falling from above zero to zero or below.
 
     Parameters
     ----------
     name : str
-        Shown in events.
+        Name of the guard in events.
     expression : callable
-        Receives an accessor s and returns one number: entries by name (``s["elbow"]``: states, then inputs, then
-        memory), vectors ``s.x``, ``s.u``, ``s.z``, ``s.p``, time ``s.t``, time since the run (or its stage) began
-        ``s.since``; of constraint rows ``s.reaction("latch.x")``, ``s.gap("latch.x")``, ``s.gap_rate("latch.x")``; outputs
-        ``s.output("tip.x")``.
+        Function of an accessor s that returns one number. It may use entries by name (``s["elbow"]``: states, then inputs,
+        then memory), vectors ``s.x``, ``s.u``, ``s.z``, ``s.p``, time ``s.t``, time since the start of the run (or stage)
+        ``s.since``, reactions and residuals of constraint equations ``s.reaction("latch.x")``, ``s.gap("latch.x")``,
+        ``s.gap_rate("latch.x")``, and outputs ``s.output("tip.x")``.
     direction : {0, 1, -1}
-        Both ways, rising only, or falling only.
+        Both directions, rising only, or falling only.
     is_terminal : bool
         Whether the simulation ends there.
     is_failure : bool
-        Whether a run that ends there has failed: its motion diverged, or left what the model covers. Its outcome is then
-        ``diverged``, which is no success: `simulate` raises unless ``check=False``, and reports show the run as failed.
+        Whether a run that ends there has failed: its motion diverged, or left the validity of the model. Its outcome is then
+        ``diverged``, which is no success: `simulate` raises an error unless ``check=False``, and reports show a failed run.
 
     Examples
     --------
@@ -74,16 +74,16 @@ class Guard:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """A guard's crossing.
+    """Describe a crossing of a guard.
 
     Parameters
     ----------
     time : float
-        When [s]; on the side where the sign has changed.
+        Time [s], after the sign has changed.
     name : str
-        The guard's name.
+        Name of the guard.
     state : array, shape (n_x,)
-        The state x there.
+        State x at this time.
     """
 
     time: float
@@ -95,7 +95,7 @@ class Event:
 
 
 def describe_stop(guards: Sequence[Guard], t: float) -> tuple[Status, str]:
-    """Status and message of a run that these guards ended at time `t`."""
+    """Return status and message of a run that these guards ended at time `t`."""
     names = ", ".join(f"'{guard.name}'" for guard in guards)
     failures = ", ".join(f"'{guard.name}'" for guard in guards if guard.is_failure)
     message = f"stopped by guard {names} at t = {t:g} s"

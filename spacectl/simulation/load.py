@@ -1,4 +1,4 @@
-"""Reads simulations back from files."""
+"""Read simulations from files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["load_simulation"]
 
 
 def load_simulation(path: Any, group: str | None = None) -> Simulation:
-    """Read a simulation that `Simulation.save` wrote, or one of those in the ``result.nc`` of a study.
+    """Read a file of `Simulation.save`, or one simulation from the ``result.nc`` of a study.
 
     Parameters
     ----------
     path : path
-        The netCDF file.
+        Path of the netCDF file.
     group : str, optional
-        Name of the simulation in a file of several; not needed where there is one.
+        Name of the simulation in a file with several; not needed if there is only one.
 
     Raises
     ------
     ModelError
-        If the file is not one of ours, holds a batch, or holds several simulations and `group` names none of them.
+        If spacectl did not write the file, if it contains a batch, or if `group` names none of several simulations.
     """
     dataset, outcome = read_dataset(path, group)
     if "run" in dataset.dims:

@@ -1,4 +1,4 @@
-"""Tells a person how far long work is: a bar on a terminal after two seconds, or the caller's own function."""
+"""Report the progress of long computations by a bar on a terminal after two seconds, or by a function of the caller."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from spacectl.core.studies.study import Progress
 
 __all__ = ["RunProgress", "WorkProgress"]
 
-_PATIENCE = 2.0  # [s] before a bar is shown
+_PATIENCE = 2.0  # [s] after which a bar is shown
 
 
 class WorkProgress:
-    """Progress of some work, used as a context.
+    """Report the progress of a computation; use it as a context manager.
 
     Parameters
     ----------
     report : callable or None
-        ``report(fraction, message)``; None shows a bar if standard error is a terminal and the work is long.
+        Called as ``report(fraction, message)``; None shows a bar if standard error is a terminal and the work is long.
     task : str
-        Named beside the bar.
+        Label of the bar.
     """
 
     def __init__(self, report: Progress | None, task: str):
@@ -39,7 +39,7 @@ class WorkProgress:
             self._bar.stop()
 
     def report(self, fraction: float, message: str) -> None:
-        """Tell that a fraction of the work (0 to 1) is done, and what is done now."""
+        """Report the completed fraction of the work (0 to 1) and a message."""
         fraction = min(max(fraction, 0.0), 1.0)
         if self._report is not None:
             self._report(fraction, message)
@@ -49,7 +49,7 @@ class WorkProgress:
             self._show(fraction)
 
     def _show(self, fraction: float) -> None:
-        from rich.console import Console  # a slow import that most runs do not need
+        from rich.console import Console  # slow to import, and rarely needed
         from rich.progress import Progress as Bar
 
         self._bar = Bar(console=Console(stderr=True), transient=True)
@@ -58,14 +58,14 @@ class WorkProgress:
 
 
 class RunProgress(WorkProgress):
-    """Progress of one run over time.
+    """Report the progress of one run over time.
 
     Parameters
     ----------
     report : callable or None
         As in `WorkProgress`.
     t_span : (float, float)
-        Begin and end of the run [s].
+        Start and end time of the run [s].
     """
 
     def __init__(self, report: Progress | None, t_span: tuple[float, float]):
@@ -73,6 +73,6 @@ class RunProgress(WorkProgress):
         self._t_span = t_span
 
     def update(self, t: float) -> None:
-        """Tell that time `t` of the run is reached."""
+        """Report that the run has reached time `t`."""
         begin, end = self._t_span
         self.report((t - begin) / (end - begin), f"t = {t:.4g} s of {end:.4g} s")

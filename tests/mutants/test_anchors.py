@@ -41,7 +41,7 @@ def test_every_planted_fault_has_its_place_and_its_tests(layer: str) -> None:
         ("core.labels:Labels.index", "gone", "is there 0 times"),
         ("core.labels:Labels.vector", "out", "is there 3 times"),
         ("simulation/driver/lu.h:gone", "x", "0 functions of that name"),
-        ("simulation/driver/lu.h:sc_exchange", "kept", "is there 2 times"),
+        ("simulation/driver/lu.h:sc_exchange", "saved", "is there 2 times"),
     ],
 )
 def test_a_place_that_is_gone_is_reported(at: str, old: str, message: str) -> None:

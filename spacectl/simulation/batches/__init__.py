@@ -1,1 +1,1 @@
-"""Many runs of one closed loop, natively in threads."""
+"""Batches: many runs of one closed loop, natively in threads."""

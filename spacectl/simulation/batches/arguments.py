@@ -1,4 +1,4 @@
-"""Turns what users pass to `simulate_many` into checked arrays, one row a run; errors name the run."""
+"""Check the arguments of `simulate_many` and convert them to arrays with one row per run; errors name the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spacectl.simulation.run.arguments import check_constraints, check_rates, ch
 __all__ = [
     "StartChecker",
     "check_threads",
-    "law_numbers",
+    "law_parameters",
     "limits_of",
     "parameters_of",
     "repeat_rows",
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def states_of(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
-    """Starting states, shape (n, n_x); one row if one state is given for all runs."""
+    """Return the initial states, shape (n, n_x); one row if one state is given for all runs."""
     is_one = x0 is None or isinstance(x0, Mapping) or not hasattr(x0, "__iter__")
     if is_one or all(not isinstance(row, Mapping) and np.ndim(row) == 0 for row in x0):
         return check_state(eom, x0)[None, :]
@@ -47,7 +47,7 @@ def states_of(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
 
 
 def parameters_of(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
-    """Run-time parameters, shape (n, n_p), not checked yet; None for those of the system."""
+    """Return the run-time parameters, shape (n, n_p), not yet checked; None for those of the system."""
     if p is None:
         return None
     size = len(eom.parameters)
@@ -65,32 +65,30 @@ def parameters_of(eom: EquationsOfMotion, p: Any) -> np.ndarray | None:
 
 
 def _changes(eom: EquationsOfMotion, p: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Named changes of each run from names with values for all runs; a single value serves all of them."""
-    known = eom.parameters
-    depths = {
-        name: np.ndim(known.physical.value(name)) if known.is_physical(name) else len(known.shape(name)) for name in p
-    }
+    """Return the named changes of each run from names with values for all runs; a single value applies to all of them."""
+    own = eom.parameters
+    depths = {name: np.ndim(own.physical.value(name)) if own.is_physical(name) else len(own.shape(name)) for name in p}
     series = {name: list(value) for name, value in p.items() if np.ndim(value) == depths[name] + 1}
     n = max((len(values) for values in series.values()), default=1)
     for name, values in series.items():
         if len(values) != n:
             raise ShapeError(
-                f"simulate_many: parameter '{name}' has {len(values)} values, another one {n}; give one a run"
+                f"simulate_many: parameter '{name}' has {len(values)} values, another one {n}; give one per run"
             )
     return [{name: series[name][k] if name in series else value for name, value in p.items()} for k in range(n)]
 
 
 def seeds_of(law: Any, seed: Any, n: int) -> np.ndarray | None:
-    """The seed of each run, shape (n,): as given, or n words of numpy's `SeedSequence` made from one seed.
+    """Return the seed of each run, shape (n,): as given, or n words of numpy's `SeedSequence` from one seed.
 
-    Word k of a sequence does not depend on n, so a longer batch begins with the runs of a shorter one.
+    Word k of a sequence does not depend on n, so that a longer batch begins with the runs of a shorter one.
     """
     noisy = isinstance(law, ControlLaw) and is_noisy(law)
     if seed is None:
         if noisy and n > 1:
             warnings.warn(
-                f"simulate_many: law '{law.name}' has noise, and all {n} runs draw the same; pass seed= to draw another one "
-                "in each run",
+                f"simulate_many: law '{law.name}' has noise, and all {n} runs draw the same; pass seed= to draw different "
+                "noise in each run",
                 stacklevel=3,
             )
         return None
@@ -111,25 +109,25 @@ def seeds_of(law: Any, seed: Any, n: int) -> np.ndarray | None:
     return np.array(seeds, dtype=np.int64)
 
 
-def law_numbers(law: Any, seeds: np.ndarray | None) -> np.ndarray | None:
-    """The law's own numbers of each run, shape (n, n); None if they are the same in all."""
+def law_parameters(law: Any, seeds: np.ndarray | None) -> np.ndarray | None:
+    """Return the parameters of the law in each run, one row per run; None if they are the same in all runs."""
     return None if seeds is None else np.array([reseed(law, int(seed)).p for seed in seeds], dtype=float)
 
 
-def limits_of(eom: EquationsOfMotion, numbers: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest inputs of each run, shape (n, n_u)."""
-    rows = numbers
-    if numbers is not None:
+def limits_of(eom: EquationsOfMotion, parameters: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper limits of the inputs in each run, shape (n, n_u)."""
+    rows = parameters
+    if parameters is not None:
         names = [name for name in eom.parameters.names if name.endswith(".limit")]
-        used = [numbers[:, eom.parameters.where(name)] for name in names]
-        rows = numbers if any(np.any(columns != columns[:1]) for columns in used) else numbers[:1]
+        used = [parameters[:, eom.parameters.where(name)] for name in names]
+        rows = parameters if any(np.any(columns != columns[:1]) for columns in used) else parameters[:1]
     limits = [eom.limits(row) for row in (rows if rows is not None else [None])]
     low, high = (np.array([pair[k] for pair in limits]).reshape(len(limits), eom.n_u) for k in (0, 1))
     return repeat_rows(low, n, "limits"), repeat_rows(high, n, "limits")
 
 
 def repeat_rows(array: np.ndarray, n: int, what: str) -> np.ndarray:
-    """One row for each run from one for all or one for each."""
+    """Return one row for each run, from one row for all runs or one for each."""
     if len(array) not in (1, n) or n == 0:
         raise ShapeError(
             f"simulate_many: {len(array)} rows of {what} for {n} runs; give one row for all or one for each"
@@ -138,7 +136,7 @@ def repeat_rows(array: np.ndarray, n: int, what: str) -> np.ndarray:
 
 
 def check_threads(threads: Any) -> int:
-    """How many threads to run in; None means one for each core."""
+    """Return the number of threads; None means one per core."""
     if threads is None:
         return os.cpu_count() or 1
     if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
@@ -147,30 +145,30 @@ def check_threads(threads: Any) -> int:
 
 
 class StartChecker:
-    """Checks the start of each run as `simulate` does: parameters, constraints, rates, singular positions.
+    """Check the start of each run as `simulate` does: parameters, constraints, accelerations, singular configurations.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     tier : str
-        How its right-hand side is evaluated.
+        How the right-hand side is evaluated.
     t : float
-        Where all runs begin [s].
+        Start time of all runs [s].
     states : array, shape (n, n_x)
-        Starting states.
-    numbers : array, shape (n, n_p), optional
+        Initial states.
+    parameters : array, shape (n, n_p), optional
         Run-time parameters.
     """
 
-    def __init__(self, eom: EquationsOfMotion, tier: Tier, t: float, states: np.ndarray, numbers: np.ndarray | None):
-        self._eom, self._t, self._states, self._numbers = eom, t, states, numbers
+    def __init__(self, eom: EquationsOfMotion, tier: Tier, t: float, states: np.ndarray, parameters: np.ndarray | None):
+        self._eom, self._t, self._states, self._parameters = eom, t, states, parameters
         self._tier = tier
         self._plant: BoundFunction | None = None
         self.singular: set[int] = set()  #: runs that start in a singular position
 
     def __call__(self, first: int, last: int) -> None:
-        """Check the runs first..last-1; a wrong start raises with the number of its run."""
+        """Check the runs first..last-1; raise an error that names the run."""
         for k in range(first, last):
             try:
                 self._check(k)
@@ -179,8 +177,8 @@ class StartChecker:
 
     def _check(self, k: int) -> None:
         eom, x = self._eom, self._states[k]
-        p = np.array(eom.p) if self._numbers is None else self._numbers[k]
-        if self._numbers is not None:
+        p = np.array(eom.p) if self._parameters is None else self._parameters[k]
+        if self._parameters is not None:
             eom.check_parameters(p)
         check_constraints(eom, self._t, x, p)
         check_rates(eom, self._plant_for(p), self._t, x, p)
@@ -188,21 +186,21 @@ class StartChecker:
             self.singular.add(k)
 
     def _plant_for(self, p: np.ndarray) -> BoundFunction:
-        """The right-hand side for the parameters p; one that no run uses, since runs may be under way."""
+        """Return the right-hand side for the parameters p, separate from those of the runs, which may be active."""
         if self._plant is None:
             self._plant = bind_plant(self._eom, self._tier, p)
-        elif self._numbers is not None and self._plant.prepare:
+        elif self._parameters is not None and self._plant.prepare:
             prepare = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self._plant.prepare)
             prepare(p.ctypes.data, self._plant.w.ctypes.data)
         return self._plant
 
     def warn_of_singular(self) -> None:
-        """Warn once of all runs that start in a singular position."""
+        """Warn once about all runs that start in a singular configuration."""
         if self.singular:
             listed = ", ".join(map(str, sorted(self.singular)[:6])) + (", ..." if len(self.singular) > 6 else "")
             warnings.warn(
                 f"simulate_many: {len(self.singular)} of {len(self._states)} runs of system '{self._eom.system.name}' start in a "
-                f"singular position (runs {listed}): rounding chooses by which branch of motion they leave; start beside it, as "
-                "by make_consistent(eom, x0, hold=(...)) with another value of a joint",
+                f"singular position (runs {listed}): rounding errors decide which branch of motion they follow; start beside "
+                "it, for example at make_consistent(eom, x0, hold=(...)) with another value of a joint",
                 stacklevel=3,
             )

@@ -1,4 +1,4 @@
-"""`SimulationBatch`: the labelled results of many runs of one closed loop."""
+"""`SimulationBatch`: labelled results of many runs of one closed loop."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = ["SimulationBatch", "build_batch", "load_batch"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulationBatch:
-    """Histories of many runs over one time grid.
+    """Hold the histories of many runs over one time grid.
 
     Parameters
     ----------
     dataset : xarray.Dataset
-        ``x(run, time, state)``, ``u(run, time, input)``, ``u_commanded`` and ``z``; NaN behind the end of a run that
-        stopped early; ``status(run)``, ``t_end(run)`` (NaN if it never began), ``x_end(run, state)``, counts,
-        ``p(run, parameter)``, and ``seed(run)`` where runs draw their own noise; of
-        constrained systems ``residual_end(run)``, the largest constraint residual there; of flexible ones
-        ``theory_error(run)``, the largest estimated error of the theory of small deflections.
+        ``x(run, time, state)``, ``u(run, time, input)``, ``u_commanded`` and ``z``; NaN after the end of a run that
+        stopped early; ``status(run)``, ``t_end(run)`` (NaN if it never started), ``x_end(run, state)``, counts,
+        ``p(run, parameter)``, and ``seed(run)`` if each run has its own noise; for constrained systems ``residual_end(run)``,
+        the largest constraint residual at the end; for flexible systems ``theory_error(run)``, the largest estimated error of
+        the theory of small deflections.
     outcome : Outcome
-        How many runs ended in which way, and the time they took.
+        Number of runs with each status, and the computing time.
     """
 
     dataset: xarray.Dataset
@@ -73,47 +73,47 @@ class SimulationBatch:
 
     @property
     def x_end(self) -> np.ndarray:
-        """State where each run ended, shape (n_runs, n_x)."""
+        """State at the end of each run, shape (n_runs, n_x)."""
         return self.dataset["x_end"].values
 
     @property
     def status(self) -> tuple[Status, ...]:
-        """How each run ended."""
+        """Status of each run."""
         return tuple(Status(str(word)) for word in self.dataset["status"].values)
 
     @property
     def seeds(self) -> tuple[int, ...] | None:
-        """Seed of the noise of each run; None if the law's own noise was drawn, or there is none."""
+        """Seed of the noise of each run; None if all runs have the noise of the law, or none."""
         if "seed" not in self.dataset:
             return None
         return tuple(int(item) for item in self.dataset["seed"].values)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Histories of a named state or input, shape (n_runs, n_t)."""
+        """Return the histories of a named state or input, shape (n_runs, n_t)."""
         for letter, dimension in (("x", "state"), ("u", "input")):
             if dimension in self.dataset.coords and name in self.dataset[dimension].values:
                 return self.dataset[letter].sel({dimension: name}).values
         raise KeyError(name)
 
     def save(self, path: Any) -> None:
-        """Write a netCDF file; `load_batch` reads it back."""
+        """Write a netCDF file; `load_batch` reads it."""
         write_dataset(self.dataset, self.outcome, path)
 
 
 def load_batch(path: Any, *, group: str | None = None) -> SimulationBatch:
-    """Read a batch that `SimulationBatch.save` wrote, or one of a study's ``result.nc``.
+    """Read a file of `SimulationBatch.save`, or one batch from the ``result.nc`` of a study.
 
     Parameters
     ----------
     path : path
-        The netCDF file.
+        Path of the netCDF file.
     group : str, optional
-        Name of the batch in a file that holds several.
+        Name of the batch in a file with several.
 
     Raises
     ------
     ModelError
-        If the file is not one of ours or holds a single simulation.
+        If spacectl did not write the file, or it contains a single simulation.
     """
     dataset, outcome = read_dataset(path, group)
     if "run" not in dataset.dims:
@@ -129,7 +129,7 @@ def build_batch(
     seeds: np.ndarray | None,
     seconds: float,
 ) -> SimulationBatch:
-    """Label the arrays that the driver has filled."""
+    """Label the arrays that the driver has computed."""
     labels, data = run.eom.labels, run.data
     n_runs, n_t = len(status), data.n_grid
     coords: dict[str, Any] = {"run": np.arange(n_runs), "time": ("time", data.grid, {"units": "s"})}
@@ -180,29 +180,29 @@ def build_batch(
 
 
 def _doubts(run: Run, results: dict[str, np.ndarray], p: np.ndarray | None) -> dict[str, float]:
-    """What makes results doubtful, over all runs together: saturated inputs, straight tethers in compression."""
+    """Check the validity of all runs together: saturated inputs, straight tethers in compression."""
     t, n_t = np.asarray(run.data.grid), run.data.n_grid
     x, u, commanded = (results[name][:, :n_t] for name in ("out_x", "out_u", "out_u_commanded"))
     reached = np.minimum(results["rows"], n_t)
     own = np.asarray(run.eom.p)
-    kept = [(k, int(n), own if p is None else p[k]) for k, n in enumerate(reached) if n > 1]
+    recorded = [(k, int(n), own if p is None else p[k]) for k, n in enumerate(reached) if n > 1]
     found: dict[str, float] = {}
-    if np.any((u != commanded) & np.isfinite(u)):  # else no limit has acted, in thousands of runs maybe
-        found |= judge_saturation(run.eom, [(t[:n], commanded[k, :n], row) for k, n, row in kept])
+    if np.any((u != commanded) & np.isfinite(u)):  # skip the check of many runs if no limit was reached
+        found |= judge_saturation(run.eom, [(t[:n], commanded[k, :n], row) for k, n, row in recorded])
     if run.eom.system.elements:
-        found |= warn_if_pushing(run.eom, [(t[:n], x[k, :n], u[k, :n], row) for k, n, row in kept])
+        found |= warn_if_pushing(run.eom, [(t[:n], x[k, :n], u[k, :n], row) for k, n, row in recorded])
     return found
 
 
 def _overall(status: Sequence[Status]) -> Status:
-    """The status of a batch: interrupted if some run was, else failed if some run was not a success."""
+    """Return the status of a batch: interrupted if any run was interrupted, else failed if any run was no success."""
     if Status.INTERRUPTED in status:
         return Status.INTERRUPTED
     return Status.OK if all(item in (Status.OK, Status.EVENT) for item in status) else Status.FAILED
 
 
 def _residuals(run: Run, t: np.ndarray, x: np.ndarray, p: np.ndarray | None) -> np.ndarray:
-    """Largest constraint residual where each run ended."""
-    numbers = np.broadcast_to(run.p, (len(t), run.p.size)) if p is None else p
-    found = [constraint_residuals(run.eom, t[k : k + 1], x[k : k + 1], numbers[k]) for k in range(len(t))]
+    """Return the largest constraint residual at the end of each run."""
+    parameters = np.broadcast_to(run.p, (len(t), run.p.size)) if p is None else p
+    found = [constraint_residuals(run.eom, t[k : k + 1], x[k : k + 1], parameters[k]) for k in range(len(t))]
     return np.array([max(item.values(), default=np.nan) for item in found])

@@ -1,7 +1,7 @@
-"""`simulate_many`: the same closed loop from many starting states and with many parameters, natively in threads.
+"""Simulate the same closed loop from many initial states and with many parameters, natively in threads.
 
-One loop for each thread is built as for `simulate`; the C driver then goes from run to run without Python. Arguments are
-checked in `many_arguments`, the threads are in `many_workers`.
+One loop per thread is built as for `simulate`; the C driver then advances from run to run without Python. `arguments` checks
+the arguments, `workers` has the threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equatio
 from spacectl.simulation.batches.arguments import (
     StartChecker,
     check_threads,
-    law_numbers,
+    law_parameters,
     limits_of,
     parameters_of,
     repeat_rows,
@@ -66,16 +66,16 @@ def simulate_many(
     eom, law, t_span, grid, u, guards, rtol, atol, method, max_step, max_steps, stops, project
         As for `simulate`.
     x0 : array (n, n_x), sequence of mappings, or one state for all
-        Starting states.
+        Initial states.
     p : array (n, n_p), sequence of mappings of changes, mapping of names to values for each run, or None
         Run-time parameters of each run: ``[{"boom.EI": 1e4}, {"boom.EI": 2e4}]`` or ``{"boom.EI": [1e4, 2e4]}``.
     seed : int or sequence of int, optional
-        Seeds of the noise (`add_noise`): one for each run, or one from which they are derived by numpy's `SeedSequence`.
-        Run k equals ``simulate`` with ``reseed(law, batch.seeds[k])``. Without it all runs draw the law's own noise.
+        Seeds of the noise (`add_noise`): one for each run, or one from which numpy's `SeedSequence` derives them. Run k equals
+        ``simulate`` with ``reseed(law, batch.seeds[k])``. Without seeds all runs have the same noise, that of the law.
     tier : {"native", "data-driven"}
-        Native code for this structure, or the sweep that serves every tree (then all runs share one p).
+        Native code for this structure, or the native sweep for any tree, with which all runs share one p.
     threads : int, optional
-        Default: one for each core.
+        Number of threads; default: one per core.
 
     Returns
     -------
@@ -85,12 +85,12 @@ def simulate_many(
     Raises
     ------
     ModelError, ShapeError
-        If the arguments do not fit, or the law is a Python function. Each start is checked as by `simulate`, and a wrong one
-        is named by the number of its run.
+        If arguments are invalid, or the law is a Python function. Each initial state is checked as by `simulate`; the message
+        names the number of the run.
     SolverError
         If there is no compiler.
     KeyboardInterrupt
-        On Ctrl-C. Its ``partial`` is the batch so far: finished runs are kept, the others have the status ``interrupted``.
+        On Ctrl-C. Its ``partial`` is the batch so far, with finished runs; the others have the status ``interrupted``.
     """
     begin = time.perf_counter()
     require_equations(eom, "simulate_many")
@@ -98,37 +98,37 @@ def simulate_many(
         raise ModelError(
             f"simulate_many: tier is {tier!r}, expected 'native' or 'data-driven'; use simulate for the others"
         )
-    states, numbers = states_of(eom, x0), parameters_of(eom, p)
-    counts = [len(states), *(len(item) for item in (numbers, seed) if item is not None and np.ndim(item) > 0)]
+    states, parameters = states_of(eom, x0), parameters_of(eom, p)
+    counts = [len(states), *(len(item) for item in (parameters, seed) if item is not None and np.ndim(item) > 0)]
     n = max(counts)
     states = repeat_rows(states, n, "x0")
-    numbers = None if numbers is None else repeat_rows(numbers, n, "p")
+    parameters = None if parameters is None else repeat_rows(parameters, n, "p")
     seeds = seeds_of(law, seed, n)
-    check = StartChecker(eom, tier, check_span(t_span)[0], states, numbers)
-    check(0, 1)  # before anything is built from it
+    check = StartChecker(eom, tier, check_span(t_span)[0], states, parameters)
+    check(0, 1)  # the loops are built from the first run
 
     def build() -> Run:
         return build_run(
             eom, law, t_span=t_span, x0=states[0], grid=grid, u=u, guards=guards, rtol=rtol, atol=atol, method=method,
-            max_step=max_step, max_steps=max_steps, stops=stops, p=None if numbers is None else numbers[0],
+            max_step=max_step, max_steps=max_steps, stops=stops, p=None if parameters is None else parameters[0],
             driver="native", tier=tier, project=project, begin=begin,
         )  # fmt: skip
 
     runs = [build() for _ in range(min(check_threads(threads), n))]
     run = runs[0]
-    _check_native(run, numbers is not None)
+    _check_native(run, parameters is not None)
     require_room(run.data.n_grid, run.data.n_x + run.data.n_z + 2 * run.data.n_u, n)
     results = _results(run, n)
     shared = {
         **results,
-        **_inputs(run, states, numbers, law_numbers(law, seeds)),
+        **_inputs(run, states, parameters, law_parameters(law, seeds)),
         "atol": _tolerances(run, states, atol, rtol),
         "stop": np.zeros(1, dtype=np.int64),
     }
     workers = [Worker(item, shared) for item in runs]
 
     def finish() -> SimulationBatch:
-        return build_batch(run, results, _statuses(results), numbers, seeds, time.perf_counter() - begin)
+        return build_batch(run, results, _statuses(results), parameters, seeds, time.perf_counter() - begin)
 
     try:
         run_in_threads(workers, n, check, shared["stop"])
@@ -140,17 +140,17 @@ def simulate_many(
 
 
 def _inputs(
-    run: Run, states: np.ndarray, numbers: np.ndarray | None, law_p: np.ndarray | None
+    run: Run, states: np.ndarray, parameters: np.ndarray | None, law_p: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """What differs between the runs, under the names of many.h."""
-    low, high = limits_of(run.eom, numbers, len(states))
+    """Return the data that differ between the runs, with the field names of many.h."""
+    low, high = limits_of(run.eom, parameters, len(states))
     terminal = np.array([int(guard.is_terminal) + int(guard.is_failure) for guard in run.guards], dtype=np.int64)
-    varied = {name: item for name, item in (("p", numbers), ("law_p", law_p)) if item is not None}
+    varied = {name: item for name, item in (("p", parameters), ("law_p", law_p)) if item is not None}
     return {"x0": states, "u_low": low, "u_high": high, "terminal": terminal, **varied}
 
 
 def _tolerances(run: Run, states: np.ndarray, atol: Any, rtol: float) -> np.ndarray:
-    """Absolute tolerances of each run, shape (n, n_s): not below the rounding of its own start, as in `simulate`."""
+    """Return the absolute tolerances of each run, shape (n, n_s), not below the rounding errors of its initial state."""
     n_x = run.data.n_x
     rows = np.tile(check_atol(atol, rtol, n_x, run.data.n_s - n_x)[0], (len(states), 1))
     floors = np.array([rounding_floor(run.eom, x) for x in states])
@@ -159,10 +159,10 @@ def _tolerances(run: Run, states: np.ndarray, atol: Any, rtol: float) -> np.ndar
 
 
 def _statuses(results: dict[str, np.ndarray]) -> list[Status]:
-    """How each run ended; takes ``x_end`` from behind the records, and makes NaN of what a run has not reached."""
+    """Return the status of each run; copy ``x_end`` from the row after the records, and set records not reached to NaN."""
     rows = results["rows"]
     results["x_end"] = results["out_x"][np.arange(rows.size), rows]
-    results["x_end"][np.isnan(results["t_end"])] = np.nan  # never begun
+    results["x_end"][np.isnan(results["t_end"])] = np.nan  # never started
     rest = np.arange(results["out_x"].shape[1]) >= rows[:, None]
     for name in ("out_x", "out_z", "out_u", "out_u_commanded"):
         results[name][rest] = np.nan
@@ -180,9 +180,11 @@ def _check_native(run: Run, varies: bool) -> None:
                 f"simulate_many: the {name} is a Python function; write the law as a ControlLaw, or use simulate"
             )
     if varies and data.guards.kind != NONE and not data.guards.prepare:
-        raise ModelError("simulate_many: guards on reactions serve one p; use simulate for each")
+        raise ModelError("simulate_many: guards on reactions support one p only; use simulate for each")
     if varies and data.kinks.kind != NONE and not data.kinks.prepare:
-        raise ModelError("simulate_many: the kinks of the elements serve one p with this tier; use simulate for each")
+        raise ModelError(
+            "simulate_many: with this tier the kinks of the elements support one p only; use simulate for each"
+        )
     if varies and not data.plant.prepare:
         raise ModelError(
             "simulate_many: different p need unrolled native code (tier='native', few speeds); use simulate"
@@ -190,7 +192,7 @@ def _check_native(run: Run, varies: bool) -> None:
 
 
 def _results(run: Run, n: int) -> dict[str, np.ndarray]:
-    """Arrays for the results; a run that is never begun stays interrupted, without rows."""
+    """Allocate the arrays of the results; a run that is never started has the status interrupted and no rows."""
     data = run.data
     rows = data.n_grid + 1
     sizes = {"out_x": data.n_x, "out_z": data.n_z, "out_u": data.n_u, "out_u_commanded": data.n_u}

@@ -1,1 +1,1 @@
-"""The native driver of closed loops, and its reference implementation in Python."""
+"""Native driver of closed-loop runs, and its reference implementation in Python."""

@@ -1,17 +1,17 @@
-/* Adams steps of variable length and order: the rates of the past are continued by a polynomial, the step is predicted
- * with it, the rate there corrects it and is evaluated once more (PECE), so that a step costs two evaluations of the right-hand side.
- * reference/adams.py is the same in Python; adams.py has the equations. */
+/* Adams-Bashforth-Moulton steps of variable length and order, in PECE mode: a polynomial through previous values of
+ * s_dot predicts the step, s_dot at the prediction corrects it, and s_dot is evaluated again. A step costs two
+ * evaluations. methods/adams.py has the equations; reference/adams.py is the reference implementation. */
 #ifndef SC_ADAMS_H
 #define SC_ADAMS_H
 
 #include <math.h>
 
 #include "loop.h"
-#include "right_side.h"
+#include "right_hand_side.h"
 
-#define SC_MAX_ADAMS 12 /* order */
+#define SC_MAX_ADAMS 12 /* highest order of the predictor */
 
-/* weights[i]: integral from 0 to f of the product of 1 - ratios[j] (1 - x) over j < i, for i < count. */
+/* weights[i], i < count: integral from 0 to f of the product of 1 - ratios[j] (1 - x) over j < i. */
 static void sc_adams_weights(const sc_loop *L, sc_int count, double f, double *weights)
 {
     double work[SC_MAX_ADAMS + 1], power = f;
@@ -28,7 +28,7 @@ static void sc_adams_weights(const sc_loop *L, sc_int count, double f, double *w
     }
 }
 
-/* The rate at (t, s) is all that is known: begin with order 1 and the step that did well at the last beginning. */
+/* Restart with order 1 from s_dot at (t, s) alone; the caller uses the step length of the last successful start. */
 static void sc_adams_begin(sc_loop *L)
 {
     L->order = L->order_next = L->n_points = L->is_starting = 1;
@@ -36,7 +36,8 @@ static void sc_adams_begin(sc_loop *L)
     sc_copy(L->differences, L->K, L->n_s);
 }
 
-/* Rows of `scaled`, the polynomial's rate at the end (end_rate) and the predicted state (stage) for a step h. */
+/* Predict a step of length h: set `scaled`, the derivative of the polynomial at the end (end_rate), and the predicted
+ * state (stage). */
 static void sc_adams_predict(sc_loop *L, double h)
 {
     const sc_int n = L->n_s, k = L->order, rows = k < L->n_points ? k + 1 : k;
@@ -64,22 +65,22 @@ static void sc_adams_predict(sc_loop *L, double h)
     for (m = 0; m < n; m++) L->stage[m] = L->s[m] + h * L->stage[m];
 }
 
-/* Length for the next step at the order `k`, whose error was `error`: half the tolerance is aimed at. */
+/* Factor for the step length at order k with the given error; the target is half the tolerance. */
 static double sc_adams_growth(double error, sc_int k, double most)
 {
     const double factor = error < 1e-10 ? most : pow(0.5 / error, 1.0 / ((double)k + 1.0));
     return factor < 0.5 ? 0.5 : factor > most ? most : factor;
 }
 
-/* Order and length of the next step after an accepted one with errors e0 (this order), e1 (one less), and `unit`,
- * the error constant of one more. */
+/* Choose the order and length of the next step after an accepted one. e0 and e1 are the errors at this order and
+ * the next lower one; `unit` is the error constant of the next higher one. */
 static void sc_adams_choose(sc_loop *L, double h, double e0, double e1, double unit)
 {
     const sc_int n = L->n_s, k = L->order;
     double e = e0, up = INFINITY;
     sc_int m;
     if (L->n_points == 1) L->h_start = h * sc_adams_growth(e0, 1, 8.0);
-    if (L->is_starting && L->order_next == k && k < SC_MAX_ADAMS) { /* the order grows with the history */
+    if (L->is_starting && L->order_next == k && k < SC_MAX_ADAMS) { /* start-up: the order grows with each step */
         L->order_next = k + 1;
         L->growth = k == 1 ? fmax(2.0, sc_adams_growth(e0, 1, 8.0)) : 2.0;
         return;
@@ -94,7 +95,7 @@ static void sc_adams_choose(sc_loop *L, double h, double e0, double e1, double u
         }
         up = h * unit * sqrt(up / (double)n);
         if (e1 <= e0 && e1 <= up) L->order_next = k - 1;
-        else if (up < 0.2 * e0) L->order_next = k + 1; /* lower orders are stable with longer steps: only if it pays */
+        else if (up < 0.2 * e0) L->order_next = k + 1; /* lower orders are stable with longer steps */
     }
     if (L->order_next != k) e = L->order_next < k ? e1 : up;
     L->growth = sc_adams_growth(e, L->order_next, 2.0);
@@ -105,7 +106,7 @@ static void sc_adams_choose(sc_loop *L, double h, double e0, double e1, double u
     }
 }
 
-/* One attempt of length h: s_new, error, rate at the end; the next order and what to make of the step. */
+/* Attempt a step of length h: s_new, error, s_dot at the end, and order and length of the next step. */
 static int sc_adams_attempt(sc_loop *L, double h, double *error)
 {
     const sc_int n = L->n_s, k = L->order;
@@ -114,7 +115,7 @@ static int sc_adams_attempt(sc_loop *L, double h, double *error)
     sc_int i, m;
     int status;
     sc_adams_predict(L, h);
-    status = sc_right_side(L, L->t_new, L->stage, rate);
+    status = sc_right_hand_side(L, L->t_new, L->stage, rate);
     if (status != SC_GO) return status;
     for (m = 0; m < n; m++) {
         const double change = rate[m] - L->end_rate[m];
@@ -125,7 +126,7 @@ static int sc_adams_attempt(sc_loop *L, double h, double *error)
         e1 += b * b;
         e2 += c * c;
     }
-    for (i = 1; i <= k; i++) { /* i! h^i over the product of the spans: 1 for equal steps */
+    for (i = 1; i <= k; i++) { /* i! h^i over the product of the spans, 1 for equal steps */
         lowest = lower;
         lower = sigma;
         sigma *= (double)i * L->ratios[i - 1];
@@ -139,7 +140,7 @@ static int sc_adams_attempt(sc_loop *L, double h, double *error)
     if (!(*error <= 1.0)) {
         const double factor = *error < 1e300 ? 0.8 * pow(*error, -1.0 / ((double)k + 1.0)) : 0.1;
         L->growth = factor > 0.9 ? 0.9 : factor > 0.1 ? factor : 0.1;
-        sc_copy(L->s_new, L->stage, n); /* a report of the worst state reads it */
+        sc_copy(L->s_new, L->stage, n); /* sc_mark_worst uses it */
         return SC_GO;
     }
     if (k < L->n_points) {
@@ -147,14 +148,14 @@ static int sc_adams_attempt(sc_loop *L, double h, double *error)
         for (m = 0; m < n; m++) L->sum[m] = share * L->sum[m] + (1.0 - share) * next[m];
     }
     for (m = 0; m < n; m++) L->s_new[m] = L->stage[m] + h * L->weights[k] * L->sum[m];
-    status = sc_right_side(L, L->t_new, L->s_new, rate);
+    status = sc_right_hand_side(L, L->t_new, L->s_new, rate);
     if (status != SC_GO) return status;
     sigma *= k < L->n_points ? (double)(k + 1) * L->ratios[k] : 1.0;
     sc_adams_choose(L, h, e0, e1, E[k + 1] * sigma);
     return SC_GO;
 }
 
-/* After a rejected attempt: a while without longer steps; after three the past is of no use. */
+/* After a rejected attempt: do not increase the step for a while; after three, discard the history. */
 static void sc_adams_retry(sc_loop *L)
 {
     L->order = L->order_next;
@@ -163,8 +164,8 @@ static void sc_adams_retry(sc_loop *L)
     if (++L->n_failed >= 3) sc_adams_begin(L);
 }
 
-/* State at the fraction f of the step: exact at both ends, its rate is the polynomial through the last rates and the
- * predicted one. */
+/* State at the fraction f of the step. It is exact at both ends; its derivative is the polynomial through the previous
+ * values of s_dot and the one at the prediction. */
 static void sc_adams_inside(const sc_loop *L, double f, double *out)
 {
     const sc_int n = L->n_s, k = L->order;
@@ -177,7 +178,7 @@ static void sc_adams_inside(const sc_loop *L, double f, double *out)
     for (m = 0; m < n; m++) out[m] = L->s[m] + L->h * out[m];
 }
 
-/* Take the rate at the end (row 1 of K) into the history. */
+/* Add s_dot at the end (row 1 of K) to the history. */
 static void sc_adams_shift(sc_loop *L)
 {
     const sc_int n = L->n_s, k = L->order;

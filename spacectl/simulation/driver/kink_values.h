@@ -1,29 +1,30 @@
-/* Values that pass zero where the right-hand side has a kink or a jump: of the plant's elements, of a continuous law, and
- * of its commands at the limits of the inputs. kinks.h locates them. */
+/* Functions that cross zero where the right-hand side has a kink or a jump: those of the plant's elements, those of a
+ * continuous law, and the distances of its commands from the limits of the inputs. kinks.h locates the crossings. */
 #ifndef SC_KINK_VALUES_H
 #define SC_KINK_VALUES_H
 
 #include <math.h>
 
 #include "loop.h"
-#include "right_side.h"
+#include "right_hand_side.h"
 
-#define SC_ROUNDING 1e-14 /* of the largest value seen: nearer to zero, it is zero */
+#define SC_ROUNDING 1e-14 /* magnitude, relative to the largest so far, below which a value counts as zero */
 
-/* Guards and kinks together. */
+/* Number of guards, kinks and limits. */
 static sc_int sc_count_watched(const sc_loop *L)
 {
     return L->n_guards + L->n_plant_kinks + L->n_law_kinks + L->n_limits;
 }
 
+/* Evaluate the kinks of the law with its current arguments. */
 static int sc_law_kinks(sc_loop *L)
 {
     const sc_int sizes[5] = {1, L->n_x, L->n_measured, L->n_z, L->n_r * (1 + L->table_rates)};
-    for (int i = 0; i < 5; i++) sc_give(&L->law_kinks, i, L->law.arg[i], sizes[i]);
+    for (int i = 0; i < 5; i++) sc_set_argument(&L->law_kinks, i, L->law.arg[i], sizes[i]);
     return sc_call(&L->law_kinks);
 }
 
-/* Values of the kinks at (t, s), behind those of the guards; one that is ignored, or not a number, stays at zero. */
+/* Evaluate the kinks at (t, s); g has them after the guards. Ignored kinks and NaN are set to zero. */
 static int sc_kink_values(sc_loop *L, double t, const double *s, double *g)
 {
     const sc_int law = L->n_guards + L->n_plant_kinks, limits = law + L->n_law_kinks;
@@ -41,7 +42,7 @@ static int sc_kink_values(sc_loop *L, double t, const double *s, double *g)
         sc_copy(g + law, L->law_kinks.res[0], L->n_law_kinks);
     }
     if (status != SC_GO) return status;
-    for (i = limits; i < L->g_last; i++) g[i] = sc_beyond(L, i - limits);
+    for (i = limits; i < L->g_last; i++) g[i] = sc_excess(L, i - limits);
     for (i = L->g_first; i < L->g_last; i++) {
         const double size = fabs(g[i]);
         if (size > L->g_scale[i] && size < INFINITY) L->g_scale[i] = size;

@@ -1,7 +1,7 @@
-/* The one driver of closed-loop runs: adaptive steps that end at samples, breakpoints and the end, dense output on a
- * grid, guards in both directions. It returns to the caller after a slice of time and goes on from the struct alone,
- * so that a run cut into slices is the same run, bit for bit. There are no globals. spacectl/simulation/driver/reference/loop.py is
- * its reference implementation in Python, statement for statement: change both. */
+/* Driver of closed-loop runs: adaptive steps that end at samples, breakpoints and the end of the run, dense output
+ * on a grid, and guards. It returns to the caller after a slice of time and resumes from the struct alone, so that
+ * a run in slices is bit for bit the same run. There are no globals. reference/loop.py is the reference
+ * implementation in Python, statement for statement: change both together. */
 #include <math.h>
 #include <time.h>
 
@@ -11,10 +11,10 @@
 #include "kinks.h"
 #include "singularity.h"
 #include "loop.h"
-#include "right_side.h"
+#include "right_hand_side.h"
 #include "rk.h"
 
-/* One row of the records, from (t, s). */
+/* Write one row of the records from (t, s). */
 int sc_record(sc_loop *L, sc_int row, double t, const double *s)
 {
     int status;
@@ -29,7 +29,7 @@ int sc_record(sc_loop *L, sc_int row, double t, const double *s)
     return SC_GO;
 }
 
-/* Phase 1, at (t, s): sample the law, take note of breakpoints, refresh the rate, see whether a jump fired a guard. */
+/* Phase 1, at (t, s): sample the law, pass breakpoints, update s_dot, and check for guards that fire in a jump. */
 static int sc_point(sc_loop *L)
 {
     const double instant = sc_instant(L, L->t);
@@ -51,10 +51,10 @@ static int sc_point(sc_loop *L)
     if (!L->is_fresh) return SC_GO;
     L->is_fresh = 0;
     L->has_history = 0;
-    L->near_before = L->near;
-    if (L->n_steps == 0) sc_forget_kinks(L);
-    status = sc_right_side(L, L->t, L->s, L->K);
-    for (i = 0; i < L->n_limits; i++) L->is_beyond[i] = sc_beyond(L, i) > 0.0;
+    L->distance_before = L->distance;
+    if (L->n_steps == 0) sc_reset_kinks(L);
+    status = sc_right_hand_side(L, L->t, L->s, L->K);
+    for (i = 0; i < L->n_limits; i++) L->is_beyond[i] = sc_excess(L, i) > 0.0;
     if (status == SC_NOT_FINITE) {
         L->reason = SC_BY_STATE;
         L->fail_t = L->t;
@@ -76,7 +76,7 @@ static int sc_point(sc_loop *L)
     return SC_GUARD;
 }
 
-/* Phase 2: grid times at this instant, and the end. */
+/* Phase 2: record grid times at this instant, and check for the end of the run. */
 static int sc_record_here(sc_loop *L)
 {
     int status;
@@ -89,7 +89,7 @@ static int sc_record_here(sc_loop *L)
     return L->t >= L->t_end ? SC_DONE : SC_GO;
 }
 
-/* Where the coming step must end at the latest; *is_break reports whether the right-hand side may jump there. */
+/* Latest end of the next step; *is_break reports whether the right-hand side may jump there. */
 static double sc_target(const sc_loop *L, int *is_break)
 {
     double target = L->t_end, sample;
@@ -105,21 +105,21 @@ static double sc_target(const sc_loop *L, int *is_break)
     return target;
 }
 
-/* One attempt of length h by the method of this run. */
-static int sc_try(sc_loop *L, double h, int needs_dense, double *error)
+/* Attempt a step of length h by the method of this run. */
+static int sc_attempt_step(sc_loop *L, double h, int needs_dense, double *error)
 {
     if (L->is_multistep) return sc_adams_attempt(L, h, error);
     return L->is_implicit ? sc_implicit_attempt(L, h, error) : sc_attempt(L, h, needs_dense, error);
 }
 
-/* What to multiply h with after an attempt that had an error. */
+/* Factor for the step length after an attempt with this error. */
 static double sc_growth(const sc_loop *L, double h, double error, int accepted)
 {
     if (L->is_multistep) return L->growth;
     return L->is_implicit ? sc_implicit_factor(L, h, error, accepted) : sc_factor(L, error, accepted);
 }
 
-/* Phase 3: attempts until a step is accepted. */
+/* Phase 3: attempt steps until one is accepted. */
 static int sc_step(sc_loop *L)
 {
     const double shortest = 1e-290 + 16.0 * 2.220446049250313e-16 * fabs(L->t);
@@ -142,14 +142,15 @@ static int sc_step(sc_loop *L)
     if (h_wanted < shortest) h_wanted = shortest;
     L->is_long = 0;
     if (L->takes_long_steps) {
-        const double reach = target == L->t_end && !is_break ? INFINITY : left; /* a long step may go on beyond the end */
+        /* a long step may extend beyond the end of the run */
+        const double reach = target == L->t_end && !is_break ? INFINITY : left;
         const double room = reach < L->max_step ? reach : L->max_step;
         double time_left, longest;
         status = sc_time_to_singular(L, h_wanted, &time_left);
         if (status == SC_GO) status = sc_try_long_step(L, h_wanted, room, target, time_left);
         if (L->is_long) L->phase = SC_SCAN;
         if (status != SC_GO || L->is_long) return status;
-        longest = sc_towards(L, room, time_left);
+        longest = sc_max_approach_step(L, room, time_left);
         is_cut = longest < h_wanted;
         if (is_cut) h_wanted = longest > shortest ? longest : shortest;
     }
@@ -165,10 +166,10 @@ static int sc_step(sc_loop *L)
         L->t_limit = is_last && is_break ? nextafter(target, L->t) : INFINITY;
         needs_dense = L->n_guards + L->n_plant_kinks + L->n_law_kinks > 0
                    || (L->i_grid < L->n_grid && L->grid[L->i_grid] < L->t_new - sc_instant(L, L->t_new));
-        L->saw_limit = 0;
-        status = sc_try(L, h, needs_dense, &error);
+        L->limit_changed = 0;
+        status = sc_attempt_step(L, h, needs_dense, &error);
         if (status == SC_GO && error <= 1.0) {
-            status = sc_meet_kinks(L, h, h_usual, tries++, &h_wanted);
+            status = sc_check_kinks(L, h, h_usual, tries++, &h_wanted);
             if (status == SC_GO) break;
             if (status != SC_SHORTER) return status;
             L->n_rejected++;
@@ -183,7 +184,7 @@ static int sc_step(sc_loop *L)
         else h_wanted = h * (status == SC_NOT_FINITE ? 0.25 : 0.5);
         if (L->is_multistep) sc_adams_retry(L);
         if (!(h_wanted > shortest)) {
-            if (status != SC_NOT_FINITE) sc_note_worst(L);
+            if (status != SC_NOT_FINITE) sc_mark_worst(L);
             L->reason = status == SC_NOT_FINITE ? SC_BY_STATE : SC_BY_ERROR;
             L->fail_t = L->t;
             return SC_FAILED;
@@ -192,7 +193,7 @@ static int sc_step(sc_loop *L)
     factor = sc_growth(L, h, error, 1);
     if (was_rejected && factor > 1.0) factor = 1.0;
     L->error_old = error > 1e-4 ? error : 1e-4;
-    if (!L->is_short && !L->is_fresh /* else it was cut short */
+    if (!L->is_short && !L->is_fresh /* else the step was shortened for a kink */
         && (was_rejected || factor < 1.0 || (h * factor > L->h_next && !is_cut)))
         L->h_next = h * factor;
     L->h = h;
@@ -203,7 +204,7 @@ static int sc_step(sc_loop *L)
     return SC_GO;
 }
 
-/* Records grid times inside the step and before `limit`. */
+/* Record the grid times inside the step and before `limit`. */
 static int sc_record_inside(sc_loop *L, double limit)
 {
     int status;
@@ -220,13 +221,13 @@ static int sc_record_inside(sc_loop *L, double limit)
     return SC_GO;
 }
 
-/* Where part i of a step begins: not at even fractions, so that looks do not keep step with a periodic guard. */
+/* Beginning of part i of a step, as a fraction; uneven, so that samples do not synchronise with a periodic guard. */
 static double sc_fraction(sc_int i, sc_int parts)
 {
     return i == 0 ? 0.0 : ((double)i - 0.0853) / (double)parts;
 }
 
-/* Phase 4: walk through the accepted step in n_checks parts, looking for events and recording; then move on. */
+/* Phase 4: search the accepted step for events in n_checks parts and record grid times; then advance to its end. */
 static int sc_scan(sc_loop *L)
 {
     const sc_int parts = L->n_guards > 0 ? L->n_checks : 1;
@@ -236,7 +237,7 @@ static int sc_scan(sc_loop *L)
         to = L->i_check + 1 == parts ? L->t_new : L->t + L->h * sc_fraction(L->i_check + 1, parts);
         found = SC_GO;
         if (L->n_guards > 0) {
-            if (L->event_t > from && L->event_t <= to) from = L->event_t; /* go on from an event in this part */
+            if (L->event_t > from && L->event_t <= to) from = L->event_t; /* continue after an event in this part */
             found = sc_check_guards(L, from, to);
             if (found != SC_GO && found != SC_GUARD) return found;
         }
@@ -248,7 +249,7 @@ static int sc_scan(sc_loop *L)
     status = L->is_long ? sc_project_unless_close(L, L->t_new, L->s_new) : sc_project(L, L->t_new, L->s_new);
     if (status != SC_GO) return status;
     sc_normalise(L, L->s_new, L->K + L->n_stages * L->n_s);
-    if (L->takes_long_steps) sc_note_near(L, L->project.res[1][0]);
+    if (L->takes_long_steps) sc_update_distance(L, L->project.res[1][0]);
     if (L->is_multistep && !L->is_long) sc_adams_shift(L);
     sc_copy(L->K, L->K + L->n_stages * L->n_s, L->n_s);
     sc_copy(L->s, L->s_new, L->n_s);
@@ -264,7 +265,7 @@ static double sc_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Continue until something has to be reported, `steps` steps were made or `seconds` have passed. */
+/* Advance until there is something to report, `steps` steps were made, or `seconds` have passed. */
 int sc_advance(sc_loop *L, sc_int steps, double seconds)
 {
     const double begin = sc_seconds();
@@ -277,7 +278,7 @@ int sc_advance(sc_loop *L, sc_int steps, double seconds)
     }
 }
 
-/* Go on from another place (after an event: the state there, or one changed by an impulse). */
+/* Restart from another time and state, such as those after an event or an impulse. */
 void sc_restart(sc_loop *L, double t, const double *s)
 {
     L->t = t;
@@ -295,4 +296,4 @@ sc_int sc_size(void)
 }
 
 #include "many.h"
-#include "slopes.h"
+#include "derivatives.h"

@@ -1,7 +1,7 @@
-"""`LoopData`: everything one closed-loop run reads and writes, under the names of loop.h.
+"""Data of one closed-loop run, with the field names of loop.h.
 
-`simulate` fills it from equations, law and options. The C driver gets pointers into it; the reference implementation in
-Python works on it directly.
+`simulate` creates a `LoopData` from equations, law and options. The C driver receives pointers to its arrays; the reference
+implementation in Python works on it directly.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from spacectl.simulation.driver.methods.adams import MAX_ADAMS, MultistepMethod
 from spacectl.simulation.driver.methods.radau import ImplicitMethod
 from spacectl.simulation.driver.methods.tableau import LONG_NODES, Method, long_step_tableau
 
-__all__ = ["COUNTS", "DEEPEST", "LoopData"]
+__all__ = ["COUNTS", "MAX_DEPTH", "LoopData"]
 
-#: What a run counts
+#: Counters of a run
 COUNTS = (
     "n_steps", "n_rejected", "n_kinks", "n_crossings", "n_right_sides", "n_law_calls", "n_jacobians", "n_factorisations",
 )  # fmt: skip
 
-DEEPEST = 56  #: halvings of a part of a step in the search for crossings, as in guards.h
-RULES = ("previous", "linear", "cubic")  #: table_rule is the position in this list
+MAX_DEPTH = 56  #: largest number of bisections in the search for crossings, as in guards.h
+RULES = ("previous", "linear", "cubic")  #: table_rule is an index into this tuple
 
 
 class LoopData:
-    """The data of one run; fields as in loop.h.
+    """Hold the data of one run; fields as in loop.h.
 
     Parameters
     ----------
     plant, law, sensors, guards, kinks, law_kinks, project : BoundFunction
-        With their run-time numbers p already in place; `unused` where there is none.
-    plant_slopes, law_slopes : BoundFunction, optional
-        Exact derivatives for an implicit method; without them it takes finite differences.
+        Functions with their run-time parameters p already set; `unused` if there is none.
+    plant_derivatives, law_derivatives : BoundFunction, optional
+        Exact Jacobians for an implicit method; without them it uses finite differences.
     tableau : Tableau, ImplicitMethod or MultistepMethod
-        The method.
+        Integration method.
     t_span : (float, float)
-        Begin and end [s].
+        Start and end time [s].
     x0, z0, u0 : array
-        Starting state and memory; inputs that no law commands.
+        Initial state, initial memory, and constant inputs that no law commands.
     limits : (array, array)
-        Lowest and highest inputs.
+        Lower and upper limits of the inputs.
     u_map, y_map : sequence of int
-        Places of the law's inputs among the plant's, and of the law's measurements among the sensors' results.
+        Indices of the law's inputs in u, and of its measurements in the results of `sensors`.
     period : float
-        Sampling period of the law [s], 0 for a continuous one.
+        Sampling period of the law [s]; 0 for a continuous law.
     reference : Trajectory, optional
-        The table r(t).
+        Reference r(t).
     reference_rates : bool
-        Whether the law gets its rates behind the values.
+        Whether r contains the rates after the values.
     grid, stops : array
-        Times to record, and times where the right-hand side may jump; both increasing.
+        Times to record, and times at which the right-hand side may jump; both increasing.
     quaternions : sequence of int
         First index of each unit quaternion in x.
     directions : sequence of int
-        One for each guard.
+        Crossing direction of each guard: 0 (both), 1 (rising) or -1 (falling).
     guards_use_u : bool
         Whether a guard depends on the inputs.
     project_stages : bool
-        Whether right-hand sides are also evaluated at states that meet the constraints.
+        Whether the right-hand side is evaluated at states projected onto the constraints.
     takes_long_steps : bool
-        Whether singular positions of the constraints are crossed in one long step (`long step`).
+        Whether singular configurations are crossed in one long step (singularity.h).
     rtol, atol, max_step, max_steps, t_tol, n_checks
-        Options; atol has one entry for each integrated state.
+        Options as in loop.h; atol has one entry per integrated state, or is a number.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class LoopData:
         guards: BoundFunction | None = None,
         kinks: BoundFunction | None = None,
         law_kinks: BoundFunction | None = None,
-        plant_slopes: BoundFunction | None = None,
-        law_slopes: BoundFunction | None = None,
+        plant_derivatives: BoundFunction | None = None,
+        law_derivatives: BoundFunction | None = None,
         project: BoundFunction | None = None,
         z0: Any = (),
         u0: Any = (),
@@ -109,7 +109,7 @@ class LoopData:
         self.plant, self.law = plant, law or unused()
         self.sensors, self.guards = sensors or unused(), guards or unused()
         self.kinks, self.law_kinks = kinks or unused(), law_kinks or unused()
-        self.plant_slopes, self.law_slopes = plant_slopes or unused(), law_slopes or unused()
+        self.plant_derivatives, self.law_derivatives = plant_derivatives or unused(), law_derivatives or unused()
         self.project = project or unused()
         self.n_x, self.n_z, self.n_u = len(x0), len(z0), len(u0)
         self.n_s = self.n_x + (self.n_z if period == 0.0 else 0)
@@ -133,10 +133,10 @@ class LoopData:
         self._set_long_step(takes_long_steps)
         self._set_state(x0, z0, u0)
         self._set_work()
-        self._set_turns()
+        self._set_sincos()
 
     def _set_kinks(self) -> None:
-        """What the run watches besides the guards: kinks of plant and law, and limits that a continuous law may reach."""
+        """Set the functions that are watched besides guards: kinks of plant and law, and limits of a continuous law."""
         results = [item.results[0].size if item.results else 0 for item in (self.kinks, self.law_kinks)]
         self.n_plant_kinks, self.n_law_kinks = results
         commanded = self.u_map if self.law.kind != NONE and self.period == 0.0 else self.u_map[:0]
@@ -146,13 +146,13 @@ class LoopData:
         self.n_limits = len(found)
         count = self.n_plant_kinks + self.n_law_kinks + self.n_limits
         self.g_first, self.g_last = 0, self.n_guards
-        self.is_short, self.kink_at, self.h_free, self.saw_limit = 0, -np.inf, 0.0, 0
+        self.is_short, self.kink_at, self.h_resume, self.limit_changed = 0, -np.inf, 0.0, 0
         self.is_beyond, self.is_ignored, self.n_close = _zeros(self.n_limits), _zeros(count), _zeros(count)
         self.kink_t = np.full(count, -np.inf)
 
     @property
     def n_watched(self) -> int:
-        """Guards and kinks together."""
+        """Number of guards, kinks and limits."""
         return self.n_guards + self.n_plant_kinks + self.n_law_kinks + self.n_limits
 
     def _set_method(self, tableau: Method) -> None:
@@ -167,7 +167,7 @@ class LoopData:
         self.is_implicit = int(isinstance(tableau, ImplicitMethod))
         self.is_multistep = int(isinstance(tableau, MultistepMethod))
         self.R, self.T, self.T_inverse, self.eigenvalues = (_reals(item) for item in solver)
-        # The iteration stops well below the tolerance, but not below ten roundings of the state.
+        # The iteration error must be well below the tolerance, but not below ten times the rounding error of the state.
         self.newton_tol = max(10.0 * np.finfo(float).eps / self.rtol, min(0.03, np.sqrt(self.rtol)))
 
     def _set_long_step(self, takes_long_steps: bool) -> None:
@@ -191,7 +191,7 @@ class LoopData:
         self.t = self.t_new = self.t_start
         self.t_limit, self.h, self.h_next, self.error_old = np.inf, 0.0, 0.0, 1e-4
         self.has_history, self.wants_jacobian, self.is_jacobian_current, self.n_newton = 0, 1, 0, 0
-        self.lu_h, self.eta, self.theta, self.inside = 0.0, 1.0, 0.0, np.inf
+        self.lu_h, self.eta, self.theta, self.error_inside = 0.0, 1.0, 0.0, np.inf
         self.order = self.order_next = self.n_points = self.is_starting = 1
         self.n_failed, self.n_waits, self.growth, self.h_start = 0, 0, 1.0, 0.0
         self.z = np.array(z0, dtype=float)
@@ -204,26 +204,26 @@ class LoopData:
         self.fired, self.bad = _zeros(self.n_watched), _zeros(self.n_s)
         self.n_steps = self.n_rejected = self.n_kinks = self.n_crossings = self.n_right_sides = self.n_law_calls = 0
         self.n_jacobians = self.n_factorisations = 0
-        self.is_long, self.near, self.near_before, self.near_t = 0, 0.0, 0.0, 0.0
-        self.near_failed, self.near_good, self.long_h, self.long_noise = np.inf, np.inf, 0.0, 0.0
+        self.is_long, self.distance, self.distance_before, self.distance_t = 0, 0.0, 0.0, 0.0
+        self.long_angle, self.long_angle_reset, self.long_h, self.long_change = np.inf, np.inf, 0.0, 0.0
 
-    def _set_turns(self) -> None:
-        """One table of sines and cosines for plant, law and sensors, where at least two of them read it at each state."""
+    def _set_sincos(self) -> None:
+        """Share one table of sines and cosines if at least two of plant, law and sensors use it at each state."""
         readers = [item for item in (self.plant, self.law, self.sensors) if item.angles]
         is_shared = len(readers) > 1 and self.period == 0.0
         self.angles = _integers(sorted({angle for item in readers for angle in item.angles}) if is_shared else ())
-        self.n_angles, self.turns = self.angles.size, np.zeros(2 * self.n_x)
+        self.n_angles, self.sincos = self.angles.size, np.zeros(2 * self.n_x)
         for item in readers if is_shared else ():
-            item.share_turns(self.turns)
+            item.share_turns(self.sincos)
 
     def _set_work(self) -> None:
         rows, n = self.n_stages + 1 + self.n_extra, self.n_s
         self.K, self.Q = np.zeros((rows, n)), np.zeros((self.n_terms, n))
-        self.stage, self.on_set, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(5))
+        self.stage, self.projected, self.sum, self.sum_second, self.dense = (np.zeros(n) for _ in range(5))
         self.g_before, self.g_after, self.g_point, self.roots = (np.zeros(self.n_watched) for _ in range(4))
         self.g_shift, self.g_scale = np.zeros(self.n_guards), np.zeros(self.n_watched)
         self.g_clear = np.full(self.n_guards, np.inf)
-        self.g_panel = np.zeros((5 + 3 * DEEPEST, self.n_watched))
+        self.g_panel = np.zeros((5 + 3 * MAX_DEPTH, self.n_watched))
         size = n if self.is_implicit else 0
         self.Z, self.W, self.dW = (np.zeros((3, size)) for _ in range(3))
         self.J, self.lu_real, self.lu_re, self.lu_im = (np.zeros((size, size)) for _ in range(4))
@@ -232,9 +232,9 @@ class LoopData:
         self.differences, self.scaled = np.zeros((rows, n)), np.zeros((rows, n))
         self.spans, self.spans_new, self.ratios, self.weights = (np.zeros(rows) for _ in range(4))
         rows = LONG_NODES[1] if self.takes_long_steps else 0
-        self.long_K, self.long_S, self.long_near = np.zeros((rows, n)), np.zeros((rows, n)), np.zeros(rows)
+        self.long_K, self.long_S, self.long_distance = np.zeros((rows, n)), np.zeros((rows, n)), np.zeros(rows)
         self.rate_before = np.zeros(n)
-        sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row, for an event or a failure
+        sizes = (self.n_x, self.n_z, self.n_u, self.n_u)  # one spare row for an event or a failure
         self.out_x, self.out_z, self.out_u, self.out_u_commanded = (np.zeros((self.n_grid + 1, k)) for k in sizes)
 
 

@@ -1,4 +1,4 @@
-/* Small dense kernels of the implicit method: real and complex factors with row exchanges. */
+/* Dense real and complex LU factorisation with partial pivoting, for the small systems of the implicit method. */
 #ifndef SC_LU_H
 #define SC_LU_H
 
@@ -10,13 +10,13 @@ static void sc_exchange(double *a, double *b, sc_int n)
 {
     sc_int j;
     for (j = 0; j < n; j++) {
-        const double kept = a[j];
+        const double saved = a[j];
         a[j] = b[j];
-        b[j] = kept;
+        b[j] = saved;
     }
 }
 
-/* Factors a (n x n, row-major) in place with row exchanges; 0 if it is singular. */
+/* Factorise a (n x n, row-major) in place; return 0 if it is singular. */
 static int sc_lu(sc_int n, double *a, sc_int *pivot)
 {
     sc_int i, j, k, p;
@@ -41,7 +41,7 @@ static int sc_lu(sc_int n, double *a, sc_int *pivot)
     return 1;
 }
 
-/* b = a^-1 b with the factors of sc_lu. */
+/* Replace b by a^-1 b, with a factorised by sc_lu. */
 static void sc_lu_solve(sc_int n, const double *a, const sc_int *pivot, double *b)
 {
     sc_int i, j;
@@ -54,7 +54,7 @@ static void sc_lu_solve(sc_int n, const double *a, const sc_int *pivot, double *
     }
 }
 
-/* The same for a complex matrix, real and imaginary parts apart. */
+/* Factorise a complex matrix in place, with separate real and imaginary parts; return 0 if it is singular. */
 static int sc_lu_complex(sc_int n, double *re, double *im, sc_int *pivot)
 {
     sc_int i, j, k, p;
@@ -90,6 +90,7 @@ static int sc_lu_complex(sc_int n, double *re, double *im, sc_int *pivot)
     return 1;
 }
 
+/* Replace x + i y by (re + i im)^-1 (x + i y), with the matrix factorised by sc_lu_complex. */
 static void sc_lu_solve_complex(sc_int n, const double *re, const double *im, const sc_int *pivot, double *x, double *y)
 {
     sc_int i, j;

@@ -1,7 +1,7 @@
-"""Bind loop.c and what it calls: build it through the compiler cache, give it pointers, and advance a run.
+"""Compile loop.c through the compiler cache, bind the functions that it calls, and advance a run.
 
 The equations of motion and their projection are bound in the tier that a run requests. `NativeLoop` and its reference
-implementation `PythonLoop` have the same methods, so that callers need not know which one they have.
+implementation `PythonLoop` have the same methods.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ __all__ = [
     "load_driver",
 ]
 
-DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: what `advance` returns, as in loop.h
-DIVERGED = 6  #: a run of a batch that a guard ended as a failure, as in many.h
+DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: status codes of `advance`, as in loop.h
+DIVERGED = 6  #: status of a run of a batch that a guard ended as a failure, as in many.h
 
 _SOURCES = (
     "loop.c",
     "loop.h",
     "many.h",
-    "slopes.h",
+    "derivatives.h",
     "table.h",
-    "right_side.h",
+    "right_hand_side.h",
     "rk.h",
     "singularity.h",
     "adams.h",
@@ -63,13 +63,13 @@ _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*
 
 
 def _fields(struct: str) -> list[tuple[str, Any]]:
-    """(name, type) of the fields of a C struct that has one field a line."""
+    """Return name and type of each field of a C struct that has one field per line."""
     types = {"sc_int": ctypes.c_longlong, "double": ctypes.c_double, "int": ctypes.c_int, "sc_function": _Function}
     return [(name, ctypes.c_void_p if star else types[kind]) for kind, star, name in _FIELD.findall(struct)]
 
 
 def _struct_text(name: str) -> str:
-    """The body of ``typedef struct {...} name`` in loop.h."""
+    """Return the body of ``typedef struct {...} name`` in loop.h."""
     text = (Path(__file__).parent / "loop.h").read_text(encoding="utf-8")
     return text[: text.index(f"}} {name};")].rsplit("typedef struct {", 1)[1]
 
@@ -89,7 +89,7 @@ _Loop._fields_ = _LOOP_FIELDS
 
 @cache
 def load_driver() -> ctypes.CDLL:
-    """The compiled driver.
+    """Compile and load the driver.
 
     Raises
     ------
@@ -112,12 +112,12 @@ def load_driver() -> ctypes.CDLL:
 
 
 class NativeLoop:
-    """A run of the C driver.
+    """Advance a run by the C driver.
 
     Parameters
     ----------
     data : LoopData
-        The run; arrays are shared, counters are copied back after each call.
+        The run. Arrays are shared with C; scalars are copied back after each call.
     """
 
     kind = "native"
@@ -138,18 +138,18 @@ class NativeLoop:
                 self._scalars.append(name)
 
     def advance(self, steps: int = 1 << 60, seconds: float = np.inf) -> int:
-        """Advance until there is something to report; return one of the statuses above."""
+        """Advance until there is something to report; return one of the status codes above."""
         status = self._library.sc_advance(ctypes.byref(self._struct), steps, seconds)
         self._read()
         return status
 
     @property
     def address(self) -> int:
-        """Address of the driver's struct."""
+        """Address of the struct sc_loop."""
         return ctypes.addressof(self._struct)
 
     def copy_struct(self) -> ctypes.Structure:
-        """A copy of the driver's struct as it is now; pointers are shared."""
+        """Return a copy of the struct sc_loop in its current state; pointers are shared."""
         copy = _Loop()
         ctypes.memmove(ctypes.addressof(copy), self.address, ctypes.sizeof(copy))
         return copy
@@ -162,7 +162,7 @@ class NativeLoop:
         return status
 
     def restart(self, t: float, s: np.ndarray) -> None:
-        """Go on from another time and state."""
+        """Restart from another time and state."""
         state = np.array(s, dtype=float)
         self._library.sc_restart(ctypes.byref(self._struct), t, state.ctypes.data)
         self._read()
@@ -173,7 +173,7 @@ class NativeLoop:
 
 
 def _function(bound: BoundFunction) -> _Function:
-    """The C form; its pointers stay valid as long as `bound` lives."""
+    """Return the C struct of a bound function; its pointers are valid as long as `bound` exists."""
     address = ctypes.addressof
     iw, w = address_of(bound.iw), address_of(bound.w)
     arg, res = address(bound.arg), address(bound.res)
@@ -181,14 +181,14 @@ def _function(bound: BoundFunction) -> _Function:
 
 
 def choose_tier(eom: EquationsOfMotion, tier: Tier, driver: str) -> Tier:
-    """The tier behind ``"auto"``: native where a compiler is found and the compiled driver is used, else the machine."""
+    """Resolve ``"auto"``: native if there is a compiler and the compiled driver is used, else CasADi's virtual machine."""
     if tier != "auto":
         return tier
     return "native" if driver != "python" and find_compiler() is not None else "vm"
 
 
 def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFunction:
-    """The right-hand side (t, x, u, p) -> x_dot of the equations, for the numbers p."""
+    """Bind the right-hand side (t, x, u, p) -> x_dot of the equations, for the parameters p."""
     if (tier in ("native", "data-driven") and is_native(eom)) or (tier == "vm" and eom.handover.solves_in_calls):
         try:
             kind: Kind = "data-driven" if tier == "data-driven" else "auto"
@@ -211,9 +211,10 @@ def bind_plant(eom: EquationsOfMotion, tier: Tier, p: np.ndarray) -> BoundFuncti
 def bind_projection(
     eom: EquationsOfMotion, tier: Tier, p: np.ndarray, *, careful: bool, around: Around | None = None
 ) -> BoundFunction | None:
-    """(t, x, p) -> (x, near): the nearest state that meets the constraints, and how far from a singular one; None without any.
+    """Bind (t, x, p) -> (x, distance), the projection onto the constraints and the distance to singularity.
 
-    `careful` is for constraints whose rank jumps off their set (`rank_jumps`); `around` is the time and state of the start.
+    Return None without constraints. `careful` is for constraints whose rank changes off the constraint manifold
+    (`rank_jumps`); `around` is the initial time and state.
     """
     if not eom.constraint_rows:
         return None
@@ -234,7 +235,7 @@ def bind_projection(
 
 
 def _bind_calls(eom: EquationsOfMotion, p: np.ndarray) -> BoundFunction:
-    """The numeric call of large equations, through Python."""
+    """Bind the numeric evaluation of large equations, through Python."""
 
     def rule(arguments: list[Any], results: list[Any]) -> None:
         results[0][:] = eom.call("x_dot", *arguments[:3], p=p)[0].reshape(-1)

@@ -1,4 +1,4 @@
-/* Adaptive explicit Runge-Kutta steps with dense output; all coefficients are data. */
+/* Adaptive explicit Runge-Kutta steps with dense output; the coefficients come from sc_loop. */
 #ifndef SC_RK_H
 #define SC_RK_H
 
@@ -7,9 +7,9 @@
 #include "adams.h"
 #include "singularity.h"
 #include "loop.h"
-#include "right_side.h"
+#include "right_hand_side.h"
 
-/* `width` states, a constant at each call, whose sums stay in registers. */
+/* Sums of `width` states; width is a compile-time constant at each call, so that the sums stay in registers. */
 static inline void sc_combine_block(
     const double *K, sc_int n, const double *weights, sc_int count, double *sum, const int width)
 {
@@ -24,8 +24,8 @@ static inline void sc_combine_block(
     for (i = 0; i < width; i++) sum[i] = part[i];
 }
 
-/* sum = sum_j weights[j] K[j] over the first `count` rows of K, those with weight zero left out. The last block overlaps
- * the one before it: what is summed twice is the same. */
+/* sum = sum_j weights[j] K[j] over the first `count` rows of K, without rows of weight zero. The last block may
+ * overlap the previous one; sums that are computed twice are equal. */
 static void sc_combine(const sc_loop *L, const double *weights, sc_int count, double *sum)
 {
     const sc_int n = L->n_s;
@@ -42,16 +42,16 @@ static void sc_combine(const sc_loop *L, const double *weights, sc_int count, do
     }
 }
 
-/* Row i of K for a step of length h; the state of the stage is left in `state`. */
+/* Compute the state of stage i for a step of length h and, if `evaluate`, row i of K. */
 static int sc_stage(sc_loop *L, sc_int i, double h, double *state, int evaluate)
 {
     sc_int m, n = L->n_s, rows = L->n_stages + 1 + L->n_extra;
     sc_combine(L, L->A + i * rows, i, L->sum);
     for (m = 0; m < n; m++) state[m] = L->s[m] + h * L->sum[m];
-    return evaluate ? sc_right_side(L, L->t + L->C[i] * h, state, L->K + i * n) : SC_GO;
+    return evaluate ? sc_right_hand_side(L, L->t + L->C[i] * h, state, L->K + i * n) : SC_GO;
 }
 
-/* Size of the error estimate; at most 1 means accepted. */
+/* Norm of the error estimate relative to the tolerance; a step with at most 1 is accepted. */
 static double sc_error(sc_loop *L, double h)
 {
     sc_int m, n = L->n_s, columns = L->n_stages + 1;
@@ -68,8 +68,8 @@ static double sc_error(sc_loop *L, double h)
     return h * sqrt(first / (double)n);
 }
 
-/* Marks the state with the largest error, after sc_error. */
-static void sc_note_worst(sc_loop *L)
+/* Mark the state with the largest error in `bad`, after sc_error. */
+static void sc_mark_worst(sc_loop *L)
 {
     sc_int m, worst = 0;
     double largest = -1.0;
@@ -84,7 +84,8 @@ static void sc_note_worst(sc_loop *L)
     L->bad[worst] = 1;
 }
 
-/* First step length from the sizes of the state, of its rate and of the rate's change (Hairer et al., II.4). */
+/* Choose the length of the first step from the norms of s, s_dot and the change of s_dot (Hairer, Norsett and Wanner,
+ * Solving Ordinary Differential Equations I, II.4). */
 static int sc_first_step(sc_loop *L)
 {
     sc_int m, n = L->n_s;
@@ -102,7 +103,7 @@ static int sc_first_step(sc_loop *L)
     if (h0 > span) h0 = span;
     if (h0 > L->max_step) h0 = L->max_step;
     for (m = 0; m < n; m++) L->stage[m] = L->s[m] + h0 * f0[m];
-    status = sc_right_side(L, L->t + h0, L->stage, f1);
+    status = sc_right_hand_side(L, L->t + h0, L->stage, f1);
     if (status == SC_CALLBACK_ERROR) return status;
     if (status == SC_NOT_FINITE) {
         L->h_next = 1e-3 * h0;
@@ -120,7 +121,7 @@ static int sc_first_step(sc_loop *L)
     return SC_GO;
 }
 
-/* One attempt of length h: stages, s_new, error, rate at the end, and the dense output if it is needed. */
+/* Attempt a step of length h: stages, s_new, error, s_dot at the end and, if needed, the dense output. */
 static int sc_attempt(sc_loop *L, double h, int needs_dense, double *error)
 {
     sc_int i, m, p, n = L->n_s, last = L->n_stages, rows = L->n_stages + 1 + L->n_extra;
@@ -137,7 +138,7 @@ static int sc_attempt(sc_loop *L, double h, int needs_dense, double *error)
         status = sc_stage(L, last, h, L->s_new, 1);
         if (status != SC_GO) return status;
     }
-    if (!needs_dense && !L->saw_limit) return SC_GO;
+    if (!needs_dense && !L->limit_changed) return SC_GO;
     for (i = last + 1; i < rows; i++) {
         status = sc_stage(L, i, h, L->stage, 1);
         if (status != SC_GO) return status;
@@ -149,7 +150,8 @@ static int sc_attempt(sc_loop *L, double h, int needs_dense, double *error)
     return SC_GO;
 }
 
-/* State at time t inside the step that was just made (s is still its beginning), quaternions of unit length. */
+/* State at time t inside the accepted step, with unit quaternions; s is still the state at the beginning of the
+ * step. */
 static void sc_dense(sc_loop *L, double t, double *out)
 {
     sc_int m, p, n = L->n_s;
@@ -172,7 +174,7 @@ static void sc_dense(sc_loop *L, double t, double *out)
     sc_normalise(L, out, 0);
 }
 
-/* Factor for the next step after an error: proportional-integral when accepted, proportional when rejected. */
+/* Factor for the next step length: PI control after an accepted step, proportional control after a rejected one. */
 static double sc_factor(const sc_loop *L, double error, int accepted)
 {
     double order = (double)L->error_order + 1.0, factor;

@@ -1,16 +1,16 @@
-/* Reference table: the same rule as core.Trajectory (0 previous, 1 linear, 2 cubic Hermite; end values held), with
- * its rate behind the values if the law asks for it. */
+/* Interpolation of the reference as in core.Trajectory: 0 previous, 1 linear, 2 cubic Hermite; constant outside the
+ * knots. If the law uses it, the rate follows the values. */
 #ifndef SC_TABLE_H
 #define SC_TABLE_H
 
 #include "loop.h"
 
-/* Largest i in [0, n-1] with knots[i] <= t (0 if there is none); `hint` is tried first. */
+/* Return the largest i in [0, n-1] with knots[i] <= t, or 0 if there is none; try `hint` first. */
 static sc_int sc_interval(const double *knots, sc_int n, double t, sc_int hint)
 {
     sc_int low = 0, high = n;
     if (hint >= 0 && hint + 1 < n && knots[hint] <= t && t < knots[hint + 1]) return hint;
-    while (low < high) { /* count of knots <= t */
+    while (low < high) { /* bisect for the number of knots <= t */
         sc_int middle = (low + high) / 2;
         if (knots[middle] <= t) low = middle + 1;
         else high = middle;
@@ -18,12 +18,13 @@ static sc_int sc_interval(const double *knots, sc_int n, double t, sc_int hint)
     return low > 0 ? low - 1 : 0;
 }
 
+/* Set r to the reference at t. */
 static void sc_table(sc_loop *L, double t, double *r)
 {
     sc_int n = L->n_knots, k = L->n_r, i, m;
     double first = L->knots[0], last = L->knots[n - 1], length, f;
     const double *a, *b, *da, *db;
-    const int is_inside = t >= first && t < last; /* outside the knots the end values are held */
+    const int is_inside = t >= first && t < last; /* outside the knots the reference is constant */
     double *rate = L->table_rates ? r + k : 0;
     if (t < first) t = first;
     if (t > last) t = last;

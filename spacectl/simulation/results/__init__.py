@@ -1,1 +1,1 @@
-"""Labelled results, their files, and what makes them doubtful."""
+"""Labelled results, their files, and checks of their validity."""

@@ -1,6 +1,6 @@
-"""What makes a finished run doubtful: range of the theory, compressed tethers, constraint residuals, saturated inputs.
+"""Check the validity of a finished run: range of the theory, compressed tethers, constraint residuals, saturated inputs.
 
-Each function reads the recorded histories; the run warns of its findings and keeps them among its statistics.
+Each function evaluates the recorded histories, issues warnings and returns entries for the statistics of the run.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = [
 
 
 def judge_theory(eom: EquationsOfMotion, motions: Iterable[tuple[np.ndarray, Any]]) -> dict[str, float]:
-    """Entries for the stats of a run: the largest error of all bodies and that of each; warns beyond the theory's range.
+    """Return the estimated theory error of each flexible body and the largest one; warn if the theory is out of its range.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The equations.
     motions : iterable of (x, p)
-        Records (n, n_x) and the run-time parameters that they were found with.
+        Records, shape (n, n_x), and the run-time parameters of the run.
     """
     errors: dict[str, float] = {}
     for x, p in motions:
@@ -48,9 +48,9 @@ def judge_theory(eom: EquationsOfMotion, motions: Iterable[tuple[np.ndarray, Any
 
 
 def theory_errors(eom: EquationsOfMotion, x: np.ndarray, p: Any = None) -> dict[str, float]:
-    """Largest estimated error of each flexible body's theory over records x (..., n_x); rows that are not finite are left out.
+    """Return the largest estimated theory error of each flexible body over records x (..., n_x), without non-finite rows.
 
-    The bodies are those of the run-time parameters p: deflections of a longer beam are smaller angles.
+    The bodies are those of the run-time parameters p: on a longer beam the same deflections are smaller angles.
     """
     states = np.asarray(x).reshape(-1, eom.n_x)
     states = states[np.all(np.isfinite(states), axis=1)]
@@ -64,7 +64,7 @@ def theory_errors(eom: EquationsOfMotion, x: np.ndarray, p: Any = None) -> dict[
 
 
 def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any]) -> None:
-    """Warn about bodies whose estimated error is more than `WITHIN_THEORY`, the worst one with its remedy."""
+    """Warn about bodies whose estimated error exceeds `WITHIN_THEORY`, with a remedy for the worst one."""
     beyond = {name: error for name, error in errors.items() if error > WITHIN_THEORY}
     if not beyond:
         return
@@ -74,31 +74,31 @@ def warn_beyond_theory(eom: EquationsOfMotion, errors: Mapping[str, Any]) -> Non
     if beyond[worst] < 1.0:
         remedy = eom.system.part(worst).body.flexible.theory_remedy(beyond[worst])
         verdict = f"results may be off by about {100.0 * beyond[worst]:.2g} %; {remedy}"
-    else:  # an estimate of second order says nothing here, and no number of segments is sensible
+    else:  # a second-order estimate is meaningless here, and so is a number of segments
         verdict = "results are qualitative at best; look for an unstable motion, or cut a beam into segments"
     warn(f"body '{worst}'{also} bends beyond the range of its theory of small deflections: {verdict}")
 
 
-_RECORDS = 200  # of a history that are looked at; tension varies as slowly as the motion
-_SLACK_FORCE = 1e-9  # of the largest tension: compression below it is zero
+_RECORDS = 200  # number of records that are evaluated; tension varies as slowly as the motion
+_SLACK_FORCE = 1e-9  # compression, relative to the largest tension, below which it is zero
 
 Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  #: t, x, u, p
 
 
 def warn_if_pushing(eom: EquationsOfMotion, pieces: Sequence[Motion]) -> dict[str, float]:
-    """Warn about each straight tether whose tension is negative somewhere, with time and tension.
+    """Warn about each straight tether with negative tension, with its time and value.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of the run.
+        Equations of the run.
     pieces : sequence of (t, x, u, p)
-        Histories of the run, or of its stages one after the other.
+        Histories of the run, or of its stages in sequence.
 
     Returns
     -------
     dict of str to float
-        Least tension of each straight tether that pushes [N], for the stats of the run.
+        Smallest tension of each straight tether in compression [N], for the stats of the run.
     """
     found = {}
     for name in [item.name for item in eom.system.point_elements if item.tension_axis is not None]:
@@ -109,14 +109,14 @@ def warn_if_pushing(eom: EquationsOfMotion, pieces: Sequence[Motion]) -> dict[st
             found[f"least_tension of {name}"] = float(tension[worst])
             warn(
                 f"tether '{name}' of system '{eom.system.name}' is in compression from t = {t[np.argmax(is_pushing)]:.6g} s on, "
-                f"by {-tension[worst]:.3g} N at t = {t[worst]:.6g} s: a straight tether pushes there, a line would be slack. End "
-                "the run before (a Guard), hold the tension up by a law, or use ElasticTether, which goes slack"
+                f"by {-tension[worst]:.3g} N at t = {t[worst]:.6g} s: a straight tether pushes there, a real one would be slack. "
+                "End the run earlier (a Guard), maintain the tension by a law, or use ElasticTether, which goes slack"
             )
     return found
 
 
 def _history(eom: EquationsOfMotion, name: str, pieces: Sequence[Motion]) -> tuple[np.ndarray, np.ndarray]:
-    """Times and tension at some of the records, with the first and last one of each piece."""
+    """Return times and tension at some of the records, with the first and last one of each piece."""
     times, tensions = [np.zeros(0)], [np.zeros(0)]
     total = max(sum(len(t) for t, *_ in pieces), 1)
     for t, x, u, p in pieces:
@@ -130,7 +130,7 @@ def _history(eom: EquationsOfMotion, name: str, pieces: Sequence[Motion]) -> tup
 
 
 def constraint_residuals(eom: EquationsOfMotion, t: np.ndarray, x: np.ndarray, p: Any) -> dict[str, float]:
-    """Largest residuals over the records, at position and at speed level,; empty for a tree.
+    """Return the largest constraint residuals over the records, at position and speed level; empty for a tree.
 
     Parameters
     ----------
@@ -139,45 +139,45 @@ def constraint_residuals(eom: EquationsOfMotion, t: np.ndarray, x: np.ndarray, p
     t : array, shape (n,)
         Times [s].
     x : array, shape (n, n_x)
-        States; rows that are not finite are passed over.
+        States; non-finite rows are ignored.
     p : array, shape (n_p,)
         Run-time parameters.
 
     Returns
     -------
     dict
-        ``position_residual`` and ``speed_residual`` in the units of the rows.
+        ``position_residual`` and ``speed_residual`` in the units of the constraint equations.
     """
-    kept = np.all(np.isfinite(x), axis=1)
-    if not eom.constraint_rows or not np.any(kept):
+    finite = np.all(np.isfinite(x), axis=1)
+    if not eom.constraint_rows or not np.any(finite):
         return {}
-    g = np.abs(eom.along("residual", np.asarray(t)[kept], np.asarray(x)[kept], None, p)).reshape(np.sum(kept), -1)
-    held, rates = g[:, : len(eom.position_rows)], g[:, len(eom.position_rows) :]
+    g = np.abs(eom.along("residual", np.asarray(t)[finite], np.asarray(x)[finite], None, p)).reshape(np.sum(finite), -1)
+    positions, speeds = g[:, : len(eom.position_rows)], g[:, len(eom.position_rows) :]
     return {
-        "position_residual": float(np.max(held, initial=0.0)),
-        "speed_residual": float(np.max(rates, initial=0.0)),
+        "position_residual": float(np.max(positions, initial=0.0)),
+        "speed_residual": float(np.max(speeds, initial=0.0)),
     }
 
 
-SATURATED = "saturated of "  #: begins the key of an input in the stats of a run
-_ROUNDING = 1e-9  # of a limit: commands beyond it by less are at the limit
-_MUCH = 0.2  # of the run: from here on the share is reported
-_NEARLY_ALL = 0.9  # from here on a warning: the law hardly acts
+SATURATED = "saturated of "  #: prefix of the key of an input in the stats of a run
+_ROUNDING = 1e-9  # excess over a limit, relative to it, that counts as rounding
+_MUCH = 0.2  # share of the run in saturation above which it is reported
+_NEARLY_ALL = 0.9  # share above which a warning is issued: the law has almost no authority
 
 History = tuple[np.ndarray, np.ndarray, np.ndarray]  #: t, u_commanded, p
 
 
 def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[str, float]:
-    """Share of a run during which each input was commanded beyond its limits, where it is more than a fifth.
+    """Return the share of a run during which each input was commanded beyond its limits, if it is more than a fifth.
 
-    Commands at a limit are no saturation: what was asked for is given, as in a bang-bang plan that is flown.
+    Commands at a limit do not count as saturation, because the actuator provides them, as in a bang-bang plan.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Of the run.
+        Equations of the run.
     pieces : sequence of (t, u_commanded, p)
-        Histories of the run, or of its stages one after the other.
+        Histories of the run, or of its stages in sequence.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[
     for t, commanded, p in pieces:
         low, high = (np.asarray(limit) for limit in eom.limits(p))
         ends = np.where(np.isfinite([low, high]), np.abs([low, high]), 0.0)
-        slack = _ROUNDING * np.max(ends, axis=0)  # of the larger limit: the other one is zero for a thruster
+        slack = _ROUNDING * np.max(ends, axis=0)  # relative to the larger limit: the other one is zero for a thruster
         is_over = (commanded > high + slack) | (commanded < low - slack)
         steps = np.diff(t)
         duration += float(np.sum(steps))
@@ -198,7 +198,7 @@ def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[
         if share > _NEARLY_ALL:
             warn(
                 f"input '{name}' of system '{eom.system.name}' is saturated during {100.0 * share:.0f} % of the run: the law "
-                "asks for more than the limits of its actuator let through, and hardly acts; lower its gains, plan a slower "
+                "commands more than the limits of its actuator and has almost no authority; lower its gains, plan a slower "
                 "reference, or raise the limits"
             )
     return {f"{SATURATED}{name}": share for name, share in shares.items() if share > _MUCH}

@@ -1,8 +1,7 @@
 """Write a labelled dataset and its outcome to a netCDF file and read it back, with a checksum; plain data only, no pickle.
 
-The checksum is kept among the attributes. It covers names, dimensions, kinds and values of all variables and coordinates, and
-all attributes, in a form that does not depend on how a file stores them, so that a file that was changed is detected on
-reading.
+The checksum is stored as an attribute. It covers names, dimensions, kinds and values of all variables and coordinates, and all
+attributes, in a form that is independent of the file format, so that reading detects a modified file.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SEAL", "dataset_sha256", "outcome_attribute", "read_dataset", "seal_dataset", "write_dataset"]
 
-SEAL = "content_sha256"  #: the attribute
+SEAL = "content_sha256"  #: name of the attribute with the checksum
 
 
 def seal_dataset(dataset: xarray.Dataset) -> xarray.Dataset:
-    """The dataset with the checksum of its content among its attributes."""
+    """Return the dataset with the checksum of its content as an attribute."""
     return dataset.assign_attrs({SEAL: dataset_sha256(dataset)})
 
 
 def dataset_sha256(dataset: xarray.Dataset) -> str:
-    """sha256 of the content, without the checksum itself."""
+    """Return the SHA-256 checksum of the content, without the checksum attribute."""
     digest = hashlib.sha256(_attributes(dataset.attrs))
     for name in sorted(map(str, dataset.variables)):
         item = dataset.variables[name]
@@ -60,7 +59,7 @@ def _bytes(values: np.ndarray, is_text: bool) -> bytes:
 
 
 def _attributes(attributes: Any) -> bytes:
-    """Attributes as text; a file does not distinguish a number from a list of one."""
+    """Return the attributes as text; a file does not distinguish a number from a list with one entry."""
     plain = {
         str(key): value if isinstance(value, str) else np.atleast_1d(np.asarray(value)).tolist()
         for key, value in attributes.items()
@@ -70,19 +69,19 @@ def _attributes(attributes: Any) -> bytes:
 
 
 _OUTCOME = "outcome"
-_STALE = 24 * 3600.0  # [s] after which an unfinished file of any process counts as abandoned
+_STALE = 24 * 3600.0  # [s] age at which an unfinished file of any process is considered abandoned
 
 
 def outcome_attribute(outcome: Outcome) -> dict[str, str]:
-    """The attribute that keeps an outcome with its dataset; `read_dataset` needs it."""
+    """Return the attribute that stores an outcome with its dataset, for `read_dataset`."""
     entries = {"status": outcome.status.value, "message": outcome.message, "stats": dict(outcome.stats)}
     return {_OUTCOME: json.dumps(entries)}
 
 
 def write_dataset(dataset: xarray.Dataset, outcome: Outcome, path: Any) -> None:
-    """Write to `path`: first beside it, then renamed into place, so that readers never see half a file.
+    """Write to a temporary file beside `path`, then rename it, so that readers never see an incomplete file.
 
-    What a killed process left beside the same `path` is removed.
+    Temporary files that a killed process left beside the same `path` are removed.
     """
     target = Path(path)
     _remove_stale(target)
@@ -100,20 +99,20 @@ def write_dataset(dataset: xarray.Dataset, outcome: Outcome, path: Any) -> None:
 
 
 def _aside(target: Path, process: str = "") -> str:
-    """How the names of unfinished files begin: target, process, machine (a folder may be shared between several)."""
+    """Return the prefix of temporary files: target, process and machine (several machines may share a folder)."""
     machine = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
     return f".{target.name}.{process or os.getpid()}-{machine}."
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove unfinished files of `target` whose process is gone, or that are a day old; not links, not other files."""
+    """Remove temporary files of `target` whose process has ended, or that are a day old; never links or other files."""
     ours = re.compile(re.escape(_aside(target, "PROCESS")).replace("PROCESS", r"(\d+)") + r".*\.part")
     anyone = re.compile(re.escape(f".{target.name}.") + r"\d+-[0-9a-f]{8}\..*\.part")
-    with contextlib.suppress(OSError):  # a missing folder is reported below
+    with contextlib.suppress(OSError):  # writing reports a missing folder
         for left in target.parent.iterdir():
             if not anyone.fullmatch(left.name):
                 continue
-            with contextlib.suppress(OSError):  # another process was first
+            with contextlib.suppress(OSError):  # another process has removed it
                 status, here = left.lstat(), ours.fullmatch(left.name)
                 is_gone = here is not None and not _is_running(int(here[1]))
                 if stat.S_ISREG(status.st_mode) and (is_gone or time.time() - status.st_mtime > _STALE):
@@ -121,11 +120,11 @@ def _remove_stale(target: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Whether there is such a process; where that cannot be asked without harm, assume so."""
+    """Return whether a process exists; assume so where this cannot be tested safely."""
     if os.name != "posix":
         return True
     try:
-        os.kill(process, 0)  # sends nothing
+        os.kill(process, 0)  # signal 0 only tests whether the process exists
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
@@ -134,12 +133,12 @@ def _is_running(process: int) -> bool:
 
 
 def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, Outcome]:
-    """Read what `write_dataset` wrote, or one group of a study's ``result.nc``.
+    """Read a file of `write_dataset`, or one group of the ``result.nc`` of a study.
 
     Raises
     ------
     ModelError
-        If the file is not one of ours or damaged, has no such group, or has several and none is named.
+        If spacectl did not write the file, if it is damaged, or if the group is missing or must be named.
     """
     try:
         chosen = _choose_group(path, group)
@@ -155,7 +154,7 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
         )
     except (FileNotFoundError, ModelError):
         raise
-    except Exception as error:  # a damaged file makes the libraries below raise nearly anything
+    except Exception as error:  # the libraries raise arbitrary exceptions for damaged files
         raise ModelError(f"{path}: not a simulation that spacectl saved ({type(error).__name__}: {error})") from error
     attributes = {key: _plain(value) for key, value in dataset.attrs.items()}
     texts = {name: item.astype(str) for name, item in dataset.variables.items() if item.dtype.kind in "OTSU"}
@@ -165,7 +164,7 @@ def read_dataset(path: Any, group: str | None = None) -> tuple[xarray.Dataset, O
 
 
 def _choose_group(path: Any, group: str | None) -> str | None:
-    """The group to read; None for a file that holds one simulation without a group."""
+    """Return the group to read; None for a file with one simulation without a group."""
     import h5netcdf
 
     with h5netcdf.File(regular_file(path), "r") as file:
@@ -181,7 +180,7 @@ def _choose_group(path: Any, group: str | None) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """Attributes as they were: numbers and texts instead of numpy scalars."""
+    """Return an attribute as a plain number, text or list instead of a numpy type."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return value

@@ -1,4 +1,4 @@
-"""`Simulation`: the labelled, frozen result of a run, kept as an `xarray.Dataset` with its provenance."""
+"""`Simulation`: the labelled, immutable result of a run, an `xarray.Dataset` with its provenance."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ DIMENSIONS = {"x": "state", "u": "input", "u_commanded": "input", "y": "output",
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """Histories of a run over its time grid.
+    """Hold the histories of a run over its time grid.
 
     Parameters
     ----------
-    source : xarray.Dataset, or a function that makes it
-        `dataset`, made when it is first asked for: ``x(time, state)``, ``u(time, input)`` after the limits,
+    source : xarray.Dataset, or a function that returns it
+        Source of `dataset`, which is built when it is first used: ``x(time, state)``, ``u(time, input)`` after the limits,
         ``u_commanded(time, input)`` before them, ``z(time, memory)`` and ``y(time, output)`` where there are any; names
-        and units as coordinates; where the run comes from as attributes (no dates: equal runs are equal).
+        and units as coordinates; the provenance of the run as attributes (without dates: equal runs are equal).
     outcome : Outcome
-        How it ended, with counts and times.
+        How the run ended, with counts and times.
     histories : mapping of str to (array, Labels)
-        The arrays behind it, for quick access.
+        Arrays of the dataset, for fast access.
     equations, law : EquationsOfMotion and ControlLaw, optional
-        What was simulated: for the replay and the report. A simulation read from a file has neither.
+        Equations and law, for the replay and the report. A simulation from a file has neither.
 
     Notes
     -----
@@ -59,11 +59,11 @@ class Simulation:
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
-        """The labelled histories; built when first asked for."""
+        """Labelled histories; built when first used."""
         return self.source() if callable(self.source) else self.source
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To another process go the histories; equations and law stay behind, as in a file."""
+        """Pickle the histories, without equations and law, as in a file."""
         return type(self), (self.dataset, self.outcome, self.histories)
 
     def __repr__(self) -> str:
@@ -97,27 +97,27 @@ class Simulation:
 
     @property
     def z(self) -> np.ndarray:
-        """The law's memory, shape (n, n_z)."""
+        """Memory of the law, shape (n, n_z)."""
         return self._values("z")
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Crossings of guards, in order of time."""
+        """Crossings of guards in order of time."""
         if "event_time" not in self.dataset:
             return ()
         rows = zip(*(self.dataset[key].values for key in ("event_time", "event_name", "event_x")), strict=True)
         return tuple(Event(time=float(time), name=str(name), state=state) for time, name, state in rows)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """History of a named state, input, output or memory entry, shape (n,)."""
+        """Return the history of a named state, input, output or memory entry, shape (n,)."""
         return self.column(self._letter(name), name)
 
     def column(self, letter: Letter, name: str) -> np.ndarray:
-        """History of one entry of x, u, u_commanded, y, z or (runs through stages) lam, shape (n,)."""
+        """Return the history of one entry of x, u, u_commanded, y, z or (in runs through stages) lam, shape (n,)."""
         return self._values(letter)[:, self._labels(letter).index(name)]
 
     def trajectory(self, names: Iterable[str] | None = None, *, interpolation: Interpolation = "cubic") -> Trajectory:
-        """Named histories (default: all states) as a `Trajectory`, for use as a reference."""
+        """Return named histories (default: all states) as a `Trajectory`, for use as a reference."""
         chosen = self._labels("x").names if names is None else sequence_of(str, names, "trajectory: names")
         if not chosen:
             raise ModelError("trajectory: no names; give at least one, or leave them out for all states")
@@ -127,7 +127,7 @@ class Simulation:
         return Trajectory(t=self.t, values=values, labels=Labels(chosen, units, "value"), interpolation=interpolation)
 
     def save(self, path: Any) -> None:
-        """Write a netCDF file at once (never half of one); `load_simulation` reads it back."""
+        """Write a netCDF file atomically; `load_simulation` reads it."""
         write_dataset(self.dataset, self.outcome, path)
 
     def _values(self, letter: str) -> np.ndarray:
@@ -149,13 +149,13 @@ class Simulation:
         return Labels(names, tuple(str(unit) for unit in self.dataset[f"{dimension}_unit"].values), dimension)
 
     def _letter(self, name: str) -> Letter:
-        known: list[str] = []
+        names: list[str] = []
         letters: tuple[Letter, ...] = ("x", "u", "y", "z")
         for letter in letters:
             if name in self._labels(letter):
                 return letter
-            known += self._labels(letter).names
-        raise ModelError(unknown_name("quantity", name, known))
+            names += self._labels(letter).names
+        raise ModelError(unknown_name("quantity", name, names))
 
 
 def build_dataset(
@@ -166,7 +166,7 @@ def build_dataset(
     parameters: Parameters,
     attributes: Mapping[str, Any],
 ) -> xarray.Dataset:
-    """The dataset of a `Simulation`; empty histories are left out, arrays become read-only."""
+    """Build the dataset of a `Simulation`; empty histories are omitted, arrays become read-only."""
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {"time": ("time", frozen(t), {"units": "s"})}
     for letter, (values, labels) in histories.items():
@@ -191,7 +191,7 @@ def build_dataset(
 
 
 def frozen(values: np.ndarray) -> np.ndarray:
-    """A read-only copy."""
+    """Return a read-only copy."""
     array = np.array(values, dtype=float)
     array.setflags(write=False)
     return array

@@ -1,4 +1,4 @@
-"""Turns what users pass to `simulate` into checked arrays; errors name the argument, what was given and the cure."""
+"""Check the arguments of `simulate` and convert them to arrays; errors name the argument, its value and the remedy."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = [
     "warn_if_singular",
 ]
 
-_NEAR_UNIT = 1e-6  # a quaternion this close to unit length is rounded input and gets normalised
+_NEAR_UNIT = 1e-6  # deviation of a quaternion norm from 1 that is attributed to rounding and removed
 
 
 def check_span(t_span: Any) -> tuple[float, float]:
-    """Begin and end of the run [s]."""
+    """Return start and end time of the run [s]."""
     span = np.asarray(as_array(t_span, None, "t_span"))
     if span.shape != (2,) or not span[0] < span[1]:
         raise ModelError(f"t_span is {np.asarray(t_span).tolist()}, expected (begin, end) with begin < end, in seconds")
@@ -46,7 +46,7 @@ def check_span(t_span: Any) -> tuple[float, float]:
 
 
 def check_guards(guards: Any) -> tuple[Guard, ...]:
-    """Guards as a tuple."""
+    """Return the guards as a tuple."""
     if isinstance(guards, Guard):
         raise ModelError(f"guards is the single guard '{guards.name}', expected a sequence; write guards=(guard,)")
     try:
@@ -60,9 +60,9 @@ def check_guards(guards: Any) -> tuple[Guard, ...]:
 
 
 def check_grid(grid: Any, span: tuple[float, float], *, columns: int = 1) -> np.ndarray:
-    """Times to record: a number of points, or increasing times inside the span; None means 201 points.
+    """Return the times to record from a number of points, or increasing times inside the span; None means 201 points.
 
-    Records of so many `columns` must fit into the memory of the machine.
+    Records with this number of `columns` must fit into memory.
     """
     if grid is None:
         grid = 201
@@ -86,13 +86,13 @@ def check_grid(grid: Any, span: tuple[float, float], *, columns: int = 1) -> np.
 
 
 def require_room(rows: int, columns: int, runs: int = 1) -> None:
-    """Raise `ModelError` for records that cannot fit into the memory of this machine."""
+    """Raise `ModelError` if the records do not fit into memory."""
     summary = f"records at grid = {rows} times" + (f" in {runs} runs" if runs > 1 else "")
     require_memory(8.0 * rows * max(columns, 1) * runs, summary, "record fewer times")
 
 
 def check_state(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
-    """The starting state, shape (n_x,), with unit quaternions."""
+    """Return the initial state, shape (n_x,), with unit quaternions."""
     if x0 is None:
         x0 = {}
     if isinstance(x0, Mapping):
@@ -116,7 +116,7 @@ def check_state(eom: EquationsOfMotion, x0: Any) -> np.ndarray:
 
 
 def check_inputs(eom: EquationsOfMotion, u: Any, commanded: Sequence[int]) -> np.ndarray:
-    """Inputs that no law commands, shape (n_u,); the places in `commanded` belong to the law."""
+    """Return the inputs that no law commands, shape (n_u,); the law commands those with indices `commanded`."""
     if u is None:
         return np.zeros(eom.n_u)
     if isinstance(u, Mapping):
@@ -132,14 +132,14 @@ def check_inputs(eom: EquationsOfMotion, u: Any, commanded: Sequence[int]) -> np
 
 
 def check_parameters(eom: EquationsOfMotion, p: Any) -> np.ndarray:
-    """Run-time parameters: a vector, named changes, or None for the system's own."""
+    """Return the run-time parameters from a vector, named changes, or None for those of the system."""
     if p is None:
         return np.array(eom.p)
     return np.array(eom.check_parameters(p))
 
 
 def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.ndarray) -> None:
-    """Raise `ModelError` for a start that does not meet the constraints."""
+    """Raise `ModelError` if the initial state does not satisfy the constraints."""
     if not eom.constraint_rows:
         return
     require_defined(eom, t, x0, p)
@@ -156,7 +156,7 @@ def check_constraints(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.nd
 
 
 def check_rates(eom: EquationsOfMotion, plant: BoundFunction, t: float, x0: np.ndarray, p: np.ndarray) -> None:
-    """Raise `ModelError` for a start at which the force of an element (or gravity) is not finite."""
+    """Raise `ModelError` if the force of an element (or gravity) is not finite at the initial state."""
     plant.arguments[0][0], plant.arguments[1][:], plant.arguments[2][:] = t, x0, 0.0
     is_done = plant.call()
     plant.error = None
@@ -168,22 +168,22 @@ def check_rates(eom: EquationsOfMotion, plant: BoundFunction, t: float, x0: np.n
 
 
 def warn_if_singular(eom: EquationsOfMotion, t: float, x0: np.ndarray, p: np.ndarray) -> None:
-    """Warn of a start in a singular position, from which several motions begin."""
+    """Warn if the initial state is a singular configuration, from which several motions may start."""
     loop = singular_loop(eom, t, x0, p)
     if loop is not None:
         warn(
-            f"simulate: system '{eom.system.name}' starts in a singular position of {loop} ({loop.measure}): it has more "
-            "freedoms there for an instant, and rounding chooses by which branch of motion it leaves; start beside it, as by "
-            "make_consistent(eom, x0, hold=(...)) with another value of a joint"
+            f"simulate: system '{eom.system.name}' starts in a singular position of {loop} ({loop.measure}): it has "
+            "additional instantaneous freedoms there, and rounding errors decide which branch of motion it follows; start beside "
+            "it, for example at make_consistent(eom, x0, hold=(...)) with another value of a joint"
         )
 
 
 def rounding_floor(eom: EquationsOfMotion, x0: np.ndarray) -> np.ndarray:
-    """Smallest sensible absolute tolerance of each state: the rounding of positions far from the origin, shape (n_x,).
+    """Return the smallest reasonable absolute tolerance of each state, shape (n_x,).
 
-    In an orbit of 7000 km a coordinate that passes through zero still carries the rounding of the others, 1e-9 m; an
-    error control below that would only chase noise. The floor is 64 roundings of the largest coordinate (or speed)
-    of the same joint and unit.
+    In an orbit of 7000 km even a coordinate near zero has the rounding error of the others, 1e-9 m, and a smaller tolerance
+    would only follow noise. The bound is 64 rounding errors of the largest coordinate (or speed) of the same joint and
+    unit.
     """
     group = _joints(eom.labels.x)
     largest = np.zeros(eom.n_x)
@@ -193,14 +193,14 @@ def rounding_floor(eom: EquationsOfMotion, x0: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _joints(labels: Labels) -> np.ndarray:
-    """For each state the number of its group: the states of the same joint and unit."""
+    """Return for each state the index of its group, the states of the same joint and unit."""
     keys = [(name.rsplit(".", 1)[0], unit) for name, unit in zip(labels.names, labels.units, strict=True)]
     first = {key: i for i, key in reversed(list(enumerate(keys)))}
     return np.array([first[key] for key in keys], dtype=int)
 
 
 def check_atol(atol: Any, rtol: Any, n_x: int, n_memory: int) -> tuple[np.ndarray, float]:
-    """Absolute tolerances of the integrated states (memory gets the smallest one), and the relative one."""
+    """Return the absolute tolerances of the integrated states (the smallest one for the memory), and the relative one."""
     relative = as_scalar(rtol, "rtol")
     if not 100.0 * np.finfo(float).eps <= relative < 1.0:
         raise ModelError(f"rtol is {relative:g}, expected between 2.3e-14 (a hundred roundings) and 1")
@@ -216,7 +216,7 @@ def check_atol(atol: Any, rtol: Any, n_x: int, n_memory: int) -> tuple[np.ndarra
 
 
 def check_steps(max_step: Any, max_steps: Any) -> tuple[float, int]:
-    """Longest step [s] and largest number of steps."""
+    """Return the maximum step length [s] and number of steps."""
     try:
         longest, count = float(max_step), int(max_steps)
         if count != max_steps or isinstance(max_steps, (bool, str)) or isinstance(max_step, (bool, str)):
@@ -233,14 +233,14 @@ def check_steps(max_step: Any, max_steps: Any) -> tuple[float, int]:
 
 
 def check_flags(**flags: Any) -> None:
-    """Raise `ModelError` for an argument that is neither True nor False: a text such as "no" would count as True."""
+    """Raise `ModelError` for an argument that is not a bool: a text such as "no" would count as True."""
     for name, value in flags.items():
         if not isinstance(value, (bool, np.bool_)):
             raise ModelError(f"{name} is {value!r}, expected True or False")
 
 
 def check_stops(stops: Any, span: tuple[float, float]) -> np.ndarray:
-    """Sorted times inside the span where the right-hand side may jump."""
+    """Return the times inside the span at which the right-hand side may jump, sorted."""
     times = np.unique(np.asarray(as_array(stops, None, "stops")).reshape(-1))
     return times[(times > span[0]) & (times < span[1])]
 

@@ -1,4 +1,4 @@
-"""Turns the driver's account of a failure into a sentence that names time, states and the usual cure."""
+"""Explain a failure of the driver in a sentence that names time, states and the usual remedy."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from spacectl.simulation.run.laws import BoundLaw
 
 __all__ = ["explain_failure"]
 
-_WEAK = 1e-2  # distance to singularity below which a loop may have come to its limit
-_LATER = (1e-7, 1e-5, 1e-3)  # of the run, before and after a failure: whether a loop can close there
+_WEAK = 1e-2  # distance to singularity below which a loop may have reached the limit of its motion
+_LATER = (1e-7, 1e-5, 1e-3)  # fractions of the run before and after a failure, at which loop closure is tested
 
 
 def explain_failure(
     data: LoopData, is_limit: bool, eom: EquationsOfMotion, bound: BoundLaw, guards: Sequence[Guard]
 ) -> str:
-    """Why a run could not go on."""
+    """Explain why a run could not continue."""
     if is_limit:
         return _tether_faults(data, eom, data.t) or (
-            f"gave up at t = {data.t:g} s after {data.n_steps} steps; the step is {data.h:.3g} s there: "
+            f"stopped at t = {data.t:g} s after {data.n_steps} steps; the step length there is {data.h:.3g} s: "
             "raise max_steps, loosen rtol and atol, or look for fast motion"
         )
     where = f"at t = {data.fail_t:.9g} s"
@@ -65,7 +65,7 @@ def explain_failure(
 
 
 def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
-    """What the constraints are like where the run stopped, by name."""
+    """Describe the constraints at the state at which the run stopped."""
     loop = _weak_loop(data, eom)
     if loop is None:
         return ""
@@ -80,14 +80,14 @@ def _constraint_faults(data: LoopData, eom: EquationsOfMotion) -> str:
 
 
 def _weak_loop(data: LoopData, eom: EquationsOfMotion) -> WeakLoop | None:
-    """The loop that is nearest to a singular position where the run stopped."""
+    """Return the loop with the smallest distance to singularity where the run stopped."""
     if not eom.constraint_rows:
         return None
     return find_weak_loop(eom, data.t, data.s[: data.n_x], data.plant.arguments[3])
 
 
 def _is_at_its_limit(data: LoopData, loop: WeakLoop) -> bool:
-    """Whether the loop can close a little before the failure, and not a little after it."""
+    """Return whether the loop can be closed shortly before the failure, but not shortly after it."""
     if loop.distance > _WEAK:
         return False
     spans = [part * (data.t_end - data.t_start) for part in _LATER]
@@ -96,15 +96,15 @@ def _is_at_its_limit(data: LoopData, loop: WeakLoop) -> bool:
 
 def _limit(data: LoopData, eom: EquationsOfMotion, loop: WeakLoop) -> str:
     moved = [part.joint_name for part in eom.system.tree if part.joint.motion is not None]
-    cause = f"the prescribed motion of {_listed(moved)}" if moved else "what moves it with time"
+    cause = f"the prescribed motion of {_listed(moved)}" if moved else "its time-dependent constraint"
     return (
         f"{loop} cannot close after t = {data.t:.9g} s ({loop.measure}); change {cause}, give the loop other "
-        "proportions, or end the run before"
+        "proportions, or end the run earlier"
     )
 
 
 def _tether_faults(data: LoopData, eom: EquationsOfMotion, t: float) -> str:
-    """What is wrong with the lengths of tethers where the run stopped."""
+    """Describe invalid lengths of tethers where the run stopped."""
     x, found = dict(zip(eom.states, data.s, strict=False)), []
     for line in getattr(eom.system, "point_elements", ()):
         found.append(line.fault(t, x.get(line.length_joint)))

@@ -1,7 +1,7 @@
-"""Turns guards into one function ``(t, x, u, z, p) -> g`` that the driver calls, natively where it can be.
+"""Combine guards into one function ``(t, x, u, z, p) -> g`` for the driver, native if possible.
 
-Besides named states, inputs and memory, guards may ask for reactions (multipliers) and gaps of constraints and for
-outputs of the equations.
+Besides named states, inputs and memory, guards may use reactions (multipliers) and gaps of constraints, and outputs of the
+equations.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ __all__ = ["GuardAccessor", "bind_guards", "warn_if_shared"]
 
 
 class GuardAccessor(Accessor):
-    """What a guard's expression receives: an `Accessor`, and quantities of the equations.
+    """Give a guard's expression access to states, inputs and memory, and to quantities of the equations.
 
-    ``s.reaction("latch.x")`` is the multiplier of a constraint row [N or N m], ``s.gap("latch.x")`` the row's value at
-    position level, ``s.gap_rate("latch.x")`` at speed level (both also where it does not act), ``s.output("tip.x")`` an output,
-    ``s.since`` the time since the run, or its stage (of the part, in `combine_stages`), began [s].
+    ``s.reaction("latch.x")`` is the multiplier of a constraint equation [N or N m], ``s.gap("latch.x")`` its residual at
+    position level, ``s.gap_rate("latch.x")`` at speed level (both also while it is inactive), ``s.output("tip.x")`` an output,
+    ``s.since`` the time since the start of the run or stage (that of the part, in `combine_stages`) [s].
     """
 
     def __init__(self, vectors: Any, t: Any, entry: Any, source: _Source):
@@ -42,25 +42,25 @@ class GuardAccessor(Accessor):
         self._source = source
 
     def reaction(self, row: str) -> Any:
-        """Multiplier of a constraint row; zero while it does not act."""
+        """Return the multiplier of a constraint equation; zero while it is inactive."""
         return self._source.pick("lam", row)
 
     def gap(self, row: str) -> Any:
-        """Value of a constraint row that holds positions."""
+        """Return the residual of a constraint equation at position level."""
         return self._source.pick("position", row)
 
     def gap_rate(self, row: str) -> Any:
-        """Value of a constraint row at speed level."""
+        """Return the residual of a constraint equation at speed level."""
         return self._source.pick("speed", row)
 
     def output(self, name: str) -> Any:
-        """An output of the equations that does not depend on accelerations."""
+        """Return an output of the equations that does not depend on accelerations."""
         return self._source.pick("y", name)
 
 
 @dataclass
 class _Source:
-    """Symbols of the equations that guards may ask for."""
+    """Provide symbols of the equations that guards may use."""
 
     eom: EquationsOfMotion
     t: Any
@@ -90,34 +90,34 @@ class _Source:
 def bind_guards(
     eom: EquationsOfMotion, guards: Sequence[Guard], memory: Labels, p: np.ndarray, tier: Tier, entry: Any
 ) -> tuple[BoundFunction, bool]:
-    """One bound function of all guards, and whether it depends on u.
+    """Bind one function of all guards; return it and whether it depends on u.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     guards : sequence of Guard
-        With different names.
+        Guards with different names.
     memory : Labels
         Names of the law's memory z.
     p : array, shape (n_p,)
         Run-time parameters.
     tier : str
-        How it is evaluated.
+        How the function is evaluated.
     entry : float, or array with one entry for each guard
-        When the run (or its stage, or the stage of the guard's part) began [s].
+        Start of the run (or of its stage, or of the stage of the guard's part) [s].
     """
     for guard in guards:
         if not isinstance(guard, Guard):
             raise ModelError(f"guards: got {guard!r}, expected Guard(name=..., expression=...)")
     made = _form_guards(eom, tuple(guards), memory, p.size)
-    given = np.append(p, np.broadcast_to(entry, len(guards))) if made.uses_begin else p
+    values = np.append(p, np.broadcast_to(entry, len(guards))) if made.uses_begin else p
     if not made.uses_reactions:
-        return bind_casadi(made.rule, tier, p=given), made.uses_u
+        return bind_casadi(made.rule, tier, p=values), made.uses_u
     if tier not in ("native", "data-driven"):
-        return bind_casadi(_around_multipliers(eom, made.rule), tier, p=given), made.uses_u
-    bound = bind_native(compile_reactions(eom.functions["terms"], compliances_of(eom), made.rule, given))
-    bound.arguments[4][:] = given
+        return bind_casadi(_around_multipliers(eom, made.rule), tier, p=values), made.uses_u
+    bound = bind_native(compile_reactions(eom.functions["terms"], compliances_of(eom), made.rule, values))
+    bound.arguments[4][:] = values
     return bound, made.uses_u
 
 
@@ -131,7 +131,7 @@ def warn_if_shared(
     p: np.ndarray,
     only: Sequence[Guard] | None = None,
 ) -> tuple[Guard, ...]:
-    """Warn of each guard that depends on how redundant constraints share a load, unless their compliance is known.
+    """Warn about each guard that depends on how redundant constraints share a load, unless their compliance is given.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def warn_if_shared(
     t, x : float, array of shape (n_x,)
         Time and state at which redundancy is judged.
     only : sequence of Guard, optional
-        Those that are examined; default: all.
+        Guards to examine; default: all.
 
     Returns
     -------
     tuple of Guard
-        Guards that were warned of.
+        Guards about which a warning was issued.
     """
     made = _form_guards(eom, tuple(guards), memory, p.size)
     if not made.uses_reactions:
@@ -164,9 +164,10 @@ def warn_if_shared(
 
 
 _SHARED = (
-    "guard '{guard}' depends on reactions that are not unique: the equations of motion leave open how a load is shared by "
-    "constraints {all} (and joints of the tree); it is split by least work as if all yielded equally. Give compliance=... to "
-    "{unknown}, guard a sum that does not depend on the split, or remove what is redundant; find_uniqueness gives details"
+    "guard '{guard}' depends on reactions that are not unique: the equations of motion do not determine how a load is "
+    "shared by constraints {all} (and joints of the tree); it is distributed by least work with equal compliances. Give "
+    "compliance=... to {unknown}, guard a sum that does not depend on the distribution, or remove "
+    "redundant constraints; find_uniqueness gives details"
 )
 
 
@@ -175,23 +176,23 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _shared_rows(made: _Guards, N: np.ndarray, at: tuple[Any, ...]) -> list[list[int]]:
-    """For each guard the multipliers of the groups on whose split it depends.
+    """Return for each guard the indices of the non-unique multipliers on whose distribution it depends.
 
-    Sums that do not change with the split do not count. Where a guard is not linear in the reactions its derivative is taken
-    at multipliers of many sizes.
+    Sums that do not change with the distribution are excluded. For guards that are not linear in the reactions, the
+    derivative is evaluated at multipliers of many magnitudes.
     """
     t, x, p = at
     u, z, n_p = (made.rule.numel_in(i) for i in (2, 3, 5))
-    numbers = np.append(p, np.full(n_p - p.size, t))
+    values = np.append(p, np.full(n_p - p.size, t))
     groups, rng = shared_groups(N), np.random.default_rng(0)
     found: list[set[int]] = [set() for _ in range(made.rule.numel_out(0))]
     for size in 10.0 ** np.arange(-3, 10):
         lam = size * rng.standard_normal(len(N))
-        slopes = np.nan_to_num(np.asarray(made.by_lam(t, x, np.zeros(u), np.zeros(z), lam, numbers).full()))
-        for rows, slope in zip(found, slopes, strict=True):
+        jacobian = np.nan_to_num(np.asarray(made.by_lam(t, x, np.zeros(u), np.zeros(z), lam, values).full()))
+        for rows, gradient in zip(found, jacobian, strict=True):
             for group in groups:
                 own = np.zeros(len(N))
-                own[group] = slope[group]
+                own[group] = gradient[group]
                 if np.any(np.abs(own @ N) > 1e-9 * np.linalg.norm(own)):
                     rows.update(group)
     return [sorted(rows) for rows in found]
@@ -199,7 +200,10 @@ def _shared_rows(made: _Guards, N: np.ndarray, at: tuple[Any, ...]) -> list[list
 
 @dataclass(frozen=True)
 class _Guards:
-    """Guards as a function ``(t, x, u, z, p)`` or, if they use reactions, ``(t, x, u, z, lam, p)``; p may end with begins."""
+    """Hold guards as a function ``(t, x, u, z, p)`` or, if they use reactions, ``(t, x, u, z, lam, p)``.
+
+    If they use ``s.since``, the start times follow the parameters in p.
+    """
 
     rule: ca.Function
     uses_u: bool
@@ -208,14 +212,14 @@ class _Guards:
 
     @cached_property
     def by_lam(self) -> ca.Function:
-        """Derivative of the guards by the multipliers; only if they use reactions."""
-        given = [ca.SX.sym(key, *self.rule.size_in(i)) for i, key in enumerate(self.rule.name_in())]
-        return ca.Function("by_lam", given, [ca.densify(ca.jacobian(self.rule(*given), given[4]))])
+        """Jacobian of the guards with respect to the multipliers, for guards that use reactions."""
+        symbols = [ca.SX.sym(key, *self.rule.size_in(i)) for i, key in enumerate(self.rule.name_in())]
+        return ca.Function("by_lam", symbols, [ca.densify(ca.jacobian(self.rule(*symbols), symbols[4]))])
 
 
 @lru_cache(maxsize=128)
 def _form_guards(eom: EquationsOfMotion, guards: tuple[Guard, ...], memory: Labels, n_p: int) -> _Guards:
-    """Once for each set of guards, so that a stage that is entered again compiles nothing."""
+    """Form the function once for each set of guards, so that a stage that is entered again needs no compilation."""
     names = Labels(tuple(guard.name for guard in guards), (), "guard").names
     t, own, begin = ca.SX.sym("t"), ca.SX.sym("p", n_p), ca.SX.sym("begin", len(guards))
     lam = ca.SX.sym("lam", len(eom.constraint_rows))
@@ -229,16 +233,16 @@ def _form_guards(eom: EquationsOfMotion, guards: tuple[Guard, ...], memory: Labe
         values.append(as_column(evaluate_rule(guard.expression, s, what), 1, what))
     g = ca.densify(ca.vertcat(*values))
     uses_u = bool(u.numel() and (ca.depends_on(g, u) or source.uses_reactions))
-    uses_begin = ca.depends_on(g, begin)  # else the numbers are p alone, which campaigns rely on
-    numbers = ca.vertcat(own, begin) if uses_begin else own
-    arguments, keys = [t, x, u, z, lam, numbers], ["t", "x", "u", "z", "lam", "p"]
+    uses_begin = ca.depends_on(g, begin)  # otherwise p is not extended, on which campaigns rely
+    extended = ca.vertcat(own, begin) if uses_begin else own
+    arguments, keys = [t, x, u, z, lam, extended], ["t", "x", "u", "z", "lam", "p"]
     if not source.uses_reactions:
         del arguments[4], keys[4]
     return _Guards(ca.Function("guards", arguments, [g], keys, ["g"]), uses_u, uses_begin, source.uses_reactions)
 
 
 def _around_multipliers(eom: EquationsOfMotion, rule: ca.Function) -> ca.Function:
-    """(t, x, u, z, p) -> g through CasADi's virtual machine."""
+    """Form (t, x, u, z, p) -> g with the multipliers from CasADi's virtual machine."""
     t, x, u, z, _, p = (ca.MX.sym(key, *rule.size_in(i)) for i, key in enumerate(rule.name_in()))
     lam = eom.functions["multipliers"](t, x[: eom.n_q], x[eom.n_q :], u, p[: len(eom.parameters)])
     return ca.Function("guards", [t, x, u, z, p], [rule(t, x, u, z, lam, p)], ["t", "x", "u", "z", "p"], ["g"])

@@ -1,4 +1,4 @@
-"""Turns a law (none, `ControlLaw`, `CallableLaw` or any function ``u = f(t, x)``) into what the driver calls.
+"""Bind a law (None, `ControlLaw`, `CallableLaw` or any function ``u = f(t, x)``) for the driver.
 
 Names are checked here, so that a law never acts on the wrong states, inputs or measurements.
 """
@@ -25,7 +25,7 @@ __all__ = ["BoundLaw", "bind_law", "feedback_function"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoundLaw:
-    """A law ready for the driver; fields as in `LoopData`."""
+    """Hold a law that is bound for the driver; fields as in `LoopData`."""
 
     name: str = ""
     identity: str = ""
@@ -43,7 +43,7 @@ class BoundLaw:
 
     @property
     def stops(self) -> np.ndarray:
-        """Times where a continuous law sees a jump or a kink in its table."""
+        """Times at which the reference of a continuous law has a jump or a kink."""
         if self.period > 0.0 or self.reference is None or self.reference.interpolation == "cubic":
             return np.zeros(0)
         return np.asarray(self.reference.t)
@@ -115,16 +115,16 @@ def _check_states(given: tuple[str, ...], wanted: tuple[str, ...], what: str) ->
 
 
 def feedback_function(eom: EquationsOfMotion, law: ControlLaw) -> ca.Function:
-    """The law's measurements as a function ``(t, x, p) -> y``, in the law's order.
+    """Return the measurements of the law as a function ``(t, x, p) -> y``, in the order of the law.
 
-    Outputs that the law does not use may depend on the inputs (accelerations); those it uses may not.
+    Outputs that the law uses may not depend on the inputs, as accelerations do.
     """
     return _feedback(eom, law.measurements.names, law.name)
 
 
 @lru_cache(maxsize=64)
 def _feedback(eom: EquationsOfMotion, measured: tuple[str, ...], law: str) -> ca.Function:
-    """One function for equal questions, so that a second run finds what the first one made of it."""
+    """Form the function once for equal arguments, so that later runs reuse its compiled code."""
     rows = list(eom.labels.y.indices(measured))
     t, x, p = ca.MX.sym("t"), ca.MX.sym("x", eom.n_x), ca.MX.sym("p", len(eom.parameters))
     try:

@@ -1,4 +1,4 @@
-"""Follows one run of the driver to its end: what it has to say becomes events, an outcome or an error."""
+"""Advance one run of the driver to its end, and turn its reports into events, an outcome or an error."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ __all__ = ["Driver", "Run", "make_loop"]
 
 Driver = Literal["auto", "native", "python"]
 
-_SLICE = 0.05  # [s] after which the driver returns, so that Ctrl-C and progress work
+_SLICE = 0.05  # [s] after which the driver returns to handle Ctrl-C and report progress
 _log = logging.getLogger(__name__)
 
 
 @cache
 def _native_trouble() -> str:
-    """Return why there is no compiled driver, or nothing; log it once."""
+    """Return why there is no compiled driver, or an empty text; log the reason once."""
     try:
         load_driver()
     except SolverError as error:
@@ -54,7 +54,7 @@ def _native_trouble() -> str:
 
 
 def make_loop(data: LoopData, driver: Driver) -> NativeLoop | PythonLoop:
-    """The compiled driver or its reference implementation."""
+    """Return the compiled driver or its reference implementation."""
     if driver == "native" or (driver == "auto" and not _native_trouble()):
         return NativeLoop(data)
     return PythonLoop(data)
@@ -62,7 +62,7 @@ def make_loop(data: LoopData, driver: Driver) -> NativeLoop | PythonLoop:
 
 @dataclass
 class Run:
-    """One run under way."""
+    """Advance one run and build its `Simulation`."""
 
     eom: EquationsOfMotion
     bound: BoundLaw
@@ -81,7 +81,7 @@ class Run:
         self.attributes["driver"] = self.loop.kind
 
     def advance(self, progress: Progress | None) -> tuple[Status, str]:
-        """Drive to the end; whatever is raised on the way carries the run so far as its ``partial``."""
+        """Advance to the end; any exception on the way gets the simulation so far as its ``partial``."""
         data = self.data
         try:
             with RunProgress(progress, (data.t_start, data.t_end)) as reporter:
@@ -104,7 +104,7 @@ class Run:
             raise
 
     def reason_of(self, error: BaseException) -> tuple[Status, str]:
-        """Status and message of a run that ended by an exception: an interrupt, or that of a law or another function."""
+        """Return status and message of a run that was ended by an interrupt, or an exception of a law or another function."""
         t = self.data.t
         if isinstance(error, KeyboardInterrupt):
             return Status.INTERRUPTED, f"interrupted at t = {t:g} s"
@@ -112,7 +112,7 @@ class Run:
         return Status.FAILED, f"{self._raised_by(error)} raised near t = {t:g} s: {summary}"
 
     def _raised_by(self, error: BaseException) -> str:
-        """Name of the Python function that an exception comes from."""
+        """Return the name of the Python function that raised an exception."""
         names = {"law": f"law '{self.bound.name}'", "sensors": "a sensor", "guards": "a guard", "plant": "the plant"}
         for name, summary in names.items():
             if getattr(self.data, name).error is error:
@@ -120,16 +120,16 @@ class Run:
         return "a function of the run"
 
     def _note_events(self) -> list[Guard]:
-        """Record the guards that fired; return them if one of them ends the run."""
+        """Record an event for each guard that fired; return these guards if one of them ends the run."""
         data = self.data
         fired = [guard for guard, flag in zip(self.guards, data.fired, strict=False) if flag]
         state = data.event_s[: data.n_x].copy()
         self.events += [Event(time=data.event_t, name=guard.name, state=state) for guard in fired]
-        self._warn_if_shared(fired, data.event_t, state)  # what was independent at the start may depend on others here
+        self._warn_if_shared(fired, data.event_t, state)  # constraints may become redundant during the run
         return fired if any(guard.is_terminal for guard in fired) else []
 
     def _warn_if_shared(self, guards: Sequence[Guard], t: float, x: np.ndarray) -> None:
-        """Warn once of each guard that depends on how redundant constraints share a load."""
+        """Warn once about each guard that depends on how redundant constraints share a load."""
         new = [guard for guard in guards if guard not in self._warned]
         if new:
             self._warned.update(warn_if_shared(self.eom, self.guards, self.bound.memory, t=t, x=x, p=self.p, only=new))
@@ -141,29 +141,29 @@ class Run:
             data.sensors,
             data.plant,
             data.guards,
-            data.plant_slopes,
-            data.law_slopes,
+            data.plant_derivatives,
+            data.law_derivatives,
             data.project,
         ):
             if function.error is not None:
                 if not isinstance(function.error, KeyboardInterrupt):
                     function.error.add_note(f"raised while simulating '{self.eom.system.name}' near t = {data.t:g} s")
                 raise function.error
-        raise SolverError(f"a Python function failed near t = {data.t:g} s without saying why")
+        raise SolverError(f"a Python function failed near t = {data.t:g} s without giving a reason")
 
     def warn_of_chatter(self) -> None:
-        """Warn of kinks that were crossed too often to be located."""
+        """Warn about kinks that were crossed too often to be located."""
         flags = zip(self.kink_names, self.data.is_ignored, strict=True)
         names = sorted({name for name, is_ignored in flags if is_ignored})
         if names:
             warn(
                 f"simulating '{self.eom.system.name}': the kink of {', '.join(names)} is crossed again and again within a "
-                "small part of a step, and was not located any more; the error there may be far above the tolerance. "
+                "small part of a step, and is no longer located; the error there may be far above the tolerance. "
                 'Smooth it (backlash_smoothing=, Friction(speed=)), or compare with method="radau" and a smaller rtol'
             )
 
     def finish(self, status: Status, message: str) -> Simulation:
-        """The result from what is recorded, with the place where the run stopped as last row."""
+        """Return the simulation from the records, with the state at which the run stopped as last row."""
         self.warn_of_chatter()
         data, rows = self.data, self.data.i_grid
         at_event = (data.event_t, data.event_s)
@@ -175,16 +175,16 @@ class Run:
                 times, rows = np.append(times, stopped[0]), rows + 1
         x, u = data.out_x[:rows], data.out_u[:rows]
         labels = self.eom.labels
-        known: dict[Letter, tuple[np.ndarray, Labels]] = {
+        histories: dict[Letter, tuple[np.ndarray, Labels]] = {
             "x": (frozen(x), labels.x),
             "u": (frozen(u), labels.u),
             "u_commanded": (frozen(data.out_u_commanded[:rows]), labels.u),
             "z": (frozen(data.out_z[:rows]), self.bound.memory),
         }
         if self.eom.n_y == 0 or rows == 0:
-            known["y"] = (np.zeros((rows, self.eom.n_y)), labels.y)
+            histories["y"] = (np.zeros((rows, self.eom.n_y)), labels.y)
         t = frozen(times)
-        make = partial(_dataset, self.eom, t, known, list(self.events), self.p, dict(self.attributes))
+        make = partial(_dataset, self.eom, t, histories, list(self.events), self.p, dict(self.attributes))
         counts = {name: getattr(data, name) for name in COUNTS}
         stats = {
             **counts,
@@ -194,22 +194,22 @@ class Run:
             **(warn_if_pushing(self.eom, [(times, x, u, self.p)]) if Outcome(status=status).is_success else {}),
             "seconds": time.perf_counter() - self.begin,
         }
-        quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
-        quick.update({str(letter): pair for letter, pair in known.items()})
-        return Simulation(make, Outcome(status=status, message=message, stats=stats), quick)
+        arrays: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
+        arrays.update({str(letter): pair for letter, pair in histories.items()})
+        return Simulation(make, Outcome(status=status, message=message, stats=stats), arrays)
 
 
 def _dataset(
     eom: EquationsOfMotion,
     t: np.ndarray,
-    known: dict[Letter, tuple[np.ndarray, Labels]],
+    histories: dict[Letter, tuple[np.ndarray, Labels]],
     events: list[Event],
     p: np.ndarray,
     attributes: dict[str, Any],
 ) -> xarray.Dataset:
-    """The dataset of a run; outputs are found here, when they are first asked for."""
-    if "y" not in known:
-        y = eom.along("outputs", t, known["x"][0], known["u"][0], p)
-        known = {**known, "y": (frozen(y), eom.labels.y)}
+    """Build the dataset of a run when it is first used; outputs are evaluated only then."""
+    if "y" not in histories:
+        y = eom.along("outputs", t, histories["x"][0], histories["u"][0], p)
+        histories = {**histories, "y": (frozen(y), eom.labels.y)}
     order: tuple[Letter, ...] = ("x", "u", "u_commanded", "y", "z")
-    return build_dataset(t, {letter: known[letter] for letter in order}, events, p, eom.parameters, attributes)
+    return build_dataset(t, {letter: histories[letter] for letter in order}, events, p, eom.parameters, attributes)

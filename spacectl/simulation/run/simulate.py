@@ -1,7 +1,7 @@
-"""`simulate`: equations of motion, a law and a starting state become a `Simulation`.
+"""Simulate the closed loop of equations of motion and a law.
 
-`arguments` checks the arguments, `laws` binds the law, the driver (loop.c or its reference implementation) makes the steps.
-This module puts them together, and `run` follows the driver to the end.
+`arguments` checks the arguments, `laws` binds the law, and the driver (loop.c or its reference implementation) integrates. This
+module combines them into a `Run`, which advances the driver to the end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spacectl.simulation.events import Guard
 from spacectl.simulation.results.simulation import Simulation
 from spacectl.simulation.run import arguments as check_arguments
 from spacectl.simulation.run.guard_functions import bind_guards
-from spacectl.simulation.run.jacobian import bind_slopes
+from spacectl.simulation.run.jacobian import bind_derivatives
 from spacectl.simulation.run.laws import bind_law
 from spacectl.simulation.run.run import Driver, Run, make_loop
 
@@ -61,70 +61,70 @@ def simulate(
 ) -> Simulation:
     """Simulate the closed loop of equations and a law.
 
-    ``x_dot = f(t, x, u, p)``, ``u = clip(law(t, x, y, z, r), limits)``, by adaptive steps. A
-    continuous law's memory is integrated with the state; a sampled law is called at ``t_span[0] + k period``, its u
-    held and its memory replaced. Quaternions keep unit length. Limits belong to the plant: both u_commanded and u are
-    recorded. At a sample or jump, records hold the values just after it.
+    Integrate ``x_dot = f(t, x, u, p)`` with ``u = clip(law(t, x, y, z, r), limits)`` by adaptive steps. The memory of a
+    continuous law is integrated with the state. A sampled law is evaluated at ``t_span[0] + k period``; between samples u is
+    held, and each sample replaces the memory. Quaternions are normalised. Limits belong to the plant: both u_commanded and u
+    are recorded. At a sample or a jump, the records have the values just after it.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The plant.
     law : ControlLaw, CallableLaw, function u = f(t, x), or None
-        The controller; a Python function is slower.
+        Controller; a Python function is slower than a `ControlLaw`.
     t_span : (float, float)
-        Begin and end [s].
+        Start and end time [s].
     x0 : array (n_x,), mapping of names, or None
-        Starting state; what a mapping leaves out is at rest.
+        Initial state; a mapping may omit states, which then have their values at rest.
     grid : int or array, optional
-        Number of equally spaced times to record, or the times themselves; default 201.
+        Number of equally spaced times to record, or the times themselves; default: 201.
     u : array (n_u,) or mapping, optional
-        Constant inputs that no law commands; default zero.
+        Constant inputs that no law commands; default: zero.
     guards : sequence of Guard
-        Expressions whose zero crossings are located. Steps are looked at in panels, which are halved until a bound on
-        the guard between its values excludes hidden pairs of crossings.
+        Expressions whose zero crossings are located. They are sampled in panels, which are bisected until a bound on the
+        guard between samples excludes hidden pairs of crossings.
     rtol, atol : float, float or array (n_x,)
-        Relative and absolute tolerance of the local error.
+        Relative and absolute tolerances of the local error.
     method : {"dop853", "rk45", "adams", "radau"}
         Explicit of order 8 or 5, multistep of order 1 to 13 for smooth loops, or implicit of order 5 for stiff ones.
     max_step, max_steps : float, int
-        Longest step [s]; number of steps after which the run is given up.
+        Maximum step length [s]; number of steps after which the run is aborted.
     stops : sequence of float
-        Times where the right-hand side may jump: a step ends there and the next one starts with the value just after.
-        Knots of a reference that jumps or kinks are added by themselves.
+        Times at which the right-hand side may jump: a step ends there, and the next one starts with the value just after.
+        Knots of a reference with jumps or kinks are added automatically.
     p : array (n_p,) or mapping, optional
-        Run-time parameters, default the system's own.
+        Run-time parameters; default: those of the system.
     driver : {"auto", "native", "python"}
-        The compiled driver, its reference implementation in Python, or the first that can be had.
+        The compiled driver or its reference implementation in Python; ``"auto"`` is the first that is available.
     tier : {"auto", "vm", "native", "data-driven", "callback"}
-        How functions are evaluated: at once by CasADi's virtual machine, as native code for this structure (compiled
-        once, then cached), as the native sweep that serves every tree, or through Python for comparison. ``"auto"``
-        is native wherever a compiler is found, else the virtual machine: the same on every run of a machine. Embedded
-        equations and large trees have no such function: ``"vm"`` runs their native sweep too. The attribute ``plant`` of
-        the result says which ran.
+        How functions are evaluated: by CasADi's virtual machine without compilation, as native code for this structure
+        (compiled once, then cached), by the native sweep for any tree, or through Python for comparison. ``"auto"`` is
+        native if there is a compiler, else the virtual machine, so that all runs on a machine use the same tier. Embedded
+        equations and large trees have no CasADi function; ``"vm"`` uses their native sweep. The attribute ``plant`` of the
+        result names what was used.
     project : bool
-        Whether the state of a constrained system is projected on the constraints after each step and at each record;
-        without it residuals grow with the errors of integration (unless the equations were formed with `Baumgarte`).
+        Whether the state of a constrained system is projected onto the constraints after each step and at each record.
+        Without projection the residuals grow with the integration error, unless the equations use `Baumgarte`.
     check : bool
-        Whether a numerical failure, or a guard with ``is_failure``, raises; otherwise the part before it is returned with
-        its status.
+        Whether a numerical failure, or a guard with ``is_failure``, raises an error. Otherwise the simulation up to there is
+        returned with its status.
     progress : callable, optional
-        ``progress(fraction, message)``; by default a bar on a terminal if the run is long.
+        Called as ``progress(fraction, message)``; by default a long run shows a progress bar on a terminal.
 
     Returns
     -------
     Simulation
-        Histories, events, outcome. A run that a guard ended has the event as its last time.
+        Histories, events and outcome. A run that a guard ended has the event as its last record.
 
     Raises
     ------
     ModelError
-        If an argument cannot be right.
+        If an argument is invalid.
     SolverError
-        If the integration fails or a guard marks a failure (and `check`); its ``partial`` holds the run up to there.
+        If `check` and the integration fails or a guard marks a failure; its ``partial`` is the simulation up to there.
     Exception
-        Whatever a law or another Python function raises during the run, unchanged, with the run up to there as its
-        ``partial``; with ``check=False`` that is returned instead, as a failed run with the reason.
+        Any exception that a law or another Python function raises during the run; its ``partial`` is the simulation up to
+        there. With ``check=False`` this failed simulation is returned instead.
 
     Examples
     --------
@@ -139,15 +139,15 @@ def simulate(
         project=project, begin=begin,
     )  # fmt: skip
     check_arguments.warn_if_singular(eom, run.data.t, run.data.s[: eom.n_x], run.p)
-    kept = law if isinstance(law, ControlLaw) else None  # a plain function may not travel to another process
+    stored_law = law if isinstance(law, ControlLaw) else None  # a plain function may not be picklable
     try:
         ended = run.finish(*run.advance(progress))
-    except Exception as error:  # of a law or another function in Python
+    except Exception as error:  # raised by a law or another Python function
         partial = getattr(error, "partial", None)
         if check or isinstance(error, ModelError) or not isinstance(partial, Simulation):
             raise
         ended = partial
-    simulation = replace(ended, equations=eom, law=kept)
+    simulation = replace(ended, equations=eom, law=stored_law)
     if check and not simulation.outcome.is_success:
         raise SolverError(simulation.outcome.message, partial=simulation)
     return simulation
@@ -175,7 +175,7 @@ def build_run(
     begin: float,
     entry: Any = None,
 ) -> Run:
-    """Check all arguments of `simulate` and put a run together that has not begun yet."""
+    """Check all arguments of `simulate` and build a run that is ready to start."""
     if driver not in ("auto", "native", "python"):
         raise ModelError(f"driver is {driver!r}, expected 'auto', 'native' or 'python'")
     span = check_arguments.check_span(t_span)
@@ -200,9 +200,10 @@ def build_run(
         entered = span[0] if entry is None else entry
         guard_function, guards_use_u = bind_guards(eom, watched, bound.memory, parameters, tier, entered)
     kinks = find_kinks(eom)
-    # where the rank jumps off the constraints, exact derivatives there are meaningless; differences of projected states are not
+    # If the rank changes off the constraint manifold, exact derivatives are invalid there, but not differences of projected
+    # states.
     exact = method == "radau" and not jumps
-    plant_slopes, law_slopes = bind_slopes(eom, law, parameters, tier) if exact else (None, None)
+    plant_derivatives, law_derivatives = bind_derivatives(eom, law, parameters, tier) if exact else (None, None)
     data = LoopData(
         plant=plant,
         law=bound.law,
@@ -210,8 +211,8 @@ def build_run(
         guards=guard_function,
         kinks=None if kinks is None else bind_casadi(kinks[0], tier, p=parameters),
         law_kinks=bound.kinks,
-        plant_slopes=plant_slopes,
-        law_slopes=law_slopes,
+        plant_derivatives=plant_derivatives,
+        law_derivatives=law_derivatives,
         project=bind_projection(eom, tier, parameters, careful=jumps, around=(span[0], start)) if project else None,
         project_stages=jumps,
         takes_long_steps=project and not jumps and bool(eom.position_rows),

@@ -1,1 +1,1 @@
-"""Runs through stages: constraints that are switched on and off, impulses."""
+"""Runs through stages: constraints that are switched on and off, and impulses."""

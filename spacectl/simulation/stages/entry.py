@@ -1,4 +1,4 @@
-"""What is checked where a stage is entered: on which side of its guards it is, and whether what it catches is closed."""
+"""Check the entry of a stage: the side of its guards, and whether captured constraints are closed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from spacectl.simulation.run.run import Run
 from spacectl.simulation.stages.result import Transition
 from spacectl.simulation.stages.stages import Exit, Impact, Stage
 
-__all__ = ["close_gaps", "enter_guards", "is_rest", "refuse_pile_up"]
+__all__ = ["check_transitions", "close_gaps", "enter_guards", "is_rest"]
 
-_ZENO_COUNT = 20  # times that one transition may happen ...
-_ZENO_PART = 1e-6  # ... within this part of the span
+_ZENO_COUNT = 20  # number of equal transitions ...
+_ZENO_PART = 1e-6  # ... within this fraction of the span that counts as Zeno behaviour
 
-_ZERO = 1e-9  # of the largest value of a guard seen (at least 1): nearer to zero it is at zero
-_NOISE = 1e-5  # of that: what a guard that starts at zero must pass it by
+_ZERO = 1e-9  # magnitude below which a guard is at zero, relative to its largest value so far (at least 1)
+_NOISE = 1e-5  # offset of a guard that starts at zero, relative to the magnitude above
 
 
-def enter_guards(run: Run, stage: Stage, seen: Mapping[str, float], *, is_start: bool) -> Exit | None:
-    """Give guards that are at zero the side of the stage; the first exit whose guard is past zero, if there is one.
+def enter_guards(run: Run, stage: Stage, scales: Mapping[str, float], *, is_start: bool) -> Exit | None:
+    """Assign guards at zero to the side of the stage; return the first exit whose guard is past zero, if there is one.
 
     Raises
     ------
@@ -39,14 +39,14 @@ def enter_guards(run: Run, stage: Stage, seen: Mapping[str, float], *, is_start:
     if data.n_guards == 0:
         return None
     g = np.zeros(data.n_watched)
-    if guard_values(data, data.t, data.s, g) != GO:  # the run itself reports it
+    if guard_values(data, data.t, data.s, g) != GO:  # the run reports it
         return None
     data.g_scale[:] = 0.0
     for k, item in enumerate(stage.exits):
         guard, inside = item.guard, -float(item.guard.direction) * g[k]
         if guard.direction == 0:
             continue
-        zero = _ZERO * max(1.0, seen.get(guard.name, 0.0))
+        zero = _ZERO * max(1.0, scales.get(guard.name, 0.0))
         if inside < -zero and is_start:
             raise ModelError(
                 f"stage '{stage.name}': guard '{guard.name}' is already past zero at the start, {g[k]:.6g} at t = {data.t:g} s; "
@@ -68,7 +68,7 @@ def close_gaps(
     tolerance: float,
     stages: tuple[str, str],
 ) -> np.ndarray:
-    """The state with constraints that begin to act closed at position level: the least move in the metric of the inertia.
+    """Close captured constraints at position level, by the smallest change of coordinates in the metric of the mass matrix.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def close_gaps(
     if not abs(gap) <= tolerance * size:
         raise SolverError(
             f"stage '{stages[1]}' cannot follow '{stages[0]}' at t = {t:g} s: {worst} is open by {gap:.3g}; leave "
-            f"'{stages[0]}' where s.gap('{worst}') is zero, or hold rates only (a rule of speeds)"
+            f"'{stages[0]}' where s.gap('{worst}') is zero, or constrain rates only (a rule of speeds)"
         )
     state = np.array(x)
     if worst:
@@ -113,15 +113,15 @@ def close_gaps(
 
 
 def is_rest(eom: EquationsOfMotion, t: float, x: np.ndarray, impact: Impact, p: np.ndarray) -> bool:
-    """Whether contacts are hit so slowly that they come to rest; one that separates faster does not rest either."""
+    """Return whether contacts approach so slowly that they come to rest; none may separate faster either."""
     if impact.rest_speed == 0.0:
         return False
     rates: Any = eom.call("gaps", t, x[: eom.n_q], x[eom.n_q :], p=p)[1].reshape(-1)
     return bool(np.all(np.abs(rates[rows_of(eom, impact.contacts)]) < impact.rest_speed))
 
 
-def refuse_pile_up(transitions: Sequence[Transition], span: tuple[float, float], most: int) -> None:
-    """Raise if the last transition happens again and again within no time, or if there are more than `most`."""
+def check_transitions(transitions: Sequence[Transition], span: tuple[float, float], most: int) -> None:
+    """Raise `SolverError` if the last transition repeats within almost no time, or if there are more than `most`."""
     last = transitions[-1]
     key = (last.source, last.target, last.guard)
     same = [item.time for item in transitions if (item.source, item.target, item.guard) == key]
@@ -129,9 +129,9 @@ def refuse_pile_up(transitions: Sequence[Transition], span: tuple[float, float],
         raise SolverError(
             f"guard '{last.guard}' leads from stage '{last.source}' to '{last.target}' {_ZENO_COUNT} times within "
             f"{same[-1] - same[-_ZENO_COUNT]:.2g} s at t = {last.time:.9g} s: infinitely many transitions in finite time; "
-            "give the impact a rest_speed, the guards a hysteresis, or a stage that holds what chatters"
+            "give the impact a rest_speed, the guards a hysteresis, or add a stage in which the chattering constraint is active"
         )
     if len(transitions) > most:
         raise SolverError(
-            f"more than {most} transitions up to t = {last.time:g} s; raise max_transitions if that is meant"
+            f"more than {most} transitions up to t = {last.time:g} s; raise max_transitions if that is intended"
         )

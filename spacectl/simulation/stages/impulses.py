@@ -1,7 +1,7 @@
-"""Jumps of the speeds where constraints begin to act: the impulse that meets them and conserves momentum.
+"""Compute jumps of the speeds where constraints become active: the impulse that satisfies them and conserves momentum.
 
-``M (v_after - v_before) = J_n' Lambda`` with ``J_n v_after = b`` for natural constraints; artificial ones are kept by
-actuators, whose forces are finite, and give no impulse. Unilateral contacts push only, with Newton's restitution.
+``M (v_after - v_before) = J_n' Lambda`` with ``J_n v_after = b`` for natural constraints. Artificial constraints are maintained
+by actuators with finite forces and give no impulse. Unilateral contacts can only push, with Newton's restitution.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 
 __all__ = ["Impulse", "find_impulse"]
 
-_OPEN = 1e-9  # of the largest speed (at least 1): what may stay open; rounding leaves far less
-_IMPACTS = 50  # that may follow each other at one instant
-_PASSES = 25  # of Newton's method; rows that are linear in the speeds need one, and one against rounding
+_OPEN = 1e-9  # tolerance of residuals, relative to the largest speed (at least 1); rounding errors are far smaller
+_IMPACTS = 50  # largest number of successive impacts with restitution at one instant
+_PASSES = 25  # largest number of Newton iterations; equations linear in the speeds need one, and one against rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class Impulse:
-    """A jump of the speeds.
+    """Describe a jump of the speeds.
 
     Parameters
     ----------
     x : array, shape (n_x,)
-        The state after it; coordinates do not change.
+        State after the jump; the coordinates do not change.
     impulses : mapping of str to float
-        Impulse of each constraint row that took part [N s] or [N m s]; redundant constraints share it by least work, as they
-        share a reaction (`AnyConstraint`), contacts without pulling.
+        Impulse of each constraint equation involved [N s] or [N m s]. Redundant constraints share it by least work, as they
+        share a reaction (`AnyConstraint`); contacts do not pull.
     is_unique : mapping of str to bool
-        Whether that impulse is unique. Of contacts, False also where only their signs leave one choice.
+        Whether that impulse is unique. For contacts it is also False if only the sign condition makes it unique.
     energy_loss : float
         Energy before minus energy after [J].
     momentum_change : array, shape (6,)
-        Momentum after minus before: angular about the root's origin, then linear; zero unless something is held to the root.
+        Momentum after minus momentum before: angular about the root's origin, then linear. Zero unless a constraint connects
+        a body to the root.
     """
 
     x: Any
@@ -68,24 +69,25 @@ def find_impulse(
     t: float = 0.0,
     p: Any = None,
 ) -> Impulse:
-    """The jump at which named constraints begin to act, or at which contacts are hit.
+    """Compute the jump at which named constraints become active, or contacts are hit.
 
-    Least change of the speeds in the metric of the inertia (which is ``M dv = J' Lambda``) with ``J v = b`` for the active
-    natural constraints and ``g_dot >= -restitution g_dot_before`` for contacts, whose impulses are not negative (Moreau's law,
-    which never gains energy); where a contact approaches afterwards, another impact follows at the same instant.
+    The change of the speeds is the smallest one in the metric of the mass matrix (equivalent to ``M dv = J' Lambda``) with
+    ``J v = b`` for active natural constraints and ``g_dot >= -restitution g_dot_before`` for contacts, whose impulses are not
+    negative. This is Moreau's law, which never gains energy. If a contact approaches after the impact, another impact follows
+    at the same instant.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Formed with ``switchable=True``.
+        Equations formed with ``switchable=True``.
     x : array, shape (n_x,)
-        State before.
+        State before the jump.
     active : iterable of str
-        Constraints that act afterwards, old and new.
+        Names of all constraints that are active after the jump.
     contacts : iterable of str
-        Constraints whose rows are gaps (open where positive) that push during the impact only.
+        Constraints whose equations are gaps (positive if open), which act during the impact only and can only push.
     restitution : float
-        Speed of separation over speed of approach, 0 (plastic) to 1 (elastic).
+        Ratio of separation speed to approach speed, 0 (plastic) to 1 (elastic).
     t : float
         Time [s].
     p : array, optional
@@ -98,7 +100,7 @@ def find_impulse(
     Raises
     ------
     SolverError
-        If no speeds meet all constraints (they contradict each other), or an artificial one would need an impulse.
+        If no speeds satisfy all constraints (they contradict each other), or an artificial one would need an impulse.
 
     Examples
     --------
@@ -110,9 +112,9 @@ def find_impulse(
     held, hit = tuple(active), tuple(contacts)
     if both := set(held) & set(hit):
         raise ModelError(f"find_impulse: '{min(both)}' is both active and a contact; name it once")
-    numbers = active_numbers(eom, (*held, *hit), p)
+    parameters = active_numbers(eom, (*held, *hit), p)
     before = eom.state(np.array(x, dtype=float))
-    solver = _Jump(eom, t, before, held, hit, numbers)
+    solver = _Jump(eom, t, before, held, hit, parameters)
     v = solver.solve(e)
     after = np.concatenate([before[: eom.n_q], v])
     q, v_before = before[: eom.n_q], before[eom.n_q :]
@@ -122,13 +124,13 @@ def find_impulse(
         x=after,
         impulses=dict(zip(names, solver.total.tolist(), strict=True)),
         is_unique=dict(zip(names, unique.tolist(), strict=True)),
-        energy_loss=eom.energy(t, q, v_before, numbers) - eom.energy(t, q, v, numbers),
-        momentum_change=eom.momentum(t, q, v, numbers) - eom.momentum(t, q, v_before, numbers),
+        energy_loss=eom.energy(t, q, v_before, parameters) - eom.energy(t, q, v, parameters),
+        momentum_change=eom.momentum(t, q, v, parameters) - eom.momentum(t, q, v_before, parameters),
     )
 
 
 class _Jump:
-    """One jump: rows that push (natural ones, then contacts), and the impulses found so far."""
+    """Solve one jump; `pushing` has the equations with impulses (natural constraints, then contacts), `total` the impulses."""
 
     def __init__(
         self,
@@ -141,10 +143,10 @@ class _Jump:
     ):
         self.eom, self.t, self.q, self.v, self.p = eom, t, x[: eom.n_q], x[eom.n_q :].copy(), p
         natural = [item.name for item in constraints_of(eom) if item.is_natural]
-        self.both = rows_of(eom, [name for name in held if name in natural])
-        self.one = rows_of(eom, hit)
-        self.kept = rows_of(eom, [name for name in held if name not in natural])
-        self.pushing = [*self.both, *self.one]
+        self.bilateral = rows_of(eom, [name for name in held if name in natural])
+        self.unilateral = rows_of(eom, hit)
+        self.artificial = rows_of(eom, [name for name in held if name not in natural])
+        self.pushing = [*self.bilateral, *self.unilateral]
         self.total = np.zeros(len(self.pushing))
         self.M, self.wanted = eom.mass_matrix(t, self.q, p), np.zeros(len(eom.constraint_rows))
         try:
@@ -153,31 +155,31 @@ class _Jump:
             raise SolverError("find_impulse: the mass matrix is not positive definite") from error
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Speed rows and their Jacobian at the present speeds."""
+        """Return the residuals at speed level and their Jacobian at the current speeds."""
         found = self.eom.call("constraints", self.t, self.q, self.v, p=self.p)
         return found[1].reshape(-1), found[2]
 
     def solve(self, restitution: float) -> np.ndarray:
-        """The speeds after the jump: impacts follow each other until no contact approaches (the last one is plastic)."""
+        """Return the speeds after successive impacts, until no contact approaches; the last possible impact is plastic."""
         for k in range(_IMPACTS + 1):
             e = restitution if k < _IMPACTS else 0.0
             wanted = self._impact(e)
             speed, _ = self.rows()
-            if not self.one or np.min(speed[self.one]) >= -_OPEN * self._size():
+            if not self.unilateral or np.min(speed[self.unilateral]) >= -_OPEN * self._size():
                 break
         self._require_met(wanted)
         self.wanted = wanted
         return self.v
 
     def share(self) -> np.ndarray:
-        """Give redundant constraints their shares of the impulse, contacts without pulling; which impulses are unique.
+        """Distribute the impulse over redundant constraints, without tension in contacts; return which impulses are unique.
 
-        ``Lambda = Lambda_0 + N z`` of least work with ``Lambda >= 0`` of contacts is a problem of least distance in
-        ``R z + Q' D Lambda_0``, for ``D N = Q R``. Contacts that separate take no part.
+        ``Lambda = Lambda_0 + N z`` with least work and ``Lambda >= 0`` for contacts is a least-distance problem in
+        ``R z + Q' D Lambda_0``, with ``D N = Q R``. Contacts that separate are excluded.
         """
         speed, J = self.rows()
         touches = np.abs(speed - self.wanted) <= 1e3 * _OPEN * self._size()
-        part = [k for k, row in enumerate(self.pushing) if row in self.both or touches[row]]
+        part = [k for k, row in enumerate(self.pushing) if row in self.bilateral or touches[row]]
         rows = [self.pushing[k] for k in part]
         N = find_redundancy(J[rows].T, speed_scales(self.M)).directions if rows else np.zeros((0, 0))
         unique = np.ones(len(self.pushing), dtype=bool)
@@ -185,7 +187,7 @@ class _Jump:
             unique[part] = np.all(N == 0.0, axis=1)
             root, given = np.sqrt(np.array(compliances_of(self.eom))[rows]), self.total[part]
             Q, R = np.linalg.qr(root[:, None] * N)
-            pushes = np.array([row in self.one for row in rows], dtype=bool)
+            pushes = np.array([row in self.unilateral for row in rows], dtype=bool)
             back, start = np.linalg.solve(R.T, N.T).T, Q.T @ (root * given)
             y = _least_distance(back[pushes].T, back[pushes] @ start - given[pushes])[0] if np.any(pushes) else 0.0
             self.total[part] = given + back @ (y - start)
@@ -193,26 +195,26 @@ class _Jump:
         return unique
 
     def _impact(self, restitution: float) -> np.ndarray:
-        """One impact, which all contacts take part in with one restitution: it cannot gain energy (Moreau)."""
+        """Apply one impact of all contacts with one restitution, which cannot gain energy (Moreau); return the target speeds."""
         speed, _ = self.rows()
         wanted, start = np.zeros(speed.size), self.total.copy()
-        wanted[self.one] = -restitution * speed[self.one]
-        sticks = list(self.one)
+        wanted[self.unilateral] = -restitution * speed[self.unilateral]
+        sticks = list(self.unilateral)
         for k in range(_PASSES):
             speed, J = self.rows()
             left = wanted - speed
             if k > 0:
-                pushed = (self.total - start)[len(self.both) :]
-                sticks = [row for row, push in zip(self.one, pushed, strict=True) if push > 0.0]
-            if k > 1 and np.max(np.abs(left[[*self.both, *sticks]]), initial=0.0) <= _OPEN * self._size():
+                pushed = (self.total - start)[len(self.bilateral) :]
+                sticks = [row for row, push in zip(self.unilateral, pushed, strict=True) if push > 0.0]
+            if k > 1 and np.max(np.abs(left[[*self.bilateral, *sticks]]), initial=0.0) <= _OPEN * self._size():
                 break
             self._push(left, J, sticks, is_first=k == 0)
         return wanted
 
     def _push(self, left: np.ndarray, J: np.ndarray, sticks: list[int], *, is_first: bool) -> None:
-        """One pass: the least dv that closes what is left, and its impulses."""
+        """Apply one Newton iteration: the smallest dv that removes the residuals, and its impulses."""
         W = solve_triangular(self.L, J.T, lower=True)
-        free, size = self.both if is_first else [*self.both, *sticks], np.linalg.norm(W, axis=0)
+        free, size = self.bilateral if is_first else [*self.bilateral, *sticks], np.linalg.norm(W, axis=0)
         size = np.where(size > NEGLIGIBLE * np.max(size, initial=0.0), size, np.inf)
         W = W / size
         b = left / size
@@ -233,30 +235,30 @@ class _Jump:
     def _require_met(self, wanted: np.ndarray) -> None:
         speed, _ = self.rows()
         rest = np.abs(wanted - speed)
-        rest[self.one] = np.maximum(wanted - speed, 0.0)[self.one]
+        rest[self.unilateral] = np.maximum(wanted - speed, 0.0)[self.unilateral]
         names, bound = self.eom.constraint_rows, 1e3 * _OPEN * self._size()
         open_rows = [names[k] for k in self.pushing if rest[k] > bound]
         if open_rows:
             worst = max(float(rest[k]) for k in self.pushing)
             raise SolverError(
-                f"constraints contradict each other at t = {self.t:g} s: no speeds meet {', '.join(open_rows)} together "
-                f"({worst:.3g} is left); let fewer of them act, or bring their prescribed speeds into agreement"
+                f"constraints contradict each other at t = {self.t:g} s: no speeds satisfy {', '.join(open_rows)} together "
+                f"(residual {worst:.3g}); activate fewer of them, or make their prescribed speeds consistent"
             )
-        slipping = [names[k] for k in self.kept if rest[k] > bound]
+        slipping = [names[k] for k in self.artificial if rest[k] > bound]
         if slipping:
             raise SolverError(
-                f"artificial constraint {', '.join(slipping)} is off by {max(rest[k] for k in self.kept):.3g} at t = "
-                f"{self.t:g} s: its actuators cannot give an impulse; bring the speeds to it first, or make it natural"
+                f"artificial constraint {', '.join(slipping)} is off by {max(rest[k] for k in self.artificial):.3g} at t = "
+                f"{self.t:g} s: its actuators cannot give an impulse; satisfy it before it becomes active, or make it natural"
             )
 
 
 def _least_distance(W: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least y with ``W' y >= c``, and the multipliers that are not negative (Lawson and Hanson's LDP)."""
+    """Return the smallest y with ``W' y >= c`` and its non-negative multipliers (algorithm LDP of Lawson and Hanson)."""
     n, m = W.shape
     scale = max(float(np.max(np.abs(c), initial=0.0)), 1e-300)
     E, f = np.vstack([W, c[None, :] / scale]), np.append(np.zeros(n), 1.0)
     u = nnls(E, f)[0]
     r = E @ u - f
     if not -r[n] > 0.0:
-        return np.zeros(n), np.zeros(m)  # no such y: the open constraints report it
+        return np.zeros(n), np.zeros(m)  # infeasible: `_require_met` reports the violated constraints
     return r[:n] / r[n] * -scale, u / -r[n] * scale

@@ -1,4 +1,4 @@
-"""Puts the records of the stages of a run together to one labelled history."""
+"""Combine the records of the stages of a run into one labelled history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Piece", "gather"]
 
 @dataclass(frozen=True)
 class Piece:
-    """Records of one stage."""
+    """Hold the records of one stage."""
 
     stage: str
     t: np.ndarray
@@ -42,7 +42,7 @@ class Piece:
 
     @classmethod
     def of(cls, run: Run, stage: str, p: np.ndarray, rows: int, stopped: tuple[float, np.ndarray] | None) -> Piece:
-        """What a run has recorded, and the place where it stopped if that is the end."""
+        """Return the records of a run and, if it ends there, the state at which it stopped."""
         data = run.data
         times = data.grid[:rows]
         if stopped is not None and (rows == 0 or stopped[0] > times[-1]) and run.loop.record(rows, *stopped) < 0:
@@ -65,12 +65,12 @@ def gather(
     p: np.ndarray,
     outcome: Outcome,
 ) -> StagedSimulation:
-    """One history of all pieces."""
+    """Combine all pieces into one history."""
     t = frozen(np.concatenate([piece.t for piece in pieces]))
     labels = eom.labels
     rows = Labels(eom.constraint_rows, (), "row")
     lam, unique = _multipliers(eom, pieces, len(rows))
-    known: dict[Letter, tuple[np.ndarray, Labels]] = {
+    histories: dict[Letter, tuple[np.ndarray, Labels]] = {
         "x": (_stack(pieces, "x"), labels.x),
         "u": (_stack(pieces, "u"), labels.u),
         "u_commanded": (_stack(pieces, "u_commanded"), labels.u),
@@ -87,12 +87,12 @@ def gather(
     attributes["law_hash"] = " ".join(dict.fromkeys(piece.attributes["law_hash"] for piece in pieces))
 
     def make() -> xarray.Dataset:
-        plain = build_dataset(t, known, events, p, eom.parameters, attributes)
+        plain = build_dataset(t, histories, events, p, eom.parameters, attributes)
         return add_stages(plain, stage, names, transitions, rows.names, unique)
 
-    quick: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
-    quick.update({str(letter): pair for letter, pair in known.items()})
-    return StagedSimulation(partial(make), outcome, quick, equations=eom)
+    arrays: dict[str, tuple[np.ndarray, Labels]] = {"time": (t, Labels(kind="time"))}
+    arrays.update({str(letter): pair for letter, pair in histories.items()})
+    return StagedSimulation(partial(make), outcome, arrays, equations=eom)
 
 
 def _stack(pieces: Sequence[Piece], key: str) -> np.ndarray:
@@ -100,7 +100,7 @@ def _stack(pieces: Sequence[Piece], key: str) -> np.ndarray:
 
 
 def _along(eom: EquationsOfMotion, pieces: Sequence[Piece], function: str, width: int) -> np.ndarray:
-    """Outputs or multipliers, each stage with its own numbers."""
+    """Evaluate outputs or multipliers, each stage with its own parameters."""
     found = [np.zeros((piece.t.size, width)) for piece in pieces]
     for piece, values in zip(pieces, found, strict=True):
         if width and piece.t.size:
@@ -109,24 +109,24 @@ def _along(eom: EquationsOfMotion, pieces: Sequence[Piece], function: str, width
 
 
 def _multipliers(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Multipliers and which of them are unique, natively if the run was."""
+    """Return the multipliers and which of them are unique; evaluate them natively if the run was native."""
     if not width or pieces[0].attributes["tier"] not in ("native", "data-driven"):
         return _along(eom, pieces, "multipliers", width), _unique(eom, pieces, width)
     found, unique, compliance = [], [], compliances_of(eom)
     for piece in pieces:
         bound = bind_native(compile_multipliers(eom.functions["terms"], compliance, piece.p))
-        rests = ~active_rows(eom, piece.p)  # its column is zero, as that of a singular equation
+        inactive = ~active_rows(eom, piece.p)  # the native flag of an inactive constraint is zero, as if not unique
         for row in zip(piece.t, piece.histories["x"], piece.histories["u"], strict=True):
             for argument, value in zip(bound.arguments, row, strict=False):
                 argument[:] = value
             bound.call()
             found.append(bound.results[0].copy())
-            unique.append(rests | (bound.results[1] != 0.0))
+            unique.append(inactive | (bound.results[1] != 0.0))
     return frozen(np.array(found).reshape(-1, width)), np.array(unique, dtype=bool).reshape(-1, width)
 
 
 def _unique(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> np.ndarray:
-    """Which multipliers are unique, shape (n, width)."""
+    """Return which multipliers are unique, shape (n, width)."""
     found = [
         np.all(shared_directions(eom, t, x, piece.p) == 0.0, axis=1)
         for piece in pieces
@@ -136,7 +136,7 @@ def _unique(eom: EquationsOfMotion, pieces: Sequence[Piece], width: int) -> np.n
 
 
 def _memory(pieces: Sequence[Piece]) -> tuple[np.ndarray, Labels]:
-    """Memory of all laws; not a number where a law does not act."""
+    """Return the memory of all laws, NaN in stages without the law."""
     names = list(dict.fromkeys(name for piece in pieces for name in piece.memory.names))
     units = {name: unit for piece in pieces for name, unit in zip(piece.memory.names, piece.memory.units, strict=True)}
     parts = []

@@ -19,26 +19,26 @@ __all__ = ["StagedSimulation", "Transition", "add_stages"]
 
 @dataclass(frozen=True, kw_only=True)
 class Transition:
-    """A change from one stage to the next.
+    """Describe a transition from one stage to the next.
 
     Parameters
     ----------
     time : float
-        When [s].
+        Time [s].
     guard : str
-        The guard behind it.
+        Name of the guard that triggered it.
     source, target : str
-        Stages before and after; an empty target ends the run.
+        Names of the stages before and after; with an empty target the run ends.
     x_before, x_after : arrays, shape (n_x,)
-        States on both sides; equal at a release.
+        States before and after; equal at a release.
     impulses : mapping of str to float
-        Impulse of each constraint row that took part [N s] or [N m s]; empty at a release.
+        Impulse of each constraint equation involved [N s] or [N m s]; empty at a release.
     is_unique : mapping of str to bool
-        Whether that impulse is unique, or follows from how redundant constraints share it.
+        Whether that impulse is unique; if not, it depends on how redundant constraints share a load.
     energy_loss : float
-        Energy before minus after [J].
+        Energy before minus energy after [J].
     momentum_change : array, shape (6,)
-        Angular about the root's origin, then linear, by the impulses.
+        Change by the impulses: angular momentum about the root's origin, then linear momentum.
     """
 
     time: float
@@ -59,13 +59,13 @@ class Transition:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StagedSimulation(Simulation):
-    """A `Simulation` through stages: also which stage each time belongs to, transitions, and reactions.
+    """Hold a `Simulation` through stages, with the stage at each time, transitions and reactions.
 
     Parameters
     ----------
     source, outcome, histories
         As in `Simulation`. The dataset has ``stage(time)``, an index into `stage_names`, ``lam(time, row)``, the multipliers
-        of all constraint rows (zero where they do not act), ``lam_unique(time, row)``, and the transitions.
+        of all constraint equations (zero while they are inactive), ``lam_unique(time, row)``, and the transitions.
 
     Notes
     -----
@@ -74,30 +74,30 @@ class StagedSimulation(Simulation):
 
     @property
     def stage_names(self) -> tuple[str, ...]:
-        """Stages that the run went through, in the order in which they were first entered."""
+        """Names of the stages of the run, in the order in which they were first entered."""
         return tuple(str(name) for name in self.dataset["stage_name"].values)
 
     @property
     def stage(self) -> np.ndarray:
-        """Index into `stage_names` for each time, shape (n,)."""
+        """Index into `stage_names` at each time, shape (n,)."""
         return self.dataset["stage"].values
 
     @property
     def lam(self) -> np.ndarray:
-        """Multipliers of the constraint rows, shape (n, n_rows)."""
+        """Multipliers of the constraint equations, shape (n, n_rows)."""
         return self._values("lam")
 
     def reaction(self, row: str) -> np.ndarray:
-        """History of the multiplier of a constraint row, shape (n,)."""
+        """Return the history of the multiplier of a constraint equation, shape (n,)."""
         return self.column("lam", row)
 
     def is_unique(self, row: str) -> np.ndarray:
-        """Whether that multiplier is unique at each time, or follows from how redundant constraints share a load, shape (n,)."""
+        """Return whether the multiplier of a constraint equation is unique at each time, shape (n,)."""
         return np.asarray(self.dataset["lam_unique"].values[:, self._labels("lam").index(row)] != 0)
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """Changes of stage, in order of time."""
+        """Transitions in order of time."""
         d = self.dataset
         if "transition_time" not in d:
             return ()
@@ -132,7 +132,7 @@ def add_stages(
     rows: Sequence[str],
     unique: np.ndarray,
 ) -> xarray.Dataset:
-    """The dataset of a run with its stages and transitions."""
+    """Add stages and transitions to the dataset of a run."""
     happened = list(transitions)
     more: dict[str, Any] = {"stage": ("time", stage), "stage_name": ("stage_index", np.array(names, dtype=str))}
     if rows:

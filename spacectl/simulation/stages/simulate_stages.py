@@ -1,7 +1,7 @@
-"""`simulate_stages`: a run through stages. Between events it is `simulate`'s own native loop; at events stages change.
+"""Simulate a run through stages, with the native loop of `simulate` between events and transitions at events.
 
-Release keeps the state; capture applies the impulse of `impulses`; a stage that is entered past one of its guards is
-left at once.
+A release does not change the state. A capture applies the impulse of `impulses`. A stage that is entered past one of its guards
+is left immediately.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from spacectl.simulation.driver.native_loop import choose_tier
 from spacectl.simulation.results.doubts import judge_saturation, judge_theory, warn_if_pushing
 from spacectl.simulation.run import arguments as check_arguments
 from spacectl.simulation.run.run import Driver
-from spacectl.simulation.stages.flight import Flight
 from spacectl.simulation.stages.records import gather
 from spacectl.simulation.stages.result import StagedSimulation
+from spacectl.simulation.stages.staged_run import StagedRun
 from spacectl.simulation.stages.stages import stage_table
 
 __all__ = ["simulate_stages"]
@@ -53,45 +53,45 @@ def simulate_stages(
 ) -> StagedSimulation:
     """Simulate a system whose structure changes: separation, release, capture, docking, impacts.
 
-    Each stage has its active constraints, law, loads and numbers; guards lead from one to the next. Coordinates are
-    the same throughout. At a release the state stays as it is; at a capture the speeds jump by the impulse
-    ``M dv = J_n' Lambda`` that meets the new constraints and conserves momentum.
+    Each stage has its active constraints, law, loads and parameters; guards lead from one stage to the next. The coordinates
+    are the same in all stages. At a release the state does not change. At a capture the speeds jump by the impulse
+    ``M dv = J_n' Lambda``, which satisfies the new constraints and conserves momentum.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        Formed with ``switchable=True``, from a system that has all constraints of all stages.
+        Equations formed with ``switchable=True``, from a system with the constraints of all stages.
     stages : sequence of Stage, or StageProduct
         The stages.
     t_span : (float, float)
-        Begin and end [s].
+        Start and end time [s].
     x0 : array (n_x,), mapping of names, or None
-        Starting state; it must meet the constraints of the first stage and lie on the right side of its guards.
+        Initial state; it must satisfy the constraints of the first stage and lie on the valid side of its guards.
     start : str, optional
         Name of the first stage; default: the first one listed.
     grid, rtol, atol, method, max_step, max_steps, stops, driver, tier, check, progress
         As in `simulate`. The grid does not affect steps or event times.
     max_transitions : int
-        Number of transitions after which the run is given up.
+        Number of transitions after which the run is aborted.
     p : array (n_p,) or mapping, optional
-        Run-time parameters, of which a stage may change some.
+        Run-time parameters; a stage may change some of them.
     gap_tolerance : float
-        Largest residual [m, rad] of a constraint (relative to the largest coordinate, at least 1) at which it can be captured.
+        Largest residual [m, rad] at which a constraint can be captured, relative to the largest coordinate (at least 1).
 
     Returns
     -------
     StagedSimulation
-        One history with the stage of each time, transitions, impulses, energy losses, reactions.
+        One history with the stage at each time, transitions, impulses, energy losses and reactions.
 
     Raises
     ------
     ModelError
-        If a guard is past zero at the start, or an argument cannot be right.
+        If a guard is past zero at the start, or an argument is invalid.
     SolverError
-        If a captured constraint is open or contradicts others, if transitions pile up (Zeno), or if the integration fails; with
-        ``check=False`` a failed integration returns what there is.
+        If a captured constraint is open or contradicts others, if transitions accumulate (Zeno), or if the integration fails;
+        with ``check=False`` a failed integration returns the simulation up to there.
     Exception
-        Whatever a law raises, and an interrupt, with all stages up to there as its ``partial``.
+        Any exception of a law, or an interrupt; its ``partial`` has all stages up to there.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def simulate_stages(
     if first not in table:
         raise ModelError(f"simulate_stages: start names an {unknown_name('stage', first, list(table)[:50])}")
     span = check_arguments.check_span(t_span)
-    flight = Flight(
+    run = StagedRun(
         eom=eom,
         table=table,
         stage=table[first],
@@ -112,7 +112,7 @@ def simulate_stages(
         x=check_arguments.check_state(eom, x0),
         span=span,
         grid=check_arguments.check_grid(grid, span, columns=eom.n_x + 2 * eom.n_u),
-        numbers=check_arguments.check_parameters(eom, p),
+        parameters=check_arguments.check_parameters(eom, p),
         gap_tolerance=as_scalar(gap_tolerance, "gap_tolerance"),
         max_transitions=max_transitions,
         driver=driver,
@@ -122,11 +122,11 @@ def simulate_stages(
         },
     )  # fmt: skip
     try:
-        result = _gather(flight, *flight.follow(progress), begin)
-    except BaseException as error:  # an interrupt, or of a law or another function in Python
-        if flight.cut_short is None:
+        result = _gather(run, *run.advance(progress), begin)
+    except BaseException as error:  # an interrupt, or raised by a law or another Python function
+        if run.cut_short is None:
             raise
-        result = _gather(flight, *flight.cut_short, begin)
+        result = _gather(run, *run.cut_short, begin)
         error.partial = result  # type: ignore[attr-defined]
         if check or not isinstance(error, Exception) or isinstance(error, ModelError):
             raise
@@ -135,14 +135,14 @@ def simulate_stages(
     return result
 
 
-def _gather(flight: Flight, status: Status, message: str, begin: float) -> StagedSimulation:
-    """The result from the stages that were flown."""
-    counts = {key: sum(piece.counts[key] for piece in flight.pieces) for key in flight.pieces[0].counts}
-    stats = {**counts, "n_transitions": len(flight.transitions), "seconds": time.perf_counter() - begin}
-    stats |= judge_theory(flight.eom, [(piece.histories["x"], piece.p) for piece in flight.pieces])
-    stats |= judge_saturation(flight.eom, [(item.t, item.histories["u_commanded"], item.p) for item in flight.pieces])
+def _gather(run: StagedRun, status: Status, message: str, begin: float) -> StagedSimulation:
+    """Return the simulation from the records of all stages."""
+    counts = {key: sum(piece.counts[key] for piece in run.pieces) for key in run.pieces[0].counts}
+    stats = {**counts, "n_transitions": len(run.transitions), "seconds": time.perf_counter() - begin}
+    stats |= judge_theory(run.eom, [(piece.histories["x"], piece.p) for piece in run.pieces])
+    stats |= judge_saturation(run.eom, [(item.t, item.histories["u_commanded"], item.p) for item in run.pieces])
     if Outcome(status=status).is_success:
-        motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in flight.pieces]
-        stats |= warn_if_pushing(flight.eom, motions)
+        motions = [(item.t, item.histories["x"], item.histories["u"], item.p) for item in run.pieces]
+        stats |= warn_if_pushing(run.eom, motions)
     outcome = Outcome(status=status, message=message, stats=stats)
-    return gather(flight.eom, flight.pieces, flight.events, flight.transitions, flight.numbers, outcome)
+    return gather(run.eom, run.pieces, run.events, run.transitions, run.parameters, outcome)

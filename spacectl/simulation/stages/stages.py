@@ -1,6 +1,6 @@
-"""Stages of a motion: which constraints act, what drives it, and which guards lead to which other stage.
+"""Define the stages of a motion: active constraints, law and loads, and the guards that lead to other stages.
 
-Descriptions only; `stage_run` simulates them. Equations and coordinates are the same throughout (000).
+`simulate_stages` simulates them. Equations and coordinates are the same in all stages (Aslanov, Kruglov, Yuditsev).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ __all__ = ["Exit", "Impact", "Stage", "StageProduct", "combine_stages", "stage_t
 
 @dataclass(frozen=True, kw_only=True)
 class Impact:
-    """What happens to the speeds at an exit where a contact is hit.
+    """Define the jump of the speeds at an exit where a contact is hit.
 
     Parameters
     ----------
     contacts : tuple of str
-        Constraints whose rows are gaps, open where positive; they push during the impact only.
+        Constraints whose equations are gaps, positive if open; they act during the impact only and can only push.
     restitution : float
-        Speed of separation over speed of approach, 0 to 1.
+        Ratio of separation speed to approach speed, 0 to 1.
     rest_speed : float
-        Approach speed [m/s] below which the impact is plastic and leads to the stage `rest`: without it a bouncing body makes
-        infinitely many impacts in finite time. Of several contacts, none may approach or separate faster.
+        Approach speed [m/s] below which the impact is plastic and leads to the stage `rest`. Without it a bouncing body makes
+        infinitely many impacts in finite time. None of several contacts may approach or separate faster.
     rest : str
-        That stage; usually one in which the contacts are active constraints.
+        Name of that stage, usually one in which the contacts are active constraints.
     """
 
     contacts: tuple[str, ...]
@@ -52,17 +52,17 @@ class Impact:
 
 @dataclass(frozen=True, kw_only=True)
 class Exit:
-    """A guard that ends a stage, and where it leads.
+    """Define a guard that ends a stage, and the stage to which it leads.
 
     Parameters
     ----------
     guard : Guard
-        With direction 1 or -1 where one side of zero does not belong to the stage: a stage entered on that side is left at
-        once, and a run cannot start there. With direction 0 both crossings count.
+        Guard with direction 1 or -1 if one side of zero does not belong to the stage: a stage that is entered on that side is
+        left immediately, and a run cannot start there. With direction 0 both crossings end the stage.
     to : str
-        The next stage; empty: the run ends.
+        Name of the next stage; if empty, the run ends.
     impact : Impact, optional
-        If a contact is hit there.
+        Impact, if a contact is hit there.
     """
 
     guard: Guard
@@ -85,26 +85,26 @@ class Exit:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """A part of a motion with one structure.
+    """Define a part of a motion with one structure.
 
     Parameters
     ----------
     name : str
-        Unique among the stages of a run.
+        Name, unique among the stages of a run.
     active : tuple of str
-        Constraints that act; others do not.
+        Names of the active constraints; all others are inactive.
     exits : tuple of Exit
-        What ends it. Of several that fire at one instant the first one listed is taken; the next stage sees the others.
+        Exits. If several guards fire at one instant, the first exit listed is taken; the next stage checks the others.
     watches : tuple of Guard
-        Crossings to report without leaving the stage.
+        Guards that are reported without leaving the stage.
     law : ControlLaw, CallableLaw, function or None
-        The controller. A law that the next stage has too goes on with its memory and its sampling times.
+        Controller. If the next stage has the same law, its memory and sampling times continue.
     u : mapping of str to float
         Constant inputs that no law commands: loads of this stage.
     p : mapping of str to number
-        Run-time parameters that differ in this stage (masses after fuel is used, gains of springs).
+        Run-time parameters that differ in this stage, such as masses after fuel consumption or spring stiffnesses.
     idle : tuple of str
-        Inputs that give nothing here, whatever is commanded.
+        Inputs that are zero in this stage, whatever is commanded.
 
     Examples
     --------
@@ -139,21 +139,22 @@ class Stage:
 
     @property
     def guards(self) -> tuple[Guard, ...]:
-        """Guards of the exits, then those that are only watched."""
+        """Guards of the exits, then those of `watches`."""
         watched = [replace(guard, is_terminal=False) for guard in self.watches]
         return (*(item.guard for item in self.exits), *watched)
 
 
 class StageProduct(Mapping[str, Stage]):
-    """Stages of several parts of a system that change their structure independently of each other.
+    """Combine stages of several parts of a system that change their structure independently of each other.
 
-    ``product["left:held right:free"]`` is the stage in which each part is in the stage named; exits of a part change its own
-    stage only. Made when asked for: four parts with four stages have 256. `combine_stages` makes it.
+    ``product["left:held right:free"]`` is the stage in which each part is in the named stage; exits of a part change its own
+    stage only. Stages are created when first used, because four parts with four stages have 256. Use `combine_stages` to create
+    a product.
 
     Parameters
     ----------
     parts : mapping of str to mapping of str to Stage
-        Stages of each part by name; the first one is where it starts.
+        Stages of each part by name; each part starts in its first stage.
     law : ControlLaw, function or None
         The controller, in all stages.
     """
@@ -163,7 +164,7 @@ class StageProduct(Mapping[str, Stage]):
         self._made: dict[str, Stage] = {}
 
     def name_of(self, **stages: str) -> str:
-        """Name of the stage in which parts are in the stages named; others are in their first."""
+        """Return the name of the stage in which parts are in the given stages, and all others in their first one."""
         for part in stages:
             if part not in self._parts:
                 raise ModelError(unknown_name("part", part, self._parts))
@@ -171,12 +172,12 @@ class StageProduct(Mapping[str, Stage]):
         return " ".join(f"{part}:{stage}" for part, stage in chosen.items())
 
     def entered(self, before: Mapping[str, float], source: str, target: str, t: float) -> dict[str, float]:
-        """When each part entered its stage, after a transition at time t."""
+        """Return the time at which each part entered its stage, after a transition at time t."""
         pairs = zip(source.split(" "), target.split(" "), strict=True)
         return {a.split(":")[0]: before[a.split(":")[0]] if a == b else t for a, b in pairs}
 
     def entries(self, stage: Stage, times: Mapping[str, float]) -> list[float]:
-        """When the part of each guard of a stage entered its own stage."""
+        """Return for each guard of a stage the time at which its part entered its own stage."""
         return [times[guard.name.split(":")[0]] for guard in stage.guards]
 
     def __iter__(self) -> Iterator[str]:
@@ -231,12 +232,12 @@ class StageProduct(Mapping[str, Stage]):
 
 
 def combine_stages(parts: Mapping[str, Sequence[Stage]], *, law: Any = None) -> StageProduct:
-    """Stages of parts that change their structure independently of each other, as stages of the whole.
+    """Combine stages of parts that change their structure independently of each other into stages of the whole system.
 
     Parameters
     ----------
     parts : mapping of str to sequence of Stage
-        Stages of each part; the first one is where it starts. They have no laws of their own. Guards are renamed ``part: name``.
+        Stages of each part, which starts in its first stage. They have no own laws. Guards are renamed to ``part: name``.
     law : ControlLaw, function or None
         The controller, in all stages.
 
@@ -259,7 +260,7 @@ def combine_stages(parts: Mapping[str, Sequence[Stage]], *, law: Any = None) -> 
 
 
 def stage_table(stages: Any) -> Mapping[str, Stage]:
-    """Stages by name, in order; exits must lead to one of them."""
+    """Return the stages by name, in order; check that exits lead to one of them."""
     if isinstance(stages, StageProduct):
         return stages
     items = list(stages.values()) if isinstance(stages, Mapping) else list(stages)
@@ -281,11 +282,11 @@ def _renamed(part: str, guard: Guard) -> Guard:
     return replace(guard, name=name)
 
 
-def _merge(known: dict[str, Any], more: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _merge(values: dict[str, Any], more: Mapping[str, Any], name: str) -> dict[str, Any]:
     for key in more:
-        if key in known:
+        if key in values:
             raise ModelError(f"stage '{name}': two parts give '{key}'; let one of them do it")
-    return {**known, **more}
+    return {**values, **more}
 
 
 def _names(given: Any, what: str) -> tuple[str, ...]:

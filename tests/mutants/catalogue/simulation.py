@@ -60,7 +60,10 @@ MUTANTS = (
     ),
     Mutant("simulation/driver/rk.h:sc_factor", "-0.85 / order", "-0.75 / order", DRIVER),
     Mutant(
-        "simulation/driver/guards.h:sc_is_clear", "least > 2.0 * off", "1", "simulation/driver/test_hidden_crossings.py"
+        "simulation/driver/guards.h:sc_is_clear",
+        "least > 2.0 * deviation",
+        "1",
+        "simulation/driver/test_hidden_crossings.py",
     ),
     Mutant(
         "simulation/driver/guards.h:sc_crosses",
@@ -117,7 +120,7 @@ MUTANTS = (
         "simulation/run/test_references.py " + DRIVER,
     ),
     Mutant(
-        "simulation/driver/right_side.h:sc_beyond",
+        "simulation/driver/right_hand_side.h:sc_excess",
         "L->u_low[i] - L->u_commanded[i]",
         "L->u_commanded[i] - L->u_low[i]",
         "simulation/driver/test_kinks.py simulation/results/test_saturation.py",

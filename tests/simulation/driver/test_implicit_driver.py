@@ -26,10 +26,10 @@ from spacectl.simulation.batches.simulate_many import simulate_many
 from spacectl.simulation.driver.native_loop import DONE, NativeLoop
 from spacectl.simulation.driver.reference.implicit import lu, lu_solve
 from spacectl.simulation.driver.reference.loop import PythonLoop
-from spacectl.simulation.driver.reference.steps import right_side
+from spacectl.simulation.driver.reference.steps import right_hand_side
 from spacectl.simulation.events import Guard
 from spacectl.simulation.run import jacobian
-from spacectl.simulation.run.jacobian import bind_slopes
+from spacectl.simulation.run.jacobian import bind_derivatives
 from spacectl.simulation.run.simulate import build_run, simulate
 from tests.simulation.stand_in import make_plant, oscillator, pendulum, tumbling_body
 
@@ -158,7 +158,7 @@ def test_jacobian_of_the_closed_loop_is_exact(loop, gain, is_saturated):
         for k, sign in enumerate((1.0, -1.0)):
             moved = begin.copy()
             moved[j] += sign * 1e-6
-            right_side(data, 0.0, moved, rates[k])
+            right_hand_side(data, 0.0, moved, rates[k])
         differences[:, j] = (rates[0] - rates[1]) / 2e-6
     np.testing.assert_allclose(data.J, differences, rtol=1e-8, atol=1e-8)  # rounding over the shift, 1e-10 times sizes
     assert data.n_jacobians == 1
@@ -187,7 +187,7 @@ def test_native_jacobians_of_trees_are_those_of_the_expression(make):
         tangent[k : k + 4, k : k + 4] -= np.outer(x[k : k + 4], x[k : k + 4])
     slopes = []
     for tier, kind in (("vm", GENERATED), ("callback", CALLBACK)):
-        bound, none = bind_slopes(eom, None, eom.p, tier)
+        bound, none = bind_derivatives(eom, None, eom.p, tier)
         assert bound.kind == kind and none is None
         bound.arguments[1][:], bound.arguments[2][:] = x, u
         assert bound.call()
@@ -202,13 +202,16 @@ def test_without_a_compiler_derivatives_of_the_expressions_serve(monkeypatch):
     def missing(eom, p):
         raise SolverError("no compiler")
 
-    monkeypatch.setattr(jacobian, "_tree_slopes", missing)
+    monkeypatch.setattr(jacobian, "_tree_derivatives", missing)
     eom, law, options = stiff_arm()
     run = run_of(eom, law, driver="python", t_span=(0.0, 0.1), **options)
-    assert run.data.plant_slopes.kind != GENERATED
+    assert run.data.plant_derivatives.kind != GENERATED
     assert run.advance(lambda *_: None)[0] == Status.OK
     assert run.data.n_right_sides < 2000
-    assert bind_slopes(form_equations(library.chain(30)), None, np.zeros(0), "vm") == (None, None)  # large: differences
+    assert bind_derivatives(form_equations(library.chain(30)), None, np.zeros(0), "vm") == (
+        None,
+        None,
+    )  # large: differences
 
 
 def test_measured_rate_beside_an_accelerometer_is_differentiated():

@@ -33,7 +33,7 @@ from spacectl import (
 from spacectl.codegen.binding import bind_native
 from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.simulation.driver.methods.tableau import LONG_NODES, long_step_tableau
-from spacectl.simulation.driver.reference.singularity import INSIDE
+from spacectl.simulation.driver.reference.singularity import INTERIOR_FACTOR
 
 G = 9.81
 
@@ -205,7 +205,7 @@ def test_the_error_inside_a_crossing_follows_from_its_first_rate() -> None:
     rates = made.C[few:] ** 8
     found = rates @ np.array([Polynomial([0.0, *row])(f) for row in made.F])
     gap = rates @ made.F[:, 0]  # the true rate at the beginning is 0
-    assert np.max(np.abs(found - f**9 / 9.0)) == pytest.approx(INSIDE * abs(gap), rel=0.01)
+    assert np.max(np.abs(found - f**9 / 9.0)) == pytest.approx(INTERIOR_FACTOR * abs(gap), rel=0.01)
 
 
 def test_guards_are_found_inside_a_crossing() -> None:

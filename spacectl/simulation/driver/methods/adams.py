@@ -1,16 +1,16 @@
-"""Adams-Bashforth-Moulton of variable step and order, as predictor and corrector: constants and equations.
+"""Constants and equations of the Adams-Bashforth-Moulton method with variable step and order.
 
-With the steps so far of any length, let ``spans[i]`` be the time from t[n-i] to t[n+1] = t + h and
-``ratios[i] = h / spans[i]``. At the fraction x of the step, the polynomial through the last k rates is
+For previous steps of any length, let ``spans[i]`` be the time from t[n-i] to t[n+1] = t + h and
+``ratios[i] = h / spans[i]``. At the fraction x of the step, the polynomial through the last k derivatives is
 ``sum_i c_i(x) scaled[i]``, i < k, with ``c_i(x) = prod_{j<i} (1 - ratios[j] (1 - x))`` and scaled[i] the i-th divided
-difference of the rates times the first i spans. ``weights[i]`` is the integral of c_i over the step. Then
+difference of the derivatives times the first i spans. ``weights[i]`` is the integral of c_i over the step. Then
 
-- predicted: ``s + h sum_{i<k} weights[i] scaled[i]``, order k;
-- corrected: ``predicted + h weights[k] (a d + (1 - a) scaled[k])``, order k + 1, with d the rate there minus the
-  polynomial's. Both d and scaled[k] are the k-th difference up to its next order; a below 1 makes steps stable that
-  are 10 to 20 % longer (a = 1 is the usual corrector);
-- error of order k: ``h (weights[k] - weights[k-1]) d``;
-- inside the step the same sum with the integrals up to x: no further evaluation.
+- the prediction is ``s + h sum_{i<k} weights[i] scaled[i]``, of order k;
+- the correction is ``prediction + h weights[k] (a d + (1 - a) scaled[k])``, of order k + 1, with d the derivative at the
+  prediction minus that of the polynomial. Both d and scaled[k] approximate the k-th difference; with a below 1, steps that
+  are 10 to 20 % longer are stable (a = 1 is the usual corrector);
+- the error of order k is ``h (weights[k] - weights[k-1]) d``;
+- the dense output is the same sum with the integrals up to x, without further evaluations.
 
 References
 ----------
@@ -30,18 +30,18 @@ MAX_ADAMS = 12  #: highest order of the predictor
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MultistepMethod:
-    """Constants of the Adams method.
+    """Define the constants of the Adams method.
 
     Parameters
     ----------
     name : str
-        Method.
+        Name of the method.
     A : array, shape (MAX_ADAMS + 1,)
-        The part a for each order k: about the largest stable steps for damped modes, real or not.
+        The factor a for each order k, chosen for the longest stable steps of damped modes, real or complex.
     C : array, shape (MAX_ADAMS + 1,)
-        1/q: the integral of x^(q-1) over the step.
+        1/q, the integral of x^(q-1) over the step.
     E : array, shape (MAX_ADAMS + 2,)
-        Size of the error of order k with equal steps is ``h E[k]`` times the k-th difference of the rates.
+        The error of order k with equal steps is ``h E[k]`` times the k-th difference of the derivatives.
     """
 
     name: str
@@ -56,12 +56,12 @@ class MultistepMethod:
 
     @property
     def F(self) -> np.ndarray:
-        """None: the dense output is the method's own polynomial."""
+        """Empty: the dense output is the polynomial of the method."""
         return np.zeros((0, 0))
 
 
 def make_adams() -> MultistepMethod:
-    """The Adams method; E are the constants of the implicit Adams formulas, from their generating function.
+    """Return the Adams method; E has the constants of the implicit Adams formulas, from their generating function.
 
     ``sum_k E_k x^k = -x / log(1 - x)`` has ``sum_{j<=k} E_j / (k + 1 - j) = 0`` for k > 0 and E_0 = 1.
     """
@@ -74,7 +74,7 @@ def make_adams() -> MultistepMethod:
 
 
 def adams_weights(C: np.ndarray, ratios: np.ndarray, count: int, f: float) -> np.ndarray:
-    """Integrals from 0 to f of ``c_i(x)``, i < count.
+    """Return the integrals from 0 to f of ``c_i(x)``, i < count.
 
     ``W[i, q]``, the integral of ``c_i(x) (f - x)^q``, follows from ``W[0, q] = f^(q+1) / (q+1)`` and
     ``W[i, q] = (1 - ratios[i-1] (1 - f)) W[i-1, q] - ratios[i-1] W[i-1, q+1]``.

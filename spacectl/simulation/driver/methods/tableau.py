@@ -1,14 +1,14 @@
-"""Coefficients of the Runge-Kutta methods, and of the long step across a singular position of the constraints.
+"""Coefficients of the Runge-Kutta methods, and of the long step across a singular configuration of the constraints.
 
-The coefficients that scipy ships become the matrices that the driver reads. All rows are over the derivatives K: the stages,
-the derivative at the end of the step, then the extra stages of the dense output. The dense output of both methods takes one
-form, in which rounding stays small: ``s(t + f h) = s + h f (Q0 + (1-f) (Q1 + f (Q2 + (1-f) (Q3 + ...))))`` with Q = F K.
+The coefficients of scipy are converted to the matrices of the driver. The columns of A, E and F refer to the rows of K: the
+stages, the end of the step, then the extra stages of the dense output. The dense output of both methods has a form with small
+rounding errors: ``s(t + f h) = s + h f (Q0 + (1-f) (Q1 + f (Q2 + (1-f) (Q3 + ...))))`` with Q = F K.
 
-In a singular position constraint equations become dependent. Close to it, accelerations are rounding errors divided by the
-third power of the distance, while the motion itself is smooth. The step across therefore uses points on both sides and none
-close by: collocation at the zeros of a Legendre polynomial of even degree, with the singular position in the middle between
-the inner two. Two degrees estimate the error. ``s(t + f H) = s + H sum_j B_j(f) K_j`` with ``B_j`` the integral of the Lagrange
-polynomial of node j.
+In a singular configuration constraint equations become dependent. Close to it, accelerations are dominated by rounding errors
+divided by the third power of the distance, while the motion itself is smooth. The long step therefore evaluates them on both
+sides and not close by: it is a collocation at the zeros of a Legendre polynomial of even degree, with the singular configuration
+centred between the inner two zeros. The difference between two degrees estimates the error. The solution is
+``s(t + f H) = s + H sum_j B_j(f) K_j`` with ``B_j`` the integral of the Lagrange polynomial of node j.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ __all__ = ["LONG_NODES", "METHODS", "LongStepTableau", "Method", "Tableau", "fin
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tableau:
-    """Coefficients of one explicit method with m rows of K (stages, end of step, extra stages).
+    """Define the coefficients of an explicit method with m rows of K (stages, end of step, extra stages).
 
     Parameters
     ----------
     name : str
-        Method.
+        Name of the method.
     n_stages, n_extra : int
-        Stages of the step, and further ones that only the dense output needs.
+        Number of stages of the step, and of further stages for the dense output only.
     error_order : int
         Order of the error estimate.
     A : array, shape (m, m)
-        Row i gives the state of row i of K; row n_stages is the result of the step.
+        Row i has the weights of the state for row i of K; row n_stages is the result of the step.
     C : array, shape (m,)
         Times of the rows as fractions of the step.
     E : array, shape (2, n_stages + 1)
-        Error estimates; the second one is zero unless the method has a pair.
+        Weights of the error estimates; the second row is zero unless the method combines two.
     F : array, shape (n_terms, m)
-        Dense output.
+        Coefficients of the dense output.
     """
 
     name: str
@@ -68,25 +68,25 @@ class Tableau:
             given = getattr(self, letter).shape
             if given != shape:
                 raise ShapeError(f"method {self.name}: {letter} has shape {given}, expected {shape}")
-        # A constant rate is integrated exactly: rows of A sum to C, those of E to 0, those of F to 1, 0, 0, ...
-        # 1e-12 is rounding of coefficients of size 1e2.
+        # A constant derivative is integrated exactly: rows of A sum to C, those of E to 0, those of F to 1, 0, 0, ...
+        # Coefficients of magnitude 1e2 have rounding errors below 1e-12.
         sums = [self.A.sum(axis=1) - self.C, self.E.sum(axis=1), self.F.sum(axis=1) - np.eye(self.F.shape[0])[0]]
         if max(float(np.max(np.abs(item))) for item in sums) > 1e-12 or np.any(np.triu(self.A) != 0.0):
             raise ModelError(f"method {self.name}: the coefficients of this scipy version are not as expected")
 
     @property
     def has_error_pair(self) -> bool:
-        """True if two estimates are combined."""
+        """Whether two error estimates are combined."""
         return bool(np.any(self.E[1] != 0.0))
 
     @property
     def needs_end_rate(self) -> bool:
-        """True if the error estimate uses the derivative at the end of the step."""
+        """Whether the error estimate uses the derivative at the end of the step."""
         return bool(np.any(self.E[:, -1] != 0.0))
 
 
 def _square(method: Any, A_extra: np.ndarray, C_extra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A and C with the end of the step and the extra stages as further rows."""
+    """Return A and C with the end of the step and the extra stages as further rows."""
     n, m = method.n_stages, method.n_stages + 1 + C_extra.size
     A, C = np.zeros((m, m)), np.zeros(m)
     A[:n, : method.A.shape[1]] = method.A
@@ -105,8 +105,9 @@ def _rk45() -> Tableau:
 
 
 def _dop853() -> Tableau:
-    """The interpolant of Hairer, Norsett and Wanner: F0 is the change over the step, F1 and F2 fit the rates at its
-    ends, F3 to F6 are the rows of D.
+    """Return DOP853 with the interpolant of Hairer, Norsett and Wanner.
+
+    F0 is the change over the step, F1 and F2 match the derivatives at its ends, F3 to F6 are the rows of D.
     """
     method: Any = DOP853
     A, C = _square(method, method.A_EXTRA, method.C_EXTRA)
@@ -128,9 +129,9 @@ METHODS: dict[str, Callable[[], Method]] = {
 
 
 def find_tableau(method: str) -> Method:
-    """The coefficients of a method by name.
+    """Return the coefficients of a method by name.
 
-    ``"dop853"`` (order 8), ``"rk45"`` (order 5), ``"radau"`` (implicit) or ``"adams"`` (multistep).
+    Names are ``"dop853"`` (order 8), ``"rk45"`` (order 5), ``"radau"`` (implicit) or ``"adams"`` (multistep).
     """
     if not isinstance(method, str) or method not in METHODS:
         raise ModelError(unknown_name("method", str(method), METHODS))
@@ -142,25 +143,26 @@ def _made(method: str) -> Method:
     return METHODS[method]()
 
 
-LONG_NODES = (6, 8)  #: of the two solutions: orders 12 and 16, nodes at least 0.12 and 0.09 of the step from its middle
+#: Number of nodes of the two solutions, of orders 12 and 16; all are at least 0.12 and 0.09 of the step from its centre
+LONG_NODES = (6, 8)
 
 
 @dataclass(frozen=True, eq=False)
 class LongStepTableau:
-    """Both solutions, one behind the other.
+    """Define the coefficients of a long step: both solutions, one after the other.
 
     Parameters
     ----------
     C : array, shape (14,)
-        Nodes as fractions of the step.
+        Nodes, as fractions of the step.
     A : array, shape (100,)
         ``B_j(C_i)``, row by row.
     B : array, shape (14,)
         ``B_j(1)``.
     start : array, shape (8, 6)
-        ``B_j`` of the first solution at the nodes of the second, which begins there.
+        ``B_j`` of the first solution at the nodes of the second: initial guess of the second solution.
     F : array, shape (8, 8)
-        Coefficients of f, f^2, ... of each ``B_j`` of the second: dense output.
+        Coefficients of f, f^2, ... in each ``B_j`` of the second solution: dense output.
     """
 
     C: np.ndarray
@@ -172,7 +174,7 @@ class LongStepTableau:
 
 @cache
 def long_step_tableau() -> LongStepTableau:
-    """The coefficients."""
+    """Return the coefficients of the long step."""
     nodes = [0.5 * (leggauss(count)[0] + 1.0) for count in LONG_NODES]
     integrals = [[_integral(own, j) for j in range(own.size)] for own in nodes]
     values = [np.array([item(own) for item in row]).T for own, row in zip(nodes, integrals, strict=True)]
@@ -186,6 +188,6 @@ def long_step_tableau() -> LongStepTableau:
 
 
 def _integral(nodes: np.ndarray, j: int) -> Polynomial:
-    """From 0, of the polynomial that is 1 at node j and 0 at the others."""
+    """Return the integral from 0 of the polynomial that is 1 at node j and 0 at the other nodes."""
     others = np.delete(nodes, j)
     return (Polynomial.fromroots(others) / np.prod(nodes[j] - others)).integ()

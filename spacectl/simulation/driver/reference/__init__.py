@@ -1,1 +1,1 @@
-"""The reference implementation of the driver in Python, for machines without a compiler."""
+"""Reference implementation of the driver in Python, for machines without a compiler."""

@@ -1,6 +1,6 @@
 """Reference implementation of adams.h in Python: Adams steps of variable length and order.
 
-Sums run in the same order as in C, so that both give the same numbers; change both together.
+Sums are formed in the same order as in C, so that both give the same numbers. Change both files together.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import math
 
 from spacectl.simulation.driver.loop_data import LoopData
 from spacectl.simulation.driver.methods.adams import MAX_ADAMS, adams_weights
-from spacectl.simulation.driver.reference.steps import GO, right_side, scale, total_square
+from spacectl.simulation.driver.reference.steps import GO, right_hand_side, scale, total_square
 
 __all__ = ["adams_attempt", "adams_begin", "adams_retry", "adams_shift"]
 
 
 def adams_begin(L: LoopData) -> None:
-    """The rate at (t, s) is all that is known: begin with order 1."""
+    """Restart with order 1 from s_dot at (t, s) alone."""
     L.order = L.order_next = L.n_points = L.is_starting = 1
     L.n_failed = L.n_waits = 0
     L.differences[0] = L.K[0]
 
 
 def predict(L: LoopData, h: float) -> None:
-    """Rows of `scaled`, the polynomial's rate at the end (end_rate) and the predicted state (stage)."""
+    """Predict a step: set `scaled`, the derivative of the polynomial at the end (end_rate), and the predicted state (stage)."""
     k, known = L.order, L.n_points
     rows = k + 1 if k < known else k
     L.spans_new[0] = h
@@ -43,13 +43,13 @@ def predict(L: LoopData, h: float) -> None:
 
 
 def growth(error: float, k: int, most: float) -> float:
-    """Factor for the next step at the order k, whose error was `error`."""
+    """Return the factor for the step length at order k with the given error; the target is half the tolerance."""
     factor = most if error < 1e-10 else (0.5 / error) ** (1.0 / (k + 1.0))
     return 0.5 if factor < 0.5 else min(factor, most)
 
 
 def choose(L: LoopData, h: float, e0: float, e1: float, unit: float) -> None:
-    """Order and length of the next step after an accepted one."""
+    """Choose the order and length of the next step after an accepted one."""
     k, e, up = L.order, e0, math.inf
     if L.n_points == 1:
         L.h_start = h * growth(e0, 1, 8.0)
@@ -76,10 +76,10 @@ def choose(L: LoopData, h: float, e0: float, e1: float, unit: float) -> None:
 
 
 def adams_attempt(L: LoopData, h: float) -> tuple[int, float]:
-    """One attempt of length h; status and error."""
+    """Attempt a step of length h; return status and error."""
     n, k = L.n_s, L.order
     predict(L, h)
-    status = right_side(L, L.t_new, L.stage, L.K[1])
+    status = right_hand_side(L, L.t_new, L.stage, L.K[1])
     if status != GO:
         return status, 0.0
     L.sum[:] = L.K[1] - L.end_rate
@@ -105,7 +105,7 @@ def adams_attempt(L: LoopData, h: float) -> tuple[int, float]:
     if k < L.n_points:
         L.sum[:] = L.A[k] * L.sum + (1.0 - L.A[k]) * L.scaled[k]
     L.s_new[:] = L.stage + h * L.weights[k] * L.sum
-    status = right_side(L, L.t_new, L.s_new, L.K[1])
+    status = right_hand_side(L, L.t_new, L.s_new, L.K[1])
     if status != GO:
         return status, error
     sigma *= (k + 1) * L.ratios[k] if k < L.n_points else 1.0
@@ -114,7 +114,7 @@ def adams_attempt(L: LoopData, h: float) -> tuple[int, float]:
 
 
 def adams_retry(L: LoopData) -> None:
-    """After a rejected attempt: a while without longer steps; after three the past is of no use."""
+    """After a rejected attempt, do not increase the step for a while; after three, discard the history."""
     L.order = L.order_next
     L.is_starting = 0
     L.n_waits = L.order + 1
@@ -124,7 +124,7 @@ def adams_retry(L: LoopData) -> None:
 
 
 def adams_shift(L: LoopData) -> None:
-    """Take the rate at the end (row 1 of K) into the history."""
+    """Add s_dot at the end (row 1 of K) to the history."""
     k, known = L.order, L.n_points
     total = L.K[1] - L.end_rate
     L.differences[k] = total

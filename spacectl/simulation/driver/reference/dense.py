@@ -1,4 +1,4 @@
-"""States inside a step in Python: reference implementation of sc_dense in rk.h and of sc_long_state in singularity.h."""
+"""Reference implementation of the dense output in Python: sc_dense in rk.h and sc_long_state in singularity.h."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["dense_state", "long_state"]
 
 
 def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
-    """State at time t inside the step that was just made."""
+    """Set `out` to the state at time t inside the accepted step."""
     if t >= L.t_new:
         out[:] = L.s_new
     elif L.is_long:
@@ -35,7 +35,7 @@ def dense_state(L: LoopData, t: float, out: np.ndarray) -> None:
 
 
 def long_state(L: LoopData, f: float, out: np.ndarray) -> None:
-    """State at a fraction of the long step."""
+    """Set `out` to the state at the fraction f of the long step."""
     count = LONG_NODES[1]
     out[:] = L.s
     for j in range(count):

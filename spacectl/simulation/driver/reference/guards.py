@@ -1,6 +1,6 @@
 """Reference implementation of guards.h in Python: sign changes of guards, found and located on the dense output of a step.
 
-Change both together.
+Change both files together.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from spacectl.simulation.driver.loop_data import DEEPEST, LoopData
+from spacectl.simulation.driver.loop_data import MAX_DEPTH, LoopData
 from spacectl.simulation.driver.native_loop import FAILED, GUARD
 from spacectl.simulation.driver.reference.dense import dense_state
 from spacectl.simulation.driver.reference.kink_values import kink_values
@@ -17,14 +17,14 @@ from spacectl.simulation.driver.reference.steps import EPSILON, GO, call, comman
 
 __all__ = ["BY_ERROR", "BY_GUARD", "BY_STATE", "check_guards", "crosses", "guard_values"]
 
-LOOKS = 400  # panels of a part after which only the values themselves count, as in guards.h
-NOISE = 1e-13  # of the largest value seen: below, signs mean nothing
+MAX_PANELS = 400  # panels after which only the signs of the samples count, as in guards.h
+NOISE = 1e-13  # magnitude, relative to the largest so far, below which a guard is rounding noise
 
-BY_STATE, BY_ERROR, BY_GUARD = 1, 2, 3  #: why a run failed, as in loop.h
+BY_STATE, BY_ERROR, BY_GUARD = 1, 2, 3  #: reasons for a failure, as in loop.h
 
 
 def guard_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
-    """Guard values at (t, s)."""
+    """Evaluate the guards, or the kinks if these are being searched, at (t, s)."""
     t = min(t, L.t_limit)
     if L.g_first > 0 or L.n_guards == 0:
         return kink_values(L, t, s, g)
@@ -57,20 +57,20 @@ def guard_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
 
 
 def crosses(before: float, after: float, direction: int) -> bool:
-    """Rising: from below zero to zero or above. Falling: from above zero to zero or below."""
+    """Return whether a guard crosses zero: it rises from below zero to zero or above, or falls from above to zero or below."""
     if direction >= 0 and before < 0.0 and after >= 0.0:
         return True
     return direction <= 0 and before > 0.0 and after <= 0.0
 
 
-def width_of(L: LoopData) -> float:
-    """How closely events are located [s]."""
+def time_tolerance(L: LoopData) -> float:
+    """Return the time interval in which crossings are located [s]."""
     return max(4.0 * EPSILON * max(abs(L.t), abs(L.t_new)), L.t_tol)
 
 
 def locate(L: LoopData, i: int, a: float, weight_a: float, b: float, weight_b: float) -> tuple[int, float]:
-    """Earliest time found in (a, b] after which guard i has changed sign (Illinois and bisection)."""
-    width, rising, side, slow = width_of(L), weight_a < 0.0, 0, 0
+    """Find the earliest time in (a, b] at which guard i has changed sign, by the Illinois method and bisection."""
+    width, rising, side, slow = time_tolerance(L), weight_a < 0.0, 0, 0
     while b - a > width:
         length = b - a
         m = b - weight_b * length / (weight_b - weight_a)
@@ -103,51 +103,51 @@ def locate(L: LoopData, i: int, a: float, weight_a: float, b: float, weight_b: f
 
 
 def is_clear(values: list[float], noise: float) -> bool:
-    """Whether five equally spaced values show that a guard has at most the sign changes that they show."""
+    """Return whether a guard has no sign changes besides those of its five equally spaced samples."""
     a, b, c, d, e = values
     k, begin, end = 2.0 * a - 4.0 * c + 2.0 * e, -3.0 * a + 4.0 * c - e, a - 4.0 * c + 3.0 * e
-    off = max(abs(b - 0.375 * a - 0.75 * c + 0.125 * e), abs(d + 0.125 * a - 0.75 * c - 0.375 * e))
+    deviation = max(abs(b - 0.375 * a - 0.75 * c + 0.125 * e), abs(d + 0.125 * a - 0.75 * c - 0.375 * e))
     sign = 1.0 if a > 0.0 else -1.0
     least = min(sign * a, sign * e)
     if not max(abs(a), abs(b), abs(c), abs(d), abs(e)) > noise:
         return True
-    if begin * end > 0.0 and min(abs(begin), abs(end)) > 24.0 * off:
+    if begin * end > 0.0 and min(abs(begin), abs(end)) > 24.0 * deviation:
         return True
     if begin * end < 0.0 and sign * (a - 0.25 * begin * begin / k) < least:
         least = sign * (a - 0.25 * begin * begin / k)
-    return sign * b > 0.0 and sign * c > 0.0 and sign * d > 0.0 and least > 2.0 * off
+    return sign * b > 0.0 and sign * c > 0.0 and sign * d > 0.0 and least > 2.0 * deviation
 
 
-def look(L: LoopData, t: float, g: np.ndarray) -> int:
-    """Guard values at a time of the step."""
+def guards_at(L: LoopData, t: float, g: np.ndarray) -> int:
+    """Evaluate the guards at time t of the step."""
     dense_state(L, t, L.dense)
     return guard_values(L, t, L.dense, g)
 
 
 def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
-    """The first panel in (a, b] with a crossing, if there is one; panels that may hide one are halved."""
-    row, l, r, looks = L.g_panel[:5], a, b, 0
+    """Find the first panel in (a, b] with a crossing, if there is one; bisect panels that may hide crossings."""
+    row, l, r, n_panels = L.g_panel[:5], a, b, 0
     ends: list[float] = []
     row[0] = L.g_before
-    status = look(L, 0.5 * (l + r), row[2])
+    status = guards_at(L, 0.5 * (l + r), row[2])
     if status == GO:
-        status = look(L, r, row[4])
+        status = guards_at(L, r, row[4])
     if status != GO:
         return status, a, b
     while True:
-        m, waits = 0.5 * (l + r), 5 + 3 * len(ends)
-        clear = r - l <= width_of(L) or len(ends) >= DEEPEST
+        m, pending = 0.5 * (l + r), 5 + 3 * len(ends)
+        clear = r - l <= time_tolerance(L) or len(ends) >= MAX_DEPTH
         if not clear:
-            looks += 1
-            clear = looks > LOOKS
+            n_panels += 1
+            clear = n_panels > MAX_PANELS
         if not clear:
             for t, k in ((0.5 * (l + m), 1), (0.5 * (m + r), 3)):
-                status = look(L, t, row[k])
+                status = guards_at(L, t, row[k])
                 if status != GO:
                     return status, a, b
             clear = all(is_clear(row[:, i].tolist(), NOISE * float(L.g_scale[i])) for i in range(L.g_first, L.g_last))
         if not clear:
-            L.g_panel[waits : waits + 3] = row[2:]
+            L.g_panel[pending : pending + 3] = row[2:]
             ends.append(r)
             row[4], row[2] = row[2], row[1]
             r = m
@@ -156,16 +156,16 @@ def search(L: LoopData, a: float, b: float) -> tuple[int, float, float]:
         L.g_before[L.g_first : L.g_last] = (row[0] if found else row[4])[L.g_first : L.g_last]
         if found or not ends:
             return GUARD if found else GO, l, r
-        l, r, waits = r, ends.pop(), waits - 3
-        row[0], row[2], row[4] = L.g_panel[waits : waits + 3]
+        l, r, pending = r, ends.pop(), pending - 3
+        row[0], row[2], row[4] = L.g_panel[pending : pending + 3]
 
 
 def check_guards(L: LoopData, a: float, b: float) -> int:
-    """Look for crossings between g_before (at a) and time b of the step."""
+    """Search for crossings between time a (values in g_before) and time b of the step."""
     status, a, b = search(L, a, b)
     if status != GUARD:
         return status
-    width, earliest = width_of(L), math.inf
+    width, earliest = time_tolerance(L), math.inf
     L.roots[:] = math.inf
     while True:
         dense_state(L, b, L.event_s)

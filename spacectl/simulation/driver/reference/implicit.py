@@ -1,6 +1,6 @@
 """Reference implementation of implicit.h in Python: implicit steps by Radau IIA with a simplified Newton method.
 
-Sums run in the same order as in C, so that both give the same numbers; change both together.
+Sums are formed in the same order as in C, so that both give the same numbers. Change both files together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spacectl.simulation.driver.reference.steps import (
     call,
     command,
     is_continuous,
-    right_side,
+    right_hand_side,
     scale,
     total_square,
 )
@@ -27,12 +27,12 @@ from spacectl.simulation.driver.reference.steps import (
 __all__ = ["NO_CONVERGENCE", "factorise", "implicit_attempt", "implicit_factor", "jacobian", "lu", "lu_solve"]
 
 NO_CONVERGENCE = -3  #: as in loop.h
-MAX_NEWTON = 7  # iterations
-KEEP = 1e-2  # rate of convergence up to which a Jacobian is kept
+MAX_NEWTON = 7  # largest number of iterations
+REUSE = 1e-2  # rate of convergence up to which a Jacobian is reused
 
 
 def _divide(a: np.ndarray, b: complex) -> np.ndarray:
-    """a / b, rounded as in C."""
+    """Return a / b, rounded as in C."""
     if not np.iscomplexobj(a):
         return a / b
     square = b.real * b.real + b.imag * b.imag
@@ -40,14 +40,14 @@ def _divide(a: np.ndarray, b: complex) -> np.ndarray:
 
 
 def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a b, rounded as in C."""
+    """Return a b, rounded as in C."""
     if not np.iscomplexobj(a):
         return a * b
     return (a.real * b.real - a.imag * b.imag) + 1j * (a.real * b.imag + a.imag * b.real)
 
 
 def lu(a: np.ndarray, pivot: np.ndarray) -> bool:
-    """Factors a real or complex matrix in place with row exchanges; False if it is singular."""
+    """Factorise a real or complex matrix in place with partial pivoting; return False if it is singular."""
     for k in range(len(a)):
         column = a[k:, k]
         sizes = np.abs(column.real) + np.abs(column.imag)
@@ -62,7 +62,7 @@ def lu(a: np.ndarray, pivot: np.ndarray) -> bool:
 
 
 def lu_solve(a: np.ndarray, pivot: np.ndarray, b: np.ndarray) -> None:
-    """b = a^-1 b with the factors of `lu`."""
+    """Replace b by a^-1 b, with a factorised by `lu`."""
     n = len(a)
     for i in range(n):
         b[[i, pivot[i]]] = b[[pivot[i], i]]
@@ -74,30 +74,30 @@ def lu_solve(a: np.ndarray, pivot: np.ndarray, b: np.ndarray) -> None:
 
 
 def exact_jacobian(L: LoopData, t: float) -> int:
-    """J = d s_dot / d s from the exact slopes of plant and law."""
+    """Evaluate J = d s_dot / d s from the exact Jacobians of plant and law."""
     with_law, n_x = is_continuous(L), L.n_x
-    if L.plant_slopes.kind == NONE or (with_law and L.law_slopes.kind == NONE):
+    if L.plant_derivatives.kind == NONE or (with_law and L.law_derivatives.kind == NONE):
         return NOT_FINITE
     status = command(L, t, L.s) if with_law else GO
     if status != GO:
         return status
     for place, values in enumerate((t, L.s[:n_x], L.u)):
-        L.plant_slopes.arguments[place][:] = values
-    status = call(L.plant_slopes)
+        L.plant_derivatives.arguments[place][:] = values
+    status = call(L.plant_derivatives)
     if status != GO:
         return status
-    A, B = L.plant_slopes.results
+    A, B = L.plant_derivatives.results
     L.J[:n_x] = 0.0
     L.J[:n_x, :n_x] = A.reshape(n_x, n_x).T
     if with_law:
-        L.law_slopes.arguments[0][0] = t
-        L.law_slopes.arguments[1][:] = L.s
+        L.law_derivatives.arguments[0][0] = t
+        L.law_derivatives.arguments[1][:] = L.s
         if L.n_r > 0:
-            L.law_slopes.arguments[2][:] = L.law.arguments[4]
-        status = call(L.law_slopes)
+            L.law_derivatives.arguments[2][:] = L.law.arguments[4]
+        status = call(L.law_derivatives)
         if status != GO:
             return status
-        U, Z = L.law_slopes.results
+        U, Z = L.law_derivatives.results
         for k, place in enumerate(L.u_map):
             if L.u_low[place] <= L.u_commanded[place] <= L.u_high[place]:
                 L.J[:n_x] += np.outer(B.reshape(L.n_u, n_x)[place], U.reshape(L.n_s, L.n_commands)[:, k])
@@ -106,12 +106,12 @@ def exact_jacobian(L: LoopData, t: float) -> int:
 
 
 def difference_jacobian(L: LoopData, t: float) -> int:
-    """The same by one-sided differences, one evaluation a column."""
+    """Evaluate J by one-sided finite differences, with one evaluation per column."""
     L.stage[:] = L.s
     for j in range(L.n_s):
         size = max(abs(L.s[j]), L.atol[j] / L.rtol, 1e-3)
         L.stage[j] = L.s[j] + (-1.5e-8 if L.K[0, j] < 0.0 else 1.5e-8) * size
-        status = right_side(L, t, L.stage, L.K[1])
+        status = right_hand_side(L, t, L.stage, L.K[1])
         if status != GO:
             return status
         L.J[:, j] = (L.K[1] - L.K[0]) / (L.stage[j] - L.s[j])
@@ -120,7 +120,7 @@ def difference_jacobian(L: LoopData, t: float) -> int:
 
 
 def jacobian(L: LoopData) -> int:
-    """A new Jacobian for the step that begins at (t, s)."""
+    """Evaluate J for the step that begins at (t, s)."""
     t = min(L.t, L.t_limit)
     status = exact_jacobian(L, t)
     if status == NOT_FINITE:
@@ -133,7 +133,7 @@ def jacobian(L: LoopData) -> int:
 
 
 def factorise(L: LoopData, h: float) -> bool:
-    """Factors gamma/h - J and (alpha + i beta)/h - J; False if one of them is singular."""
+    """Factorise gamma/h - J and (alpha + i beta)/h - J; return False if one of them is singular."""
     gamma, alpha, beta = L.eigenvalues / h
     diagonal = np.arange(L.n_s)
     L.lu_real[:] = -L.J
@@ -147,16 +147,16 @@ def factorise(L: LoopData, h: float) -> bool:
     return is_regular
 
 
-def mix(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """matrix rows, for three rows."""
+def transform(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the product of a 3 x 3 matrix and three rows."""
     return np.stack([a * rows[0] + b * rows[1] + c * rows[2] for a, b, c in matrix])
 
 
 def newton(L: LoopData, h: float) -> int:
-    """Solves the stage equations; GO if converged, NO_CONVERGENCE, or the status of the right-hand side."""
+    """Solve the stage equations; return GO, NO_CONVERGENCE, or the status of the right-hand side."""
     f = (1.0 + L.C * h / L.h if L.has_history else np.ones(3))[:, None]
     L.Z[:] = (L.h if L.has_history else 0.0) * (f - 1.0) * (L.Q[0] - f * (L.Q[1] + f * L.Q[2]))
-    L.W[:] = mix(L.T_inverse, L.Z)
+    L.W[:] = transform(L.T_inverse, L.Z)
     gamma, alpha, beta = L.eigenvalues / h
     factors, units = L.lu_re + 1j * L.lu_im, scale(L, L.s, L.s)
     size = size_old = rate_old = 0.0
@@ -165,10 +165,10 @@ def newton(L: LoopData, h: float) -> int:
         L.n_newton = k + 1
         for i in range(3):
             L.stage[:] = L.s + L.Z[i]
-            status = right_side(L, L.t + L.C[i] * h, L.stage, L.Z[i])
+            status = right_hand_side(L, L.t + L.C[i] * h, L.stage, L.Z[i])
             if status != GO:
                 return status
-        L.dW[:] = mix(L.T_inverse, L.Z)
+        L.dW[:] = transform(L.T_inverse, L.Z)
         L.dW[0] -= gamma * L.W[0]
         L.dW[1] -= alpha * L.W[1] - beta * L.W[2]
         L.dW[2] -= beta * L.W[1] + alpha * L.W[2]
@@ -179,7 +179,7 @@ def newton(L: LoopData, h: float) -> int:
         size = math.sqrt(total_square((L.dW / units).reshape(-1)) / (3.0 * L.n_s))
         L.sum[:] = np.abs(L.dW[0]) + np.abs(L.dW[1]) + np.abs(L.dW[2])
         L.W += L.dW
-        L.Z[:] = mix(L.T, L.W)
+        L.Z[:] = transform(L.T, L.W)
         if k > 0:
             rate = size / size_old
             L.theta = rate if k == 1 else math.sqrt(rate * rate_old)
@@ -198,8 +198,8 @@ def newton(L: LoopData, h: float) -> int:
     return GO if L.is_jacobian_current and size <= min(0.01, 1e3 * L.newton_tol) else NO_CONVERGENCE
 
 
-def filtered(L: LoopData, h: float, rate: np.ndarray) -> float:
-    """L.sum = (gamma/h - J)^-1 (rate + gamma/h E Z), and its size."""
+def filtered_error(L: LoopData, h: float, rate: np.ndarray) -> float:
+    """Set L.sum to the error estimate (gamma/h - J)^-1 (rate + gamma/h E Z); return its norm relative to the tolerance."""
     a, b, c, _ = L.E[0]
     L.sum[:] = rate + L.eigenvalues[0] / h * (a * L.Z[0] + b * L.Z[1] + c * L.Z[2])
     lu_solve(L.lu_real, L.pivots[0], L.sum)
@@ -207,7 +207,7 @@ def filtered(L: LoopData, h: float, rate: np.ndarray) -> float:
 
 
 def inside_error(L: LoopData, h: float) -> float:
-    """Size of the collocation polynomial's error inside the step."""
+    """Return the error of the collocation polynomial inside the step, relative to the tolerance."""
     a, b, c, d = L.E[1]
     rate = L.end_rate if L.has_history else L.K[0]
     L.sum_second[:] = a * L.Z[0] + b * L.Z[1] + c * L.Z[2] + d * h * rate
@@ -218,7 +218,7 @@ def inside_error(L: LoopData, h: float) -> float:
 
 
 def implicit_attempt(L: LoopData, h: float) -> tuple[int, float]:
-    """One attempt of length h; status and error."""
+    """Attempt a step of length h; return status and error."""
     status = jacobian(L) if L.wants_jacobian and not L.is_jacobian_current else GO
     while True:
         if status != GO:
@@ -233,33 +233,33 @@ def implicit_attempt(L: LoopData, h: float) -> tuple[int, float]:
             return status, 0.0
         status = jacobian(L)
     L.s_new[:] = L.s + L.Z[2]
-    error = filtered(L, h, L.K[0])
+    error = filtered_error(L, h, L.K[0])
     if error > 1.0:
         L.stage[:] = L.s + L.sum
-        status = right_side(L, L.t, L.stage, L.K[1])
+        status = right_hand_side(L, L.t, L.stage, L.K[1])
         if status == CALLBACK_ERROR:
             return status, error
         if status == GO:
-            error = filtered(L, h, L.K[1])
+            error = filtered_error(L, h, L.K[1])
     inside = inside_error(L, h)
-    if inside > 1.0 and not inside < 0.5 * L.inside:
+    if inside > 1.0 and not inside < 0.5 * L.error_inside:
         inside = 1.0
     else:
-        L.inside = inside
+        L.error_inside = inside
     error = inside if inside > error else error
     if not error <= 1.0:
         return GO, error
-    status = right_side(L, L.t_new, L.s_new, L.K[3])
+    status = right_hand_side(L, L.t_new, L.s_new, L.K[3])
     if status != GO:
         return status, error
-    L.inside, L.wants_jacobian, L.is_jacobian_current = math.inf, int(L.theta > KEEP), 0
-    L.Q[:] = mix(L.F, L.Z) / h
+    L.error_inside, L.wants_jacobian, L.is_jacobian_current = math.inf, int(L.theta > REUSE), 0
+    L.Q[:] = transform(L.F, L.Z) / h
     L.end_rate[:] = (L.R[0] * L.Z[0] + L.R[1] * L.Z[1] + L.R[2] * L.Z[2]) / h
     return GO, error
 
 
 def implicit_factor(L: LoopData, h: float, error: float, accepted: bool) -> float:
-    """Factor for the next step after an error."""
+    """Return the factor for the next step length."""
     safety = 0.9 * (2.0 * MAX_NEWTON + 1.0) / (2.0 * MAX_NEWTON + L.n_newton)
     if not error < 1e300:
         return 0.2

@@ -1,6 +1,6 @@
-"""Reference implementation of kink_values.h in Python: values that pass zero where the right-hand side has a kink or a jump.
+"""Reference implementation of kink_values.h in Python: functions that cross zero at kinks and jumps of the right-hand side.
 
-Change both together.
+Change both files together.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from spacectl.simulation.driver.loop_data import LoopData
-from spacectl.simulation.driver.reference.steps import GO, beyond, call, command
+from spacectl.simulation.driver.reference.steps import GO, call, command, excess
 
 __all__ = ["kink_values"]
 
-ROUNDING = 1e-14  # of the largest value seen: nearer to zero, it is zero
+ROUNDING = 1e-14  # magnitude, relative to the largest so far, below which a value counts as zero
 
 
 def kink_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
-    """Values of the kinks at (t, s), behind those of the guards; one that is ignored, or not a number, stays at zero."""
+    """Evaluate the kinks at (t, s); g has them after the guards. Ignored kinks and NaN are set to zero."""
     law = L.n_guards + L.n_plant_kinks
     limits, status = law + L.n_law_kinks, GO
     if L.g_last > law:
@@ -34,7 +34,7 @@ def kink_values(L: LoopData, t: float, s: np.ndarray, g: np.ndarray) -> int:
     if status != GO:
         return status
     for i in range(limits, L.g_last):
-        g[i] = beyond(L, i - limits)
+        g[i] = excess(L, i - limits)
     for i in range(L.g_first, L.g_last):
         size = abs(g[i])
         if L.g_scale[i] < size < np.inf:

@@ -1,6 +1,6 @@
-"""Reference implementation of loop.c in Python: the same driver where no compiler can be had, and a check on the C code.
+"""Reference implementation of loop.c in Python, for machines without a compiler and as a check of the C code.
 
-It goes through the same phases on the same `LoopData`, statement for statement; change both together.
+It has the same phases and works on the same `LoopData`, statement for statement. Change both files together.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from spacectl.simulation.driver.reference.adams import adams_attempt, adams_begi
 from spacectl.simulation.driver.reference.dense import dense_state
 from spacectl.simulation.driver.reference.guards import BY_ERROR, BY_STATE, check_guards, crosses, guard_values
 from spacectl.simulation.driver.reference.implicit import NO_CONVERGENCE, implicit_attempt, implicit_factor
-from spacectl.simulation.driver.reference.kinks import SHORTER, forget_kinks, meet_kinks
+from spacectl.simulation.driver.reference.kinks import SHORTER, check_kinks, reset_kinks
 from spacectl.simulation.driver.reference.singularity import (
-    note_near,
+    max_approach_step,
     project_unless_close,
     time_to_singular,
-    towards,
     try_long_step,
+    update_distance,
 )
 from spacectl.simulation.driver.reference.steps import (
     EPSILON,
     GO,
     NOT_FINITE,
     attempt,
-    beyond,
     command,
+    excess,
     first_step,
     instant,
     is_continuous,
+    mark_worst,
     memory,
     next_factor,
     normalise,
-    note_worst,
     project,
-    right_side,
+    right_hand_side,
 )
 
 __all__ = ["PythonLoop"]
@@ -47,27 +47,27 @@ __all__ = ["PythonLoop"]
 POINT, RECORD, STEP, SCAN = range(4)  #: phases, as in loop.h
 
 
-def _try(L: LoopData, h: float, needs_dense: bool) -> tuple[int, float]:
-    """One attempt of length h by the method of this run; status and error."""
+def _attempt_step(L: LoopData, h: float, needs_dense: bool) -> tuple[int, float]:
+    """Attempt a step of length h by the method of this run; return status and error."""
     if L.is_multistep:
         return adams_attempt(L, h)
     return implicit_attempt(L, h) if L.is_implicit else attempt(L, h, needs_dense)
 
 
 def _growth(L: LoopData, h: float, error: float, accepted: bool) -> float:
-    """What to multiply h with after an attempt that had an error."""
+    """Return the factor for the step length after an attempt with this error."""
     if L.is_multistep:
         return L.growth
     return implicit_factor(L, h, error, accepted) if L.is_implicit else next_factor(L, error, accepted)
 
 
 def _fraction(i: int, parts: int) -> float:
-    """Where part i of a step begins: not at even fractions, so that looks do not keep step with a periodic guard."""
+    """Return the beginning of part i of a step, as a fraction; uneven, so as not to synchronise with a periodic guard."""
     return 0.0 if i == 0 else (i - 0.0853) / parts
 
 
 class PythonLoop:
-    """A run of the reference implementation; the same calls as `NativeLoop`.
+    """Advance a run by the reference implementation, with the interface of `NativeLoop`.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ class PythonLoop:
         if not L.is_fresh:
             return GO
         L.is_fresh = L.has_history = 0
-        L.near_before = L.near
+        L.distance_before = L.distance
         if L.n_steps == 0:
-            forget_kinks(L)
-        status = right_side(L, L.t, L.s, L.K[0])
-        L.is_beyond[:] = [beyond(L, k) > 0.0 for k in range(L.n_limits)]
+            reset_kinks(L)
+        status = right_hand_side(L, L.t, L.s, L.K[0])
+        L.is_beyond[:] = [excess(L, k) > 0.0 for k in range(L.n_limits)]
         if status == NOT_FINITE:
             L.reason, L.fail_t = BY_STATE, L.t
             return FAILED
@@ -175,15 +175,14 @@ class PythonLoop:
         h_wanted = max(min(L.h_next, L.max_step), shortest)
         L.is_long, is_cut = 0, False
         if L.takes_long_steps:
-            room = min(
-                math.inf if target == L.t_end and not is_break else left, L.max_step
-            )  # beyond the end, if need be
+            reach = math.inf if target == L.t_end and not is_break else left  # it may extend beyond the end of the run
+            room = min(reach, L.max_step)
             status, time_left = time_to_singular(L, h_wanted)
             status = try_long_step(L, h_wanted, room, target, time_left) if status == GO else status
             if status != GO or L.is_long:
                 L.phase = SCAN if L.is_long else L.phase
                 return status
-            longest = towards(L, room, time_left)
+            longest = max_approach_step(L, room, time_left)
             is_cut = longest < h_wanted
             h_wanted = max(longest, shortest) if is_cut else h_wanted
         if L.is_short and 2.0 * (L.kink_at - L.t) < h_wanted:
@@ -196,10 +195,10 @@ class PythonLoop:
             needs_dense = L.n_guards + L.n_plant_kinks + L.n_law_kinks > 0 or (
                 L.i_grid < L.n_grid and bool(L.grid[L.i_grid] < L.t_new - instant(L, L.t_new))
             )
-            L.saw_limit = 0
-            status, error = _try(L, h, needs_dense)
+            L.limit_changed = 0
+            status, error = _attempt_step(L, h, needs_dense)
             if status == GO and error <= 1.0:
-                status, shorter = meet_kinks(L, h, h_usual, tries)
+                status, shorter = check_kinks(L, h, h_usual, tries)
                 if status == GO:
                     break
                 if status != SHORTER:
@@ -219,7 +218,7 @@ class PythonLoop:
                 adams_retry(L)
             if not h_wanted > shortest:
                 if status != NOT_FINITE:
-                    note_worst(L)
+                    mark_worst(L)
                 L.reason, L.fail_t = BY_STATE if status == NOT_FINITE else BY_ERROR, L.t
                 return FAILED
         factor = _growth(L, h, error, True)
@@ -229,11 +228,8 @@ class PythonLoop:
         is_free = not L.is_short and not L.is_fresh
         if is_free and (was_rejected or factor < 1.0 or (h * factor > L.h_next and not is_cut)):
             L.h_next = h * factor
-        L.h = h
-        L.has_history = 1
+        L.h, L.has_history, L.i_check, L.phase = h, 1, 0, SCAN
         L.n_steps += 1
-        L.i_check = 0
-        L.phase = SCAN
         return GO
 
     def _record_inside(self, limit: float) -> int:
@@ -274,17 +270,16 @@ class PythonLoop:
             return status
         normalise(L, L.s_new, L.K[L.n_stages])
         if L.takes_long_steps:
-            note_near(L, float(L.project.results[1][0]))
+            update_distance(L, float(L.project.results[1][0]))
         if L.is_multistep and not L.is_long:
             adams_shift(L)
         L.K[0] = L.K[L.n_stages]
         L.s[:] = L.s_new
-        L.t = L.t_new
-        L.phase = POINT
+        L.t, L.phase = L.t_new, POINT
         return GO
 
     def advance(self, steps: int = 1 << 60, seconds: float = math.inf) -> int:
-        """Advance until there is something to report; return one of the statuses of `driver`."""
+        """Advance until there is something to report; return one of the status codes of `native_loop`."""
         L = self.data
         begin, last = time.perf_counter(), L.n_steps + steps
         phases = (self._point, self._record_here, self._step, self._scan)
@@ -296,7 +291,7 @@ class PythonLoop:
                 return SLICE
 
     def restart(self, t: float, s: np.ndarray) -> None:
-        """Go on from another time and state."""
+        """Restart from another time and state."""
         L = self.data
         L.t = t
         L.s[:] = s

@@ -1,4 +1,4 @@
-"""`Flight`: a run through stages under way. Each stage is a run of the native loop; between them stages change."""
+"""Advance a run through stages: each stage is a run of the native loop, and transitions lead from one to the next."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.events import Event, Guard, describe_stop
 from spacectl.simulation.run.run import Driver, Run, make_loop
 from spacectl.simulation.run.simulate import build_run
-from spacectl.simulation.stages.entry import close_gaps, enter_guards, is_rest, refuse_pile_up
+from spacectl.simulation.stages.entry import check_transitions, close_gaps, enter_guards, is_rest
 from spacectl.simulation.stages.impulses import Impulse, find_impulse
 from spacectl.simulation.stages.records import Piece
 from spacectl.simulation.stages.result import Transition
 from spacectl.simulation.stages.stages import Exit, Stage, StageProduct
 
-__all__ = ["Flight"]
+__all__ = ["StagedRun"]
 
 
 @dataclass
-class Flight:
-    """A run through stages under way."""
+class StagedRun:
+    """Advance a run through stages and collect its records."""
 
     eom: EquationsOfMotion
     table: Mapping[str, Stage]
@@ -37,7 +37,7 @@ class Flight:
     x: np.ndarray
     span: tuple[float, float]
     grid: np.ndarray
-    numbers: np.ndarray
+    parameters: np.ndarray
     gap_tolerance: float
     max_transitions: int
     driver: Driver
@@ -45,35 +45,35 @@ class Flight:
     pieces: list[Piece] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     transitions: list[Transition] = field(default_factory=list)
-    seen: dict[str, float] = field(default_factory=dict)
+    guard_scales: dict[str, float] = field(default_factory=dict)
     n_recorded: int = 0
     law_begin: float = 0.0
     last: Run | None = None
     is_over: bool = False
     entered: dict[str, float] = field(default_factory=dict)
-    cut_short: tuple[Status, str] | None = None  #: status and message of a run that an exception ended
+    cut_short: tuple[Status, str] | None = None  #: status and message of a run that was ended by an exception
 
     def __post_init__(self) -> None:
         if isinstance(self.table, StageProduct):
             self.entered = {item.split(":")[0]: self.t for item in self.stage.name.split(" ")}
 
-    def follow(self, progress: Progress | None) -> tuple[Status, str]:
-        """From stage to stage, to the end."""
+    def advance(self, progress: Progress | None) -> tuple[Status, str]:
+        """Advance from stage to stage to the end; return status and message."""
         self.law_begin = self.t
         while True:
-            numbers = self.numbers_of(self.stage)
-            run = self._build(numbers)
-            past = enter_guards(run, self.stage, self.seen, is_start=not self.transitions)
+            parameters = self.parameters_of(self.stage)
+            run = self._build(parameters)
+            past = enter_guards(run, self.stage, self.guard_scales, is_start=not self.transitions)
             if past is not None:
-                self._leave(past, self.t, self.x, numbers)
+                self._leave(past, self.t, self.x, parameters)
                 if self.is_over:
-                    return self._ended(run, numbers, past.guard)
+                    return self._ended(run, parameters, past.guard)
                 continue
             try:
                 status, message = run.advance(self._part(progress))
             except BaseException as error:
                 self.cut_short = run.reason_of(error)
-                self._keep(run, numbers, self.cut_short[0], is_end=True)
+                self._store(run, parameters, self.cut_short[0], is_end=True)
                 raise
             ended = status in (Status.EVENT, Status.DIVERGED)
             taken = (
@@ -82,36 +82,36 @@ class Flight:
                 else None
             )
             is_end = taken is None or not taken.to or not run.data.event_t < self.span[1]
-            self._keep(run, numbers, status, is_end=is_end)
+            self._store(run, parameters, status, is_end=is_end)
             if taken is None:
                 return status, message
             t, x = run.data.event_t, self.eom.state(run.data.event_s[: self.eom.n_x])
             if self.eom.constraint_rows:
-                x = project_state(self.eom, t, x, numbers)
+                x = project_state(self.eom, t, x, parameters)
             self.last = run
-            self._leave(taken, t, x, numbers)
+            self._leave(taken, t, x, parameters)
             if self.is_over:
                 return describe_stop([taken.guard], t)
             if not t < self.span[1]:
                 return Status.OK, f"reached t = {t:g} s"
 
-    def numbers_of(self, stage: Stage) -> np.ndarray:
-        """Run-time parameters of a stage."""
+    def parameters_of(self, stage: Stage) -> np.ndarray:
+        """Return the run-time parameters of a stage."""
         try:
-            return stage_numbers(self.eom, stage, self.numbers)
+            return stage_numbers(self.eom, stage, self.parameters)
         except ModelError as error:
             raise ModelError(f"stage '{stage.name}': {error}") from error
 
-    def _build(self, numbers: np.ndarray) -> Run:
-        """A run of the present stage from here, with law and inputs as they go on."""
-        stage, rest = self.stage, np.maximum(self.grid[self.n_recorded :], self.t)
+    def _build(self, parameters: np.ndarray) -> Run:
+        """Build a run of the current stage from the current time and state, which continues the law and its inputs."""
+        stage, times = self.stage, np.maximum(self.grid[self.n_recorded :], self.t)
         run = build_run(
-            self.eom, stage.law, t_span=(self.t, self.span[1]), x0=self.x, grid=rest if rest.size else [self.span[1]],
-            u=stage.u or None, guards=stage.guards, p=numbers, entry=self._entries(), **self.options,
+            self.eom, stage.law, t_span=(self.t, self.span[1]), x0=self.x, grid=times if times.size else [self.span[1]],
+            u=stage.u or None, guards=stage.guards, p=parameters, entry=self._entries(), **self.options,
         )  # fmt: skip
-        data, known = run.data, self.eom.labels.u
+        data, inputs = run.data, self.eom.labels.u
         for name in stage.idle:
-            k = known.index(name)
+            k = inputs.index(name)
             if stage.u.get(name, 0.0) != 0.0:
                 raise ModelError(f"stage '{stage.name}': input '{name}' is idle, but u gives it {stage.u[name]:g}")
             data.u_low[k] = data.u_high[k] = data.u[k] = 0.0
@@ -136,47 +136,47 @@ class Flight:
         return run
 
     def _entries(self) -> Any:
-        """When the stage of each guard began."""
+        """Return the time at which the stage of each guard was entered."""
         return self.table.entries(self.stage, self.entered) if isinstance(self.table, StageProduct) else self.t
 
     def _law_before(self) -> Any:
         return self.table[self.transitions[-1].source].law if self.transitions else None
 
     def _part(self, progress: Progress | None) -> Progress | None:
-        """Progress of the whole run from that of the stage."""
+        """Return a function that reports the progress of the whole run from that of the stage."""
         if progress is None:
             return None
         t, (begin, end) = self.t, self.span
         return lambda done, what: progress((t + done * (end - t) - begin) / (end - begin), what)
 
-    def _keep(self, run: Run, numbers: np.ndarray, status: Status, *, is_end: bool) -> None:
-        """Note what a stage has recorded."""
+    def _store(self, run: Run, parameters: np.ndarray, status: Status, *, is_end: bool) -> None:
+        """Store the records of a stage."""
         run.warn_of_chatter()
         stopped = None
         if status is not Status.OK and is_end:
             is_event = status in (Status.EVENT, Status.DIVERGED)
             stopped = (run.data.event_t, run.data.event_s) if is_event else (run.data.t, run.data.s)
         wanted = len(self.grid) - self.n_recorded
-        piece = Piece.of(run, self.stage.name, numbers, min(run.data.i_grid, wanted), stopped)
+        piece = Piece.of(run, self.stage.name, parameters, min(run.data.i_grid, wanted), stopped)
         self.n_recorded += min(run.data.i_grid, wanted)
         self.pieces.append(piece)
         self.events += run.events
         for guard, size in zip(self.stage.guards, run.data.g_scale, strict=False):
-            self.seen[guard.name] = max(self.seen.get(guard.name, 0.0), float(size))
+            self.guard_scales[guard.name] = max(self.guard_scales.get(guard.name, 0.0), float(size))
 
-    def _ended(self, run: Run, numbers: np.ndarray, guard: Guard) -> tuple[Status, str]:
-        """The end of a run whose last stage was left at once."""
+    def _ended(self, run: Run, parameters: np.ndarray, guard: Guard) -> tuple[Status, str]:
+        """End a run whose last stage is left immediately."""
         data = run.data
         data.event_t, data.event_s[: self.eom.n_x] = self.t, self.x
-        self._keep(run, numbers, Status.EVENT, is_end=True)
+        self._store(run, parameters, Status.EVENT, is_end=True)
         return describe_stop([guard], self.t)
 
-    def _leave(self, taken: Exit, t: float, x: np.ndarray, numbers: np.ndarray) -> None:
-        """Go through an exit at time t in state x: the jump, the record, the next stage."""
+    def _leave(self, taken: Exit, t: float, x: np.ndarray, parameters: np.ndarray) -> None:
+        """Take an exit at time t in state x: compute the jump, record the transition, and enter the next stage."""
         source, to = self.stage, taken.to
         impact = taken.impact
         restitution, contacts = (0.0, ()) if impact is None else (impact.restitution, impact.contacts)
-        if impact is not None and is_rest(self.eom, t, x, impact, numbers):
+        if impact is not None and is_rest(self.eom, t, x, impact, parameters):
             to, restitution = impact.rest, 0.0
         target = self.table[to] if to else source
         jump = self._jump(source, target, contacts, restitution, t, x) if to else None
@@ -195,7 +195,7 @@ class Flight:
                 momentum_change=np.zeros(6) if jump is None else jump.momentum_change,
             )
         )
-        refuse_pile_up(self.transitions, self.span, self.max_transitions)
+        check_transitions(self.transitions, self.span, self.max_transitions)
         if isinstance(self.table, StageProduct) and to:
             self.entered = self.table.entered(self.entered, source.name, to, t)
         self.t, self.x, self.stage, self.is_over = t, np.array(after), target, not to
@@ -203,16 +203,20 @@ class Flight:
     def _jump(
         self, source: Stage, target: Stage, contacts: tuple[str, ...], restitution: float, t: float, x: np.ndarray
     ) -> Impulse | None:
-        """The impulse between two stages; None where nothing is caught or hit."""
+        """Return the impulse between two stages; None if no constraint is added and no contact is hit."""
         caught = [name for name in target.active if name not in source.active]
         if not caught and not contacts:
             return None
-        numbers = self.numbers_of(target)
-        x = close_gaps(self.eom, t, x, caught, numbers, self.gap_tolerance, (source.name, target.name)) if caught else x
+        parameters = self.parameters_of(target)
+        x = (
+            close_gaps(self.eom, t, x, caught, parameters, self.gap_tolerance, (source.name, target.name))
+            if caught
+            else x
+        )
         hit = tuple(name for name in contacts if name not in target.active)
         try:
             return find_impulse(
-                self.eom, x, active=target.active, contacts=hit, restitution=restitution, t=t, p=numbers
+                self.eom, x, active=target.active, contacts=hit, restitution=restitution, t=t, p=parameters
             )
         except SolverError as error:
             raise SolverError(f"from stage '{source.name}' to '{target.name}': {error}") from error

@@ -1,12 +1,13 @@
-/* Exact derivatives of a tree's right-hand side for implicit methods, from its native linearisation. */
-#ifndef SC_SLOPES_H
-#define SC_SLOPES_H
+/* Exact Jacobians of a tree's equations for implicit methods, from its native linearisation. */
+#ifndef SC_DERIVATIVES_H
+#define SC_DERIVATIVES_H
 
 #include "loop.h"
 
-/* (t, x, u, p) -> A, B of a tree from its native linearisation, whose coordinates are tangent: a unit quaternion k
- * follows ``0.5 k w`` with w in child axes, every other coordinate its speed. iw: see jacobian.py. */
-int sc_tree_slopes(const double **arg, double **res, sc_int *iw, double *w, int mem)
+/* (t, x, u, p) -> A, B of a tree. Its native linearisation uses tangent coordinates: a unit quaternion k has the
+ * derivative ``0.5 k w``, with w in child axes, and that of every other coordinate is its speed. iw: see
+ * jacobian.py. */
+int sc_tree_derivatives(const double **arg, double **res, sc_int *iw, double *w, int mem)
 {
     const sc_int n_q = iw[1], n_v = iw[2], n_u = iw[3], n_x = n_q + n_v;
     const double *x = arg[1], *v = arg[1] + n_q;
