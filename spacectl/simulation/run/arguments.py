@@ -20,11 +20,13 @@ from spacectl.simulation.events import Guard
 
 __all__ = [
     "check_atol",
+    "check_constraints",
     "check_flags",
     "check_grid",
     "check_guards",
     "check_inputs",
     "check_parameters",
+    "check_rates",
     "check_span",
     "check_state",
     "check_steps",
