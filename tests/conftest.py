@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# Small matrices gain nothing from threads of BLAS, and those that wait use a processor that another test process could use.
+# This must come before numpy is imported; processes that tests start inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from spacectl.reports.page import figures
 
 # The same examples in every run, and no time limits: a busy machine is no defect. `make test-all` draws ten times as many.
