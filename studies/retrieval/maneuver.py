@@ -87,7 +87,7 @@ def plan_free_path(case: Case, guess: Plan) -> Plan:
     return plan_collocation(problem, scheme=Radau(30), guess=guess)
 
 
-def plan_flexible_path(case: Case, guess: Plan, cells: int) -> Plan:
+def plan_flexible_path(case: Case, guess: Plan, cells: int, restarts: int) -> Plan:
     """The quickest motion of the flexible arm between the same ends, at rest with straight links, the attitude held."""
     first, last = (dict(zip(guess.x.labels.names, np.asarray(guess.x.values)[k], strict=True)) for k in (0, -1))
     problem = Problem(
@@ -98,7 +98,7 @@ def plan_flexible_path(case: Case, guess: Plan, cells: int) -> Plan:
         duration=(5.0, 2.0 * guess.final_time),
         name="free path, flexible",
     )
-    return plan_bang_bang(problem, guess=guess, cells=cells)
+    return plan_bang_bang(problem, guess=guess, cells=cells, restarts=restarts)
 
 
 def readings(numbers: dict[str, Any], *, begin: float, end: float) -> dict[str, tuple[float, float]]:

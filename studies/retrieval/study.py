@@ -87,7 +87,7 @@ def run(parameters: Parameters, *, quick: bool, progress: Callable[[float, str],
     free = plan_free_path(case, line)
     shaped = shape_motion(case.flexible, case.rigid, free, "ZVD")
     progress(0.6, "the free path of the flexible arm")
-    optimal = plan_flexible_path(case, free, cells=600 if quick else 1500)
+    optimal = plan_flexible_path(case, free, cells=300 if quick else 1500, restarts=0 if quick else 3)
     plain, calm, best = (
         fly_plan(case.flexible, plan, settle_time=parameters.settle_time, name=f"free path, {name}")
         for name, plan in (("after", free), ("shaped", shaped), ("flexible", optimal))
