@@ -94,7 +94,7 @@ _PLAIN = frozenset((str, int, bool, type(None)))  # written as they are
 
 def _canonical(data: Any) -> Any:
     kind = type(data)
-    if kind in _PLAIN:  # nearly all of the data: exact types, so that numbers of numpy and subclasses come to the tests below
+    if kind in _PLAIN:  # nearly all data; derived types, such as numbers of numpy, are looked at below
         return data
     if kind is float:
         return data.hex()
