@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.spatial.backend import cross, dot, eye, outer, skew, stack, zeros
+from spacectl.spatial.backend import cross, dot, eye, fused, outer, skew, stack, zeros
 from spacectl.spatial.motion import Placement
 
 __all__ = ["Inertia"]
@@ -50,8 +50,7 @@ class Inertia:
 
     def __matmul__(self, twist: Any) -> Any:
         """Return the momentum (angular about O, linear) of the twist."""
-        omega, v = twist[0:3], twist[3:6]
-        return stack(self.I_O @ omega + cross(self.first, v), self.mass * v - cross(self.first, omega))
+        return _momentum(self.mass, self.first, self.I_O, twist)
 
     def bias_wrench(self, twist: Any) -> Any:
         """Return ``V x* (I V)``, the wrench at constant twist: (w x J w + h x (w x v), m w x v + w x (w x h)).
@@ -59,10 +58,7 @@ class Inertia:
         Written without the product ``v x m v``, which is zero but whose rounding, in an orbit at 7.5 km/s, would exceed
         the gravity-gradient torque.
         """
-        omega, v = twist[0:3], twist[3:6]
-        turning = cross(omega, v)
-        moment = cross(omega, self.I_O @ omega) + cross(self.first, turning)
-        return stack(moment, self.mass * turning + cross(omega, cross(omega, self.first)))
+        return _bias_wrench(self.mass, self.first, self.I_O, twist)
 
     def seen_from(self, X_AB: Placement) -> Inertia:
         """Return the inertia (given about B's origin) about A's origin, in A's axes.
@@ -81,3 +77,17 @@ class Inertia:
         top = stack(self.I_O.T, h.T).T
         bottom = stack(-h.T, self.mass * eye(3, self.first)).T
         return stack(top, bottom)
+
+
+@fused
+def _momentum(mass: Any, first: Any, I_O: Any, twist: Any) -> Any:
+    omega, v = twist[0:3], twist[3:6]
+    return stack(I_O @ omega + cross(first, v), mass * v - cross(first, omega))
+
+
+@fused
+def _bias_wrench(mass: Any, first: Any, I_O: Any, twist: Any) -> Any:
+    omega, v = twist[0:3], twist[3:6]
+    turning = cross(omega, v)
+    moment = cross(omega, I_O @ omega) + cross(first, turning)
+    return stack(moment, mass * turning + cross(omega, cross(omega, first)))

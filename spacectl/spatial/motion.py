@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from spacectl.spatial.backend import cross, eye, stack, zeros
+from spacectl.spatial.backend import cross, eye, fused, stack, zeros
 
 __all__ = ["Placement", "cross_force", "cross_motion", "move_twist", "pull_wrench"]
 
@@ -41,22 +41,34 @@ class Placement:
 
 def move_twist(X_AB: Placement, twist_A: Any) -> Any:
     """Refer a twist to frame B: ``omega_B = R' omega``, ``v_B = R' (v + omega x p)``."""
-    omega, v = twist_A[0:3], twist_A[3:6]
-    return stack(X_AB.R.T @ omega, X_AB.R.T @ (v + cross(omega, X_AB.p)))
+    return _moved_twist(X_AB.R, X_AB.p, twist_A)
+
+
+@fused
+def _moved_twist(R: Any, p: Any, twist: Any) -> Any:
+    omega, v = twist[0:3], twist[3:6]
+    return stack(R.T @ omega, R.T @ (v + cross(omega, p)))
 
 
 def pull_wrench(X_AB: Placement, wrench_B: Any) -> Any:
     """Refer a wrench to frame A: ``f_A = R f``, ``m_A = R m + p x f_A``."""
-    force = X_AB.R @ wrench_B[3:6]
-    return stack(X_AB.R @ wrench_B[0:3] + cross(X_AB.p, force), force)
+    return _pulled_wrench(X_AB.R, X_AB.p, wrench_B)
 
 
+@fused
+def _pulled_wrench(R: Any, p: Any, wrench: Any) -> Any:
+    force = R @ wrench[3:6]
+    return stack(R @ wrench[0:3] + cross(p, force), force)
+
+
+@fused
 def cross_motion(twist: Any, other: Any) -> Any:
     """Return the rate of a twist that is constant in a frame moving with `twist`: (w x o, w x v_o + v x o)."""
     w, v = twist[0:3], twist[3:6]
     return stack(cross(w, other[0:3]), cross(w, other[3:6]) + cross(v, other[0:3]))
 
 
+@fused
 def cross_force(twist: Any, wrench: Any) -> Any:
     """Return the rate of a momentum that is constant in a frame moving with `twist`: (w x m + v x f, w x f)."""
     w, v = twist[0:3], twist[3:6]
