@@ -42,7 +42,7 @@ MUTANTS = (
         "planners/test_paths.py",
     ),
     Mutant(
-        "planners.phase_plane.timing:Law.cell_acceleration", "0.5 * np.diff", "np.diff", "planners/test_phase_plane.py"
+        "planners.phase_plane.timing:Law.cell_acceleration", "0.5 * np.diff", "np.diff", "planners/test_phase_timing.py"
     ),
     Mutant(
         "planners.phase_plane.profile:_end",
