@@ -81,7 +81,7 @@ MUTANTS = (
         "0.5 * np.einsum",
         "maneuvers/test_near_minimum_time.py",
     ),
-    Mutant("maneuvers.measure:_over_limits", "u / low", "-u / low", "maneuvers/test_near_minimum_time.py"),
+    Mutant("maneuvers.measure:_over_limits", "u / low", "-u / low", "maneuvers/test_measure.py"),
     Mutant(
         "maneuvers.weights:input_weights",
         "1.0 / (share * value) ** 2",
