@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+# Small matrices gain nothing from threads of BLAS, and those that wait use a processor that another test process could use.
+# This must come before numpy is imported; processes that tests start inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from spacectl.reports.page import figures
 
@@ -116,6 +121,17 @@ def keyboard() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage while tests are collected, nor later among what was: hundreds of thousands of objects that stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 _SUMMARY: list[str] = []

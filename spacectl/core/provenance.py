@@ -89,7 +89,17 @@ def _contents(cell: Any) -> Any:
         return None
 
 
+_PLAIN = frozenset((str, int, bool, type(None)))  # written as they are
+
+
 def _canonical(data: Any) -> Any:
+    kind = type(data)
+    if kind in _PLAIN:  # nearly all data; derived types, such as numbers of numpy, are looked at below
+        return data
+    if kind is float:
+        return data.hex()
+    if kind is list or kind is tuple:
+        return [_canonical(item) for item in data]
     if dataclasses.is_dataclass(data) and not isinstance(data, type):
         fields = {item.name: _canonical(getattr(data, item.name)) for item in dataclasses.fields(data)}
         return {"type": class_key(type(data)), **fields}

@@ -83,7 +83,8 @@ class System:
             )
         validate_system(self)
         set_field(self, "parts", attach_bodies(self))
-        self.__dict__.pop("tree", None)  # the checks ordered the parts before bodies were attached
+        for name in ("tree", "_numbers"):  # the checks ordered the parts before bodies were attached
+            self.__dict__.pop(name, None)
         check_attachments(self)
 
     @cached_property
@@ -146,6 +147,10 @@ class System:
 
     def numbers(self) -> dict[str, Number]:
         """Return all parameters by name: ``"upper.mass"``, ``"shoulder.limit"``, ``"environment.rate"``."""
+        return dict(self._numbers)
+
+    @cached_property
+    def _numbers(self) -> dict[str, Number]:
         groups: list[tuple[str, dict[str, Number]]] = [("environment", self.environment.numbers())]
         groups += [(part.name, part.numbers()) for part in self.tree]
         groups += [(item.input_name, {**item.numbers(), **self._load_numbers(item)}) for item in self.actuators]

@@ -6,6 +6,8 @@ two CasADi objects costs 20 us in Python, whatever their size, so products of ve
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any
 
 import casadi as ca
@@ -20,6 +22,7 @@ __all__ = [
     "cross",
     "dot",
     "eye",
+    "fused",
     "is_symbolic",
     "matrix",
     "outer",
@@ -37,6 +40,32 @@ _SYMBOLIC = (ca.SX, ca.MX, ca.DM)
 def is_symbolic(*items: Any) -> bool:
     """Return True if any item is a CasADi object."""
     return any(isinstance(item, _SYMBOLIC) for item in items)
+
+
+def fused(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a formula of vectors and matrices one operation in Python, where all of them are CasADi expressions.
+
+    The formula is written out once for each combination of shapes; numbers and mixed arguments take it as it stands.
+
+    Examples
+    --------
+    >>> twice = fused(lambda a: a + a)
+    >>> twice(np.array([1.0, 2.0])), twice(ca.SX.sym("a"))
+    (array([2., 4.]), SX((2.*a)))
+    """
+
+    @cache
+    def written_out(*shapes: tuple[int, int]) -> ca.Function:
+        arguments = [ca.SX.sym(f"a{k}", *shape) for k, shape in enumerate(shapes)]
+        return ca.Function("formula", arguments, [formula(*arguments)])
+
+    @wraps(formula)
+    def call(*arguments: Any) -> Any:
+        if all(type(item) is ca.SX for item in arguments):
+            return written_out(*[item.shape for item in arguments])(*arguments)
+        return formula(*arguments)
+
+    return call
 
 
 def vector(*entries: Any) -> Any:

@@ -214,6 +214,8 @@ def symmetric_product(packed: Any, eta: Any) -> Any:
     """Return the matrix with rows ``A_r eta``, (rows, m), for symmetric matrices A_r packed as upper triangles."""
     m = eta.shape[0]
     products = []
+    if is_symbolic(packed, eta):  # in the order of the sums below, in fewer operations
+        return columns(packed[:, [_pair(min(j, k), max(j, k), m) for k in range(m)]] @ eta for j in range(m))
     for j in range(m):
         column = packed[:, _pair(0, j, m)] * eta[0]
         for k in range(1, m):

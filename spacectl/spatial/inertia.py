@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spacectl.spatial.backend import cross, dot, eye, is_symbolic, matrix, outer, skew, stack, zeros
+from spacectl.spatial.backend import cross, dot, eye, fused, is_symbolic, matrix, outer, skew, stack, zeros
 
 __all__ = ["ArticulatedInertia", "Inertia", "Placement", "cross_force", "cross_motion", "move_twist", "pull_wrench"]
 
@@ -46,22 +46,34 @@ class Placement:
 
 def move_twist(X_AB: Placement, twist_A: Any) -> Any:
     """Refer a twist to frame B: ``omega_B = R' omega``, ``v_B = R' (v + omega x p)``."""
-    omega, v = twist_A[0:3], twist_A[3:6]
-    return stack(X_AB.R.T @ omega, X_AB.R.T @ (v + cross(omega, X_AB.p)))
+    return _moved_twist(X_AB.R, X_AB.p, twist_A)
+
+
+@fused
+def _moved_twist(R: Any, p: Any, twist: Any) -> Any:
+    omega, v = twist[0:3], twist[3:6]
+    return stack(R.T @ omega, R.T @ (v + cross(omega, p)))
 
 
 def pull_wrench(X_AB: Placement, wrench_B: Any) -> Any:
     """Refer a wrench to frame A: ``f_A = R f``, ``m_A = R m + p x f_A``."""
-    force = X_AB.R @ wrench_B[3:6]
-    return stack(X_AB.R @ wrench_B[0:3] + cross(X_AB.p, force), force)
+    return _pulled_wrench(X_AB.R, X_AB.p, wrench_B)
 
 
+@fused
+def _pulled_wrench(R: Any, p: Any, wrench: Any) -> Any:
+    force = R @ wrench[3:6]
+    return stack(R @ wrench[0:3] + cross(p, force), force)
+
+
+@fused
 def cross_motion(twist: Any, other: Any) -> Any:
     """Return the rate of a twist that is constant in a frame moving with `twist`: (w x o, w x v_o + v x o)."""
     w, v = twist[0:3], twist[3:6]
     return stack(cross(w, other[0:3]), cross(w, other[3:6]) + cross(v, other[0:3]))
 
 
+@fused
 def cross_force(twist: Any, wrench: Any) -> Any:
     """Return the rate of a momentum that is constant in a frame moving with `twist`: (w x m + v x f, w x f)."""
     w, v = twist[0:3], twist[3:6]
@@ -107,8 +119,7 @@ class Inertia:
 
     def __matmul__(self, twist: Any) -> Any:
         """Return the momentum (angular about O, linear) of the twist."""
-        omega, v = twist[0:3], twist[3:6]
-        return stack(self.I_O @ omega + cross(self.first, v), self.mass * v - cross(self.first, omega))
+        return _momentum(self.mass, self.first, self.I_O, twist)
 
     def bias_wrench(self, twist: Any) -> Any:
         """Return ``V x* (I V)``, the wrench at constant twist: (w x J w + h x (w x v), m w x v + w x (w x h)).
@@ -116,10 +127,7 @@ class Inertia:
         Written without the product ``v x m v``, which is zero but whose rounding, in an orbit at 7.5 km/s, would exceed
         the gravity-gradient torque.
         """
-        omega, v = twist[0:3], twist[3:6]
-        turning = cross(omega, v)
-        moment = cross(omega, self.I_O @ omega) + cross(self.first, turning)
-        return stack(moment, self.mass * turning + cross(omega, cross(omega, self.first)))
+        return _bias_wrench(self.mass, self.first, self.I_O, twist)
 
     def seen_from(self, X_AB: Placement) -> Inertia:
         """Return the inertia (given about B's origin) about A's origin, in A's axes.
@@ -138,6 +146,20 @@ class Inertia:
         top = stack(self.I_O.T, h.T).T
         bottom = stack(-h.T, self.mass * eye(3, self.first)).T
         return stack(top, bottom)
+
+
+@fused
+def _momentum(mass: Any, first: Any, I_O: Any, twist: Any) -> Any:
+    omega, v = twist[0:3], twist[3:6]
+    return stack(I_O @ omega + cross(first, v), mass * v - cross(first, omega))
+
+
+@fused
+def _bias_wrench(mass: Any, first: Any, I_O: Any, twist: Any) -> Any:
+    omega, v = twist[0:3], twist[3:6]
+    turning = cross(omega, v)
+    moment = cross(omega, I_O @ omega) + cross(first, turning)
+    return stack(moment, mass * turning + cross(omega, cross(omega, first)))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from spacectl.spatial.backend import (
     cross,
     dot,
     eye,
+    fused,
     is_symbolic,
     matrix,
     outer,
@@ -85,6 +86,7 @@ def _rotation_about(axis: tuple[float, ...]) -> ca.Function:
     return ca.Function("rotation", [angle], [_rotation(axis, angle)])
 
 
+@fused
 def _rotation(n: Any, angle: Any) -> Any:
     c, s = cos(angle), sin(angle)
     k = 1.0 - c
@@ -132,6 +134,7 @@ def rotation_about(axis: str | tuple[float, float, float], angle: float) -> np.n
     return np.round(R) + 0.0 if abs(quarter_turns - round(quarter_turns)) < 1e-12 and np.max(n) == 1.0 else R
 
 
+@fused
 def rotation_from_quaternion(quaternion: Any) -> Any:
     """Return the rotation matrix of a scalar-first quaternion of any nonzero norm (the formula divides by it).
 

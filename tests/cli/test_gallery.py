@@ -12,6 +12,7 @@ import pytest
 from spacectl.cli import gallery as cli_gallery
 from spacectl.cli.main import run_command_line
 
+pytestmark = pytest.mark.usefixtures("unrendered_figures")
 PUBLISHED = """
     printed=(
         PublishedResult(what="ringing time <b>", source="handbook p. 1", printed=6.1, ours=3.0 / parameters.damping, unit="s",

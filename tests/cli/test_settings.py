@@ -14,6 +14,9 @@ from spacectl.cli.settings import parse_settings, read_settings
 from spacectl.core.errors import ModelError
 from spacectl.reports.folder.atomic import RECORD, file_hashes
 
+pytestmark = pytest.mark.usefixtures("unrendered_figures")
+RENDERED = True  # into pages, which must come out equal when they are drawn again
+
 
 def file_of(folder: Path, text: str) -> Path:
     file = folder / "numbers.toml"

@@ -16,6 +16,7 @@ from spacectl.cli.points import PointJournal
 from spacectl.cli.sweep import parse_values
 from spacectl.core.errors import ModelError
 
+pytestmark = pytest.mark.usefixtures("unrendered_figures")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -135,7 +135,7 @@ def retrieval():
     end = dict.fromkeys(eom.states, 0.0) | last
     held = Condition(name="attitude", rule=lambda s: s.output("attitude.s3"))
     problem = Problem(eom=eom, start=begin, end=end, path=(held,), duration=(5.0, 100.0), name="retrieval")
-    return problem, plan_bang_bang(problem, guess=guess, cells=800, restarts=0)
+    return problem, plan_bang_bang(problem, guess=guess, cells=400, restarts=0)
 
 
 def test_retrieval_arrives_at_rest_within_all_limits(retrieval):
@@ -154,7 +154,7 @@ def test_retrieval_arrives_at_rest_within_all_limits(retrieval):
 def test_retrieval_is_warm_started_by_its_neighbour(retrieval):
     problem, plan = retrieval
     eom = form_equations(library.retrieval_arm(flexible=True, payload_mass=4010.0))
-    near = plan_bang_bang(replace(problem, eom=eom, p=None), guess=plan, cells=800, restarts=0)
+    near = plan_bang_bang(replace(problem, eom=eom, p=None), guess=plan, cells=400, restarts=0)
     assert near.outcome.stats["rounds"] <= plan.outcome.stats["rounds"]
     assert 0.0 < near.final_time - plan.final_time < 0.1
 
@@ -163,7 +163,7 @@ def test_retrieval_keeps_a_bound_of_a_mode(retrieval):
     problem, plan = retrieval
     free = np.abs(plan.x.column("upper.eta1")).max()
     bound = 0.85 * free
-    tight = plan_bang_bang(replace(problem, bounds={"upper.eta1": (-bound, bound)}), guess=plan, cells=800, restarts=0)
+    tight = plan_bang_bang(replace(problem, bounds={"upper.eta1": (-bound, bound)}), guess=plan, cells=400, restarts=0)
     assert np.abs(tight.x.column("upper.eta1")).max() <= bound * (1.0 + 1e-6)
     assert tight.final_time >= plan.final_time - 1e-4
 

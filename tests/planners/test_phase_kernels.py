@@ -63,6 +63,24 @@ def test_integration_of_kernel_and_reference() -> None:
         assert np.allclose(x[span], curve.x[span], rtol=1e-12) and np.array_equal(row[span], curve.row[span])
 
 
+@pytest.mark.parametrize("m", [1, 3])
+def test_steps_of_kernel_and_twin_for_rows_of_every_kind(m: int) -> None:
+    """Rows with friction and with either sign of every coefficient, little and much inertia: both branches, both roots."""
+    rng, n = np.random.default_rng(m), 2000
+    s = np.concatenate([[0.0], np.cumsum(rng.uniform(0.01, 0.1, n - 1))])
+    node, middle = (rng.standard_normal((k, m, 4)) for k in (n, n - 1))
+    scale = 10.0 ** rng.uniform(-3.0, 1.0, (n, m))
+    node[:, :, 0] *= scale
+    middle[:, :, 0] *= scale[1:]
+    cells = phase_grid.PhaseGrid(None, s, np.zeros(n, dtype=int), node, middle, np.zeros(n, dtype=bool))  # type: ignore[arg-type]
+    x = rng.uniform(0.0, 4.0, n) ** 2
+    native, reference = cells.check(x), phase_reference.check(s, node, middle, x)
+    for a, b in zip(native[:2], reference[:2], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+    for a, b in zip(native[2:], reference[2:], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_the_figure_shows_the_region_and_the_switch() -> None:
     plan = plan_phase_plane(arm(), line(), points=100)
     figure = draw_phase_plane(plan, s_unit="m")

@@ -32,6 +32,8 @@ from spacectl.simulation.load import load_simulation
 from spacectl.simulation.run.simulate import simulate
 from tests.reports.test_page import run_of
 
+pytestmark = pytest.mark.usefixtures("unrendered_figures")
+RENDERED = True  # into pages, which must come out equal when they are drawn again
 RECORD = StudyRecord(name="demo", question="Does it work?")
 
 

@@ -138,13 +138,14 @@ class Numbers(Mapping[str, Any]):
 def symbolic_numbers(parameters: Parameters) -> tuple[Any, Numbers]:
     """Return the symbol p and its named pieces in their shapes; structural entries are constants in the pieces."""
     p = ca.SX.sym("p", len(parameters))
-    symbols = ca.vertsplit(p) if len(parameters) else []
-    values = np.asarray(parameters.values)
-    entries = [ca.SX(values[i]) if fixed else symbols[i] for i, fixed in enumerate(parameters.fixed)]
+    fixed = np.flatnonzero(parameters.fixed)
+    entries = ca.SX(p)
+    if fixed.size:
+        entries[fixed.tolist()] = np.asarray(parameters.values)[fixed]
     pieces: dict[str, Any] = {}
     for name, shape in zip(parameters.names, parameters.shapes, strict=True):
-        part = entries[parameters.where(name)]
-        column = ca.vertcat(*part) if part else ca.SX(0, 1)
+        place = parameters.where(name)
+        column = entries[place] if place.stop > place.start else ca.SX(0, 1)
         pieces[name] = ca.reshape(column, shape[1], shape[0]).T if len(shape) == 2 else column
     return p, Numbers(pieces)
 

@@ -152,3 +152,17 @@ def test_central_gravity_seen_from_the_orbit_frame_is_the_circular_orbit() -> No
         moving = inertial[3:] - 2.0 * np.cross(n, velocity) - np.cross(n, np.cross(n, r))
         errors.append(np.max(np.abs(np.concatenate([turning, moving]) - relative)))
     assert slope(1.0 / radii, errors) == pytest.approx(1.0, abs=0.05)  # as above
+
+
+def test_central_gravity_is_the_gradient_of_its_potential() -> None:
+    """A large body near a light centre, where the second moments are a tenth of the potential."""
+    inertia = TURN @ np.diag([0.4, 0.9, 1.1]) @ TURN.T
+    body = RigidBody(name="body", mass=1.0, inertia=inertia, com=(0.2, -0.1, 0.3))
+    part = Part(body, joint=Free(name="joint"))
+    eom = form_equations(System(name="near", parts=(part,), environment=CentralGravity(mu=2.0)))
+    q = eom.state()[: eom.n_q]
+    q[[eom.states.index(f"joint.{axis}") for axis in "xyz"]] = (1.5, 1.0, -0.8)
+    slope = eom.jacobian("energy", eom.functions["energy"].name_out()[1], "q", 0.0, q, np.zeros(eom.n_v))[0]
+    work = -eom.bias(0.0, q, np.zeros(eom.n_v))  # of gravity alone, at rest
+    rate = eom.jacobian("q_dot", "q_dot", "v", 0.0, q, np.zeros(eom.n_v))
+    np.testing.assert_allclose(work, -slope @ rate, rtol=1e-12, atol=1e-14)

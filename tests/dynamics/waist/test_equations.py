@@ -45,6 +45,15 @@ def test_two_link_arm_equals_its_textbook_equations() -> None:
     np.testing.assert_allclose(eom.bias(0.0, q, v), [-k * (2 * v[0] * v[1] + v[1] ** 2), k * v[0] ** 2], rtol=1e-13)
 
 
+def test_centre_of_mass_turns_with_the_body() -> None:
+    turn, offset = 0.7, np.array([0.3, -0.2, 0.1])
+    body = RigidBody(name="body", mass=2.0, inertia=(1.0, 1.0, 1.0), com=tuple(offset))
+    eom = form_equations(System(name="turned", parts=(Part(body, at=(1.0, 2.0, 3.0), joint=Revolute(axis="z")),)))
+    c, s = np.cos(turn), np.sin(turn)
+    expected = np.array([1.0, 2.0, 3.0]) + np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ offset
+    np.testing.assert_allclose(eom.center_of_mass(0.0, [turn]), expected, rtol=1e-14)
+
+
 def test_names_follow_the_joints(arm) -> None:
     assert arm.coordinates[:8] == ("base.qw", "base.qx", "base.qy", "base.qz", "base.x", "base.y", "base.z", "joint1")
     assert arm.speeds[:7] == ("base.wx", "base.wy", "base.wz", "base.x_dot", "base.y_dot", "base.z_dot", "joint1_dot")

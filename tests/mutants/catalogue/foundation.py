@@ -48,7 +48,7 @@ MUTANTS = (
     ),
     Mutant("spatial.rotation:mrp_rate", "2.0 * outer(sigma, sigma)", "outer(sigma, sigma)", "spatial/test_rotation.py"),
     Mutant("spatial.rotation:quaternion_from_rotation", "q if q[0] >= 0.0 else -q", "q", "spatial/test_rotation.py"),
-    Mutant("spatial.inertia:pull_wrench", "cross(X_AB.p, force)", "cross(force, X_AB.p)", "spatial/test_motion.py"),
+    Mutant("spatial.inertia:_pulled_wrench", "cross(p, force)", "cross(force, p)", "spatial/test_motion.py"),
     Mutant(
         "spatial.inertia:cross_force",
         "cross(w, wrench[0:3]) + cross(v, wrench[3:6])",
@@ -56,7 +56,7 @@ MUTANTS = (
         "spatial/test_motion.py",
     ),
     Mutant("spatial.inertia:Inertia.seen_from", "2.0 * dot(p, h)", "dot(p, h)", "spatial/test_motion.py"),
-    Mutant("spatial.inertia:Inertia.bias_wrench", "+ cross(self.first, turning)", "", "spatial/test_motion.py"),
+    Mutant("spatial.inertia:_bias_wrench", "+ cross(first, turning)", "", "spatial/test_motion.py"),
     Mutant(
         "spatial.inertia:ArticulatedInertia.seen_from",
         "+ right[j][i]",

@@ -42,7 +42,7 @@ MUTANTS = (
         "planners/test_paths.py",
     ),
     Mutant(
-        "planners.phase_plane.timing:Law.cell_acceleration", "0.5 * np.diff", "np.diff", "planners/test_phase_plane.py"
+        "planners.phase_plane.timing:Law.cell_acceleration", "0.5 * np.diff", "np.diff", "planners/test_phase_timing.py"
     ),
     Mutant(
         "planners.phase_plane.profile:_end",
@@ -81,7 +81,7 @@ MUTANTS = (
         "0.5 * np.einsum",
         "maneuvers/test_near_minimum_time.py",
     ),
-    Mutant("maneuvers.measure:_over_limits", "u / low", "-u / low", "maneuvers/test_near_minimum_time.py"),
+    Mutant("maneuvers.measure:_over_limits", "u / low", "-u / low", "maneuvers/test_measure.py"),
     Mutant(
         "maneuvers.near_minimum_time:input_weights",
         "1.0 / (share * value) ** 2",
