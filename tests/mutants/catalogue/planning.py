@@ -88,9 +88,7 @@ MUTANTS = (
         "1.0 / (share * value)",
         "maneuvers/test_near_minimum_time.py",
     ),
-    Mutant(
-        "maneuvers.near_minimum_time:energy_weights", "omega**2 * M", "omega * M", "maneuvers/test_near_minimum_time.py"
-    ),
+    Mutant("maneuvers.near_minimum_time:energy_weights", "omega**2 * M", "omega * M", "maneuvers/test_weights.py"),
     Mutant(
         "maneuvers.shaped:shape_motion",
         "slow**2 * rate[:, n:]",

@@ -15,11 +15,14 @@ from spacectl import (
     ElasticTether,
     HardeningSpring,
     JointForce,
+    Labels,
     Part,
     Prismatic,
     Revolute,
     RigidBody,
     System,
+    Trajectory,
+    make_law,
     simulate,
     simulate_many,
     simulate_stages,
@@ -33,6 +36,7 @@ from spacectl.model.elements import JointElement
 from spacectl.simulation.events import Guard
 from spacectl.simulation.stages.stages import Stage
 from tests.simulation.kinked_systems import INERTIA, SYSTEMS, limited, stops, string
+from tests.simulation.stand_in import integrator
 
 COUNTS = ("n_steps", "n_rejected", "n_kinks", "n_right_sides")
 
@@ -95,6 +99,21 @@ def test_kinks_are_no_events_and_guards_use_the_later_side():
     assert len(seen.events) == seen.outcome.stats["n_kinks"] == free.outcome.stats["n_kinks"] == 14
     assert max(abs(event.state[0] - 1.0) for event in seen.events) < 1e-12
     np.testing.assert_array_equal(free.x, seen.x)
+
+
+@pytest.mark.parametrize("driver", ["native", "python"])
+def test_a_jump_of_the_reference_over_a_kink_is_no_kink(driver):
+    """The step that ends where the table jumps belongs to its left side alone."""
+    eom = integrator()
+    jump = Trajectory(t=[0.0, 1.0], values=[[1.0], [-1.0]], labels=Labels(("r",)), interpolation="previous")
+    law = make_law(
+        lambda s: ca.fabs(s.r - 0.1 * s["level"]), name="fabs", states=eom.labels.x, inputs=eom.labels.u, reference=jump
+    )
+    sim = simulate(eom, law, t_span=(0.0, 2.0), driver=driver, tier="vm")
+    assert sim.outcome.stats["n_kinks"] == 0
+    # level' = 1 - level / 10, then 1 + level / 10
+    half = 10.0 * (1.0 - np.exp(-0.1))
+    assert sim.x[-1, 0] == pytest.approx((half + 10.0) * np.exp(0.1) - 10.0, rel=1e-8)
 
 
 def test_limits_that_are_not_reached_cost_nothing():

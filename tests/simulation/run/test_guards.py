@@ -150,6 +150,12 @@ def test_terminal_guard_among_others_stops_the_run_after_them():
     assert [event.time for event in sim.events] == pytest.approx([1.0, 2.0], abs=1e-13)
 
 
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_since_counts_from_the_beginning_of_the_run(driver):
+    sim = thrown([Guard(name="late", expression=lambda s: s.since - 0.4)], driver, t_span=(1.0, 3.0))
+    assert sim.t[-1] == pytest.approx(1.4, abs=1e-14)
+
+
 def test_guard_on_time_alone():
     sim = thrown([Guard(name="clock", expression=lambda s: s.t - 0.7)])
     assert sim.t[-1] == pytest.approx(0.7, abs=1e-15)
