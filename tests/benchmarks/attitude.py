@@ -67,7 +67,7 @@ def _peer(eom: EquationsOfMotion, law: ControlLaw, count: int) -> Callable[[], n
             u, _, z_next = law.function(k * PERIOD, x, y, z, [], p)
             held[places], z = np.asarray(u).reshape(-1), np.asarray(z_next).reshape(-1)
             applied = np.clip(held, low, high)
-            rule = lambda t, s, u=applied: x_dot(s, u)  # noqa: E731
+            rule = lambda t, s, u=applied: x_dot(t, s, u)  # noqa: E731
             x = solve_ivp(rule, (0.0, PERIOD), x, method="RK45", first_step=PERIOD, **TOLERANCE).y[:, -1]
             x[:4] /= np.linalg.norm(x[:4])
         return x

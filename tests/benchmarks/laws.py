@@ -137,7 +137,7 @@ def _peer(rate: Rate, start: np.ndarray, span: tuple[float, float], grid: np.nda
 def _regulated(eom: EquationsOfMotion, law: Any, compiled: Any = None) -> Rate:
     K, point = np.asarray(law.K), law.errors.point
     if compiled is not None:
-        return lambda t, x: compiled(x, -K @ (x - point))
+        return lambda t, x: compiled(t, x, -K @ (x - point))
     x_dot = eom.x_dot
     return lambda t, x: x_dot(t, x, -K @ (x - point))
 

@@ -127,10 +127,10 @@ def test_every_formulation_and_native_code_serve_them(n: int) -> None:
     for formulation in FORMULATIONS if n < 10 else ("articulated", "embedded"):
         eom = form_equations(system, formulation=formulation)
         assert eom.inputs == ("jets", "motor")
-        for found in (eom.x_dot(0.0, x, u), eom.compiled().x_dot(x, u)):
+        for found in (eom.x_dot(0.0, x, u), eom.compiled().x_dot(0.0, x, u)):
             assert np.allclose(found, expected, rtol=0.0, atol=1e-11 * np.max(np.abs(expected))), formulation
     eom = form_equations(system)
-    driven = eom.compiled(kind="data-driven").x_dot(x, u)
+    driven = eom.compiled(kind="data-driven").x_dot(0.0, x, u)
     assert np.allclose(driven, expected, rtol=0.0, atol=1e-11 * np.max(np.abs(expected)))
 
 

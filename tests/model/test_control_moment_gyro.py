@@ -56,7 +56,7 @@ def test_it_moves_by_the_balance_of_angular_momentum(formulation: str) -> None:
         x = eom.state(**names, cmg=angle, cmg_dot=rate)
         expected = ORACLE.accelerations(omega, angle, rate, torque)
         scale = np.max(np.abs(expected))
-        for found in (eom.x_dot(0.3, x, [torque]), native.x_dot(x, np.array([torque]))):
+        for found in (eom.x_dot(0.3, x, [torque]), native.x_dot(0.3, x, np.array([torque]))):
             assert np.allclose(found[eom.n_q :], expected, rtol=1e-12, atol=1e-13 * scale)
 
 
