@@ -37,9 +37,12 @@ class Evaluation:
         return self.x_dot[len(self.q) :]
 
     def acceleration_error(self, other: Mapping[str, float]) -> float:
-        """``max |v_dot - other| / max |v_dot|``: all speeds are of order one in SI, so one scale serves them all."""
+        """``max |v_dot - other| / max |v_dot|``: all speeds are of order one in SI, so one scale serves them all.
+
+        Where no input acts along any speed the accelerations vanish; then the difference itself is returned.
+        """
         theirs = np.array([other[name] for name in self.eom.speeds])
-        return float(np.max(np.abs(self.v_dot - theirs)) / np.max(np.abs(self.v_dot)))
+        return float(np.max(np.abs(self.v_dot - theirs)) / (np.max(np.abs(self.v_dot)) or 1.0))
 
     def asymmetry(self) -> float:
         """``max |M - M'| / max |M|``."""

@@ -53,7 +53,7 @@ def check_tree(case: Case, *, floating: bool) -> None:
     terms.check_recursion(kernel.v_dot(terms.q, terms.v, terms.u))
     forces = np.abs(terms.M) @ np.abs(terms.v_dot) + np.abs(terms.h)
     tau = kernel.tau(terms.q, terms.v, terms.v_dot)
-    assert np.max(np.abs(tau - terms.M @ terms.v_dot - terms.h)) < BALANCE_TOLERANCE * np.max(forces)
+    assert np.max(np.abs(tau - terms.M @ terms.v_dot - terms.h)) <= BALANCE_TOLERANCE * np.max(forces)
     assert terms.asymmetry() < 1e-14  # rounding of sums taken in another order
     assert terms.definiteness() > LEAST_DEFINITE
     assert terms.round_trip_error() < BALANCE_TOLERANCE
