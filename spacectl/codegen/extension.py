@@ -54,6 +54,8 @@ class NativeCall:
         A type of tuples for several results; None for one array.
     by_columns : bool
         Whether the buffers of matrices hold them by columns, with swapped dimensions.
+    finite : bool
+        Whether `fast` also gives None if a result is not finite.
     """
 
     def __init__(
@@ -66,9 +68,11 @@ class NativeCall:
         failed: Callable[[int], Exception] | None = None,
         kind: type[tuple[Any, ...]] | None = None,
         by_columns: bool = False,
+        finite: bool = False,
     ):
         self.name, self._bound, self._inputs, self._outputs = name, bound, dict(inputs), list(outputs)
         self._failed, self._kind, self._by_columns, self._lock = failed, kind, by_columns, Lock()
+        self._finite = finite
         self.fast: Callable[..., Any] = self._first
 
     @cached_property
@@ -81,7 +85,7 @@ class NativeCall:
         places = [ctypes.addressof(bound.arg), ctypes.addressof(bound.res), address_of(bound.iw), address_of(bound.w)]
         buffers = tuple(self._inputs.values()), tuple(self._outputs)
         data = bound.raw if bound.kind == VM else 0
-        return module.bind(bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, bound)
+        return module.bind(bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, self._finite, bound)
 
     @cached_property
     def run(self) -> Callable[[], Any]:
@@ -89,9 +93,14 @@ class NativeCall:
         run: Callable[[], Any] = self._bound.run if self._caller is None else self._caller.run
         return run
 
+    @cached_property
+    def direct(self) -> Callable[..., Any]:
+        """`fast` with the extension loaded: nothing stands between the caller and C."""
+        return self._caller or _decline
+
     def _first(self, *values: Any) -> Any:
         """Load the extension at the first fast call."""
-        self.fast = self._caller or _decline
+        self.fast = self.direct
         return self.fast(*values)
 
     def checked(self, *values: Any) -> Any:
@@ -108,6 +117,22 @@ class NativeCall:
         arrays = [_converted(value, buffer.shape, f"{self.name}: {key}") for (key, buffer), value in given]
         results = self.fast(*arrays)
         return self.copied(*arrays) if results is None else results
+
+    def flat(self, *values: Any) -> Any:
+        """Return the results for anything that converts to arrays of the right lengths, in any shape; otherwise None."""
+        try:
+            arrays = [np.ascontiguousarray(value, dtype=float).reshape(-1) for value in values]
+        except (TypeError, ValueError):
+            return None
+        buffers = self._inputs.values()
+        if len(arrays) != len(buffers) or any(a.size != b.size for a, b in zip(arrays, buffers, strict=True)):
+            return None
+        shaped = [a.reshape(b.shape) for a, b in zip(arrays, buffers, strict=True)]
+        results = self.fast(*(float(a) if a.ndim == 0 else a for a in shaped))
+        if results is None and self._caller is None:
+            results = self.copied(*shaped)
+            return None if self._finite and not np.all(np.isfinite(results)) else results
+        return results
 
     def copied(self, *arrays: Any) -> Any:
         """Copy arrays into the buffers, evaluate, and return copies of the results: what `fast` does, in Python."""

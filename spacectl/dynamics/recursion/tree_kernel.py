@@ -19,7 +19,7 @@ from spacectl.model.system import System
 
 __all__ = ["TreeKernel", "tree_function", "tree_library"]
 
-_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "path.h", "inverse.h", "derivatives.c")
+_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "composite.c", "path.h", "inverse.h", "derivatives.c")
 
 
 @cache
@@ -72,6 +72,17 @@ class TreeKernel:
         """Return the rate of the state, shape (n_x,)."""
         return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
 
+    def function(self, name: str, sizes_in: list[int], sizes_out: list[int]) -> NativeFunction:
+        """Return a function of the library for this tree, with a work array of its own: for one thread."""
+        return NativeFunction(
+            ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0,
+            sizes_in,
+            sizes_out,
+            np.frombuffer(memoryview(self.data.struct).cast("B"), dtype=np.int64),
+            np.zeros(self.data.n_work + self.n_v),
+            keep=[self],
+        )
+
     def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
         arrays = [np.ascontiguousarray(item, dtype=float).reshape(-1) for item in arguments]
         for array, size in zip(arrays, sizes, strict=True):
@@ -90,11 +101,4 @@ def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
     n_x = kernel.n_q + kernel.n_v
     if n_x == 0:
         raise ModelError("a system without speeds has nothing to integrate")
-    return NativeFunction(
-        ctypes.cast(kernel.library.sc_tree_plant, ctypes.c_void_p).value or 0,
-        [1, n_x, kernel.n_u, n_p],
-        [n_x],
-        np.frombuffer(memoryview(kernel.data.struct).cast("B"), dtype=np.int64),
-        np.zeros(kernel.data.n_work),
-        keep=[kernel],
-    )
+    return kernel.function("sc_tree_plant", [1, n_x, kernel.n_u, n_p], [n_x])

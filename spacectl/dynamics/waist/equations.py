@@ -22,6 +22,7 @@ from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
 from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, form_jacobian
 from spacectl.dynamics.waist.handover import Handover, Reduction
+from spacectl.dynamics.waist.native_calls import NativeCalls
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion", "require_equations"]
@@ -205,23 +206,32 @@ class EquationsOfMotion:
 
     def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Return the rate of the state, shape (n_x,)."""
-        return solve_finite(self, "x_dot", (t, x, u), p)
+        rate = self._x_dot(t, x, u) if p is None else None
+        return solve_finite(self, "x_dot", (t, x, u), p) if rate is None else rate
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Return the rates of the speeds, shape (n_v,)."""
-        return solve_finite(self, "v_dot", (t, q, v, u), p)
+        rates = self._v_dot(t, q, v, u) if p is None else None
+        return solve_finite(self, "v_dot", (t, q, v, u), p) if rates is None else rates
 
     def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """Return M, shape (n_v, n_v)."""
-        return self.call("mass_matrix", t, q, p=p)[0]
+        M = self._mass_matrix(t, q) if p is None else None
+        return self._value("mass_matrix", (t, q), p) if M is None else M
 
     def bias(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
         """Return h, shape (n_v,)."""
-        return self.call("bias", t, q, v, p=p)[0].reshape(-1)
+        return self._value("bias", (t, q, v), p).reshape(-1)
+
+    def inverse_dynamics(self, t: float, q: Any, v: Any, v_dot: Any, p: Any = None) -> np.ndarray:
+        """Return the generalised forces ``M v_dot + h`` of a motion, shape (n_v,)."""
+        if "inverse_dynamics" in self.functions:
+            return self._value("inverse_dynamics", (t, q, v, v_dot), p).reshape(-1)
+        return self.mass_matrix(t, q, p) @ np.asarray(v_dot, dtype=float) + self.bias(t, q, v, p)
 
     def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """Return B_tau, shape (n_v, n_u)."""
-        return self.call("input_map", t, q, p=p)[0]
+        return self._value("input_map", (t, q), p)
 
     def energy(self, t: float, q: Any, v: Any, p: Any = None) -> float:
         """Return kinetic plus potential energy [J]; in a circular orbit the Jacobi integral."""
@@ -282,6 +292,36 @@ class EquationsOfMotion:
     @cached_property
     def _p(self) -> np.ndarray:
         return np.array(self.parameters.values)
+
+    @cached_property
+    def _native(self) -> NativeCalls:
+        return NativeCalls(self.handover.native)
+
+    @cached_property
+    def _x_dot(self) -> Callable[..., Any]:
+        return self._direct("x_dot")
+
+    @cached_property
+    def _v_dot(self) -> Callable[..., Any]:
+        return self._direct("v_dot")
+
+    @cached_property
+    def _mass_matrix(self) -> Callable[..., Any]:
+        return self._direct("mass_matrix")
+
+    def _direct(self, function: str) -> Callable[..., Any]:
+        """Return the native call for the system's own parameters; what it cannot take, or where there is none, gives None."""
+        native = self._native.of(self._p, at_once=True).get(function)
+        return (lambda *_: None) if native is None else native.direct
+
+    def _value(self, function: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
+        """Return the first result of a function, by native code where there is some."""
+        values = self.native_value(function, arguments, p)
+        return self.call(function, *arguments, p=p)[0] if values is None else values
+
+    def native_value(self, function: str, arguments: tuple[Any, ...], p: Any = None) -> np.ndarray | None:
+        """Return the result of a native call, or None where there is none or it fails."""
+        return self._native.call(function, arguments, self._p if p is None else self.parameters.check(p))
 
     @cached_property
     def _checks(self) -> ParameterChecks:

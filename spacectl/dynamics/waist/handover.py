@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.bound_function import NativeFunction
+from spacectl.codegen.extension import NativeCall
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import NamedExpression
@@ -113,6 +114,8 @@ class Handover:
     ----------
     vary : tuple of str
         Numbers freed from structure.
+    native : function, optional
+        p -> native calls by function name, of its arguments without p: the same results as the function, to rounding.
     calls : mapping of str to callable
         Numeric calls in place of the function of that name, of its arguments.
     plant : function, optional
@@ -130,6 +133,7 @@ class Handover:
     """
 
     vary: tuple[str, ...] = ()
+    native: Callable[[np.ndarray], Mapping[str, NativeCall]] | None = None
     calls: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     plant: Callable[[np.ndarray], NativeFunction] | None = None
     projection: Callable[..., NativeFunction] | None = None

@@ -8,7 +8,8 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.recursion.linear_kernel import LinearKernel, form_elements
+from spacectl.dynamics.recursion.elements import form_elements
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.recursion.sweeps import forward_dynamics, move
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
