@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, address_of
-from spacectl.codegen.compiler import c_source
-from spacectl.codegen.library import FLAGS, load_library
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 
 __all__ = ["NativeCall"]
@@ -85,7 +84,9 @@ class NativeCall:
         places = [ctypes.addressof(bound.arg), ctypes.addressof(bound.res), address_of(bound.iw), address_of(bound.w)]
         buffers = tuple(self._inputs.values()), tuple(self._outputs)
         data = bound.raw if bound.kind == VM else 0
-        return module.bind(bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, self._finite, bound)
+        return module.bind(
+            bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, self._finite, bound
+        )
 
     @cached_property
     def run(self) -> Callable[[], Any]:
@@ -168,17 +169,14 @@ def _decline(*_: Any) -> None:
 def _extension() -> Any:
     """Return the module, loaded from the verified cache; None where it cannot be."""
     folders = [sysconfig.get_paths()[key] for key in ("include", "platinclude")] + [np.get_include()]
-    if not (Path(folders[0]) / "Python.h").is_file():
-        _log.info("Python.h is not in %s: calls of native code go through ctypes, which is slower", folders[0])
-        return None
-    source = c_source(__package__, "extension.c")
+    has_headers = (Path(folders[0]) / "Python.h").is_file()
     # the cache distinguishes libraries by text and flags, so both versions are among them
     versions = f"-DSC_VERSIONS={sysconfig.get_config_var('SOABI')}_numpy_{np.__version__}"
-    flags = [*FLAGS, *(f"-I{folder}" for folder in dict.fromkeys(folders)), versions]
+    flags = (*(f"-I{folder}" for folder in dict.fromkeys(folders)), versions)
     if sys.platform == "darwin":
-        flags += ["-undefined", "dynamic_lookup"]
+        flags += ("-undefined", "dynamic_lookup")
     try:
-        return load_library({"extension.c": source}, name="caller", flags=flags, load=_load_module)
+        return load_kernel("extension", flags=flags if has_headers else None, load=_load_module)
     except SolverError as error:
         _log.info("calls of native code go through ctypes, which is slower: %s", error)
         return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from spacectl.model.joints.base import BALL, SLIDE, TURN, JointSequence
 from spacectl.model.system import System
 from spacectl.spatial.inertia import Inertia, Placement
 
-__all__ = ["BALL", "SLIDE", "TURN", "Element", "ElementData", "Elements", "form_elements", "serves_derivatives"]
+__all__ = ["BALL", "SLIDE", "TURN", "Element", "ElementData", "ElementStruct", "Elements", "form_elements", "serves_derivatives"]
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class ElementData:
             **input_arrays(system, tree, links, numbers, self.elements.link),
             **member_arrays(links, self.elements.link),
         }
-        self._arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        self.arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         counts = {
             "n_elements": len(self.elements.items),
             "n_q": self.n_q,
@@ -157,7 +156,7 @@ class ElementData:
             "gravity": gravity_number(system),
             "recursive": int(self.is_recursive),
         }
-        self._struct = ElementStruct(**counts, **{name: array.ctypes.data for name, array in self._arrays.items()})
+        self._struct = ElementStruct(**counts, **{name: array.ctypes.data for name, array in self.arrays.items()})
         sizes = np.zeros(3, dtype=np.int64)
         self.library.sc_linear_sizes(ctypes.addressof(self._struct), sizes.ctypes.data)
         self._n_work = max(int(np.sum(sizes)), 1)

@@ -21,6 +21,7 @@ RECURSIVE_FROM = 28  #: speeds from which recursion over the tree is faster than
 
 Solver = Literal["auto", "dense", "recursive"]
 
+
 class LinearTerms(NamedTuple):
     """v_dot (n_v,), and its derivatives by tangent coordinates (n_v, n_v), speeds (n_v, n_v) and inputs (n_v, n_u).
 
@@ -68,7 +69,7 @@ class LinearKernel:
         self.terms = LinearTerms(
             bound.results[0], *(item.reshape(n, -1 if item.size else 0) for item in bound.results[1:])
         )
-        self._call = NativeCall(
+        self.call = NativeCall(
             "linearise",
             bound,
             {"q": self.q, "v": self.v, "u": self.u},
@@ -80,7 +81,7 @@ class LinearKernel:
     @property
     def run(self) -> Callable[[], Any]:
         """Evaluate on what q, v and u hold, into `terms`, without copies; 0 if M is positive definite."""
-        return self._call.run
+        return self.call.run
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
         """Return v_dot and its derivatives at a state.
@@ -97,8 +98,8 @@ class LinearKernel:
         SolverError
             If the mass matrix is not positive definite there; the message names the speed.
         """
-        terms = self._call.fast(q, v, u)
-        result: LinearTerms = self._call.checked(q, v, u) if terms is None else terms
+        terms = self.call.fast(q, v, u)
+        result: LinearTerms = self.call.checked(q, v, u) if terms is None else terms
         return result
 
 

@@ -8,7 +8,8 @@ from spacectl.codegen.binding import bind_native
 from spacectl.codegen.bound_function import NativeFunction
 from spacectl.codegen.extension import NativeCall
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.recursion.elements import ElementData, serves_derivatives
+from spacectl.dynamics.recursion.elements import serves_derivatives
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.tree_kernel import TreeKernel
 from spacectl.model.system import System
 
@@ -31,7 +32,7 @@ def tree_calls(system: System, parameters: Parameters, p: np.ndarray) -> dict[st
     -------
     dict of str to NativeCall
         ``x_dot`` (t, x, u), ``v_dot`` (t, q, v, u), ``bias`` (t, q, v), ``inverse_dynamics`` (t, q, v, v_dot); where the
-        joints consist of elementary ones also ``mass_matrix`` (t, q) and ``input_map`` (t, q).
+        joints consist of elementary ones also ``mass_matrix`` (t, q), ``input_map`` (t, q) and ``linear_terms`` (q, v, u).
 
     Raises
     ------
@@ -51,10 +52,11 @@ def tree_calls(system: System, parameters: Parameters, p: np.ndarray) -> dict[st
         )
     }
     if serves_derivatives(system):
-        elements = ElementData(system, parameters, p)
+        linear = LinearKernel(system, parameters, p)
         for name, width in (("mass_matrix", n_v), ("input_map", n_u)):
-            function = elements.function(f"sc_{name}", [1, n_q], [n_v * width])
+            function = linear.data.function(f"sc_{name}", [1, n_q], [n_v * width])
             found[name] = _bound_call(name, function, ("t", "q"), (n_v, width))
+        found["linear_terms"] = linear.call
     return found
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from spacectl.codegen.bound_function import NativeFunction
 from spacectl.codegen.compiler import c_source
-from spacectl.codegen.library import load_tuned
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.recursion.steps import steps_source
+from spacectl.dynamics.recursion.steps import has_written_kinds, steps_source
 from spacectl.dynamics.recursion.tree_data import TreeData
 from spacectl.model.system import System
 
@@ -25,11 +25,8 @@ _WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "composite.c"
 @cache
 def tree_library() -> ctypes.CDLL:
     """Return the library of steps and sweeps; the same for every model."""
-    library = load_tuned(
-        {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)},
-        name="tree",
-        flags=("-O3", "-ffp-contract=fast"),
-    )
+    texts = None if has_written_kinds() else {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)}
+    library: ctypes.CDLL = load_kernel("tree", texts=texts)
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6
     library.sc_tree_tau.argtypes = [pointer] * 7

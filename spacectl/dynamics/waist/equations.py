@@ -6,6 +6,7 @@ it is first used.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,21 +16,25 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.binding import Evaluator
-from spacectl.core.errors import ModelError
+from spacectl.codegen.extension import NativeCall
+from spacectl.core.errors import ModelError, SolverError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraints.diagnosis import solve_finite
+from spacectl.dynamics.recursion.linear_kernel import LinearTerms
 from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
 from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, form_jacobian
 from spacectl.dynamics.waist.handover import Handover, Reduction
-from spacectl.dynamics.waist.native_calls import NativeCalls
+from spacectl.dynamics.waist.named_states import NamedStates
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion", "require_equations"]
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EquationsOfMotion:
+class EquationsOfMotion(NamedStates):
     """Equations of motion of a system in one formulation.
 
     ``q_dot = W(t, q) v + X(t, q)`` and ``M(t, q) v_dot + h(t, q, v) = B_tau(t, q) u``; the state is x = (q, v).
@@ -96,51 +101,6 @@ class EquationsOfMotion:
         return self.handover.reduction
 
     @property
-    def coordinates(self) -> tuple[str, ...]:
-        """Names of q."""
-        return self.labels.q.names
-
-    @property
-    def speeds(self) -> tuple[str, ...]:
-        """Names of v."""
-        return self.labels.v.names
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """Names of x = (q, v)."""
-        return self.labels.x.names
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of u."""
-        return self.labels.u.names
-
-    @property
-    def n_q(self) -> int:
-        """Number of coordinates."""
-        return len(self.labels.q)
-
-    @property
-    def n_v(self) -> int:
-        """Number of speeds."""
-        return len(self.labels.v)
-
-    @property
-    def n_x(self) -> int:
-        """Number of states."""
-        return self.n_q + self.n_v
-
-    @property
-    def n_u(self) -> int:
-        """Number of inputs."""
-        return len(self.labels.u)
-
-    @property
-    def n_y(self) -> int:
-        """Number of outputs."""
-        return len(self.labels.y)
-
-    @property
     def p(self) -> np.ndarray:
         """The system's own parameters, shape (n_p,)."""
         return np.array(self.parameters.values)
@@ -170,28 +130,6 @@ class EquationsOfMotion:
             if f"{name}.limit" in self.parameters:
                 low[i], high[i] = self.parameters.get(f"{name}.limit", p)
         return low, high
-
-    def state(self, base: Any = None, /, **named: float) -> np.ndarray:
-        """Return a state x, shape (n_x,), from named coordinates and speeds; the others are at rest (or as in `base`).
-
-        Names with a dot are passed as ``**{"base.x": 1.0}``.
-        """
-        x = self.labels.x.vector(named, default=np.asarray(self.x_rest if base is None else base))
-        if not np.all(np.isfinite(x)):
-            bad = self.states[int(np.flatnonzero(~np.isfinite(x))[0])]
-            raise ModelError(f"state '{bad}' is {x[self.labels.x.index(bad)]}; give finite SI numbers")
-        for k in self.quaternions:
-            length = float(np.linalg.norm(x[k : k + 4]))
-            if not length > 0.0:
-                raise ModelError(
-                    f"quaternion '{self.states[k]}' has norm 0; give the four entries of a unit quaternion"
-                )
-            x[k : k + 4] /= length
-        return x
-
-    def named(self, x: Any) -> dict[str, float]:
-        """Return the state as a dictionary."""
-        return self.labels.x.named(x)
 
     def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
         """Return the numeric results of a named function; `p` is appended as its last argument."""
@@ -228,6 +166,21 @@ class EquationsOfMotion:
         if "inverse_dynamics" in self.functions:
             return self._value("inverse_dynamics", (t, q, v, v_dot), p).reshape(-1)
         return self.mass_matrix(t, q, p) @ np.asarray(v_dot, dtype=float) + self.bias(t, q, v, p)
+
+    def linear_terms(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> LinearTerms:
+        """Return v_dot and its derivatives by tangent coordinates, speeds and inputs.
+
+        Tangent coordinates are the coordinates themselves, but for a quaternion the rotation vector in child axes: their
+        rates are the speeds. `linearize` makes a state space model of them.
+        """
+        terms: LinearTerms | None = self._linear_terms(q, v, u) if p is None else None
+        terms = self.native_value("linear_terms", (q, v, u), p) if terms is None else terms
+        if terms is not None:
+            return terms
+        x = np.concatenate([np.ravel(q), np.ravel(v)]).astype(float)
+        W = self.jacobian("x_dot", "x_dot", "x", t, x, u, p=p)[: self.n_q, self.n_q :]
+        v_q, v_v, v_u = (self.jacobian("v_dot", "v_dot", name, t, q, v, u, p=p) for name in "qvu")
+        return LinearTerms(self.v_dot(t, q, v, u, p), v_q @ W, v_v, v_u)
 
     def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """Return B_tau, shape (n_v, n_u)."""
@@ -294,8 +247,13 @@ class EquationsOfMotion:
         return np.array(self.parameters.values)
 
     @cached_property
-    def _native(self) -> NativeCalls:
-        return NativeCalls(self.handover.native)
+    def _native(self) -> Mapping[str, NativeCall]:
+        """Native calls for the system's own parameters; none where no kernel serves the system or can be loaded."""
+        try:
+            return {} if self.handover.native is None else self.handover.native(self._p)
+        except SolverError as error:
+            _log.info("calls of the equations are not native, which is slower: %s", str(error).splitlines()[0])
+            return {}
 
     @cached_property
     def _x_dot(self) -> Callable[..., Any]:
@@ -309,19 +267,23 @@ class EquationsOfMotion:
     def _mass_matrix(self) -> Callable[..., Any]:
         return self._direct("mass_matrix")
 
+    @cached_property
+    def _linear_terms(self) -> Callable[..., Any]:
+        return self._direct("linear_terms")
+
     def _direct(self, function: str) -> Callable[..., Any]:
-        """Return the native call for the system's own parameters; what it cannot take, or where there is none, gives None."""
-        native = self._native.of(self._p, at_once=True).get(function)
-        return (lambda *_: None) if native is None else native.direct
+        """Return the native call; what it does not take, or where there is none, gives None."""
+        return self._native[function].direct if function in self._native else lambda *_: None
+
+    def native_value(self, function: str, arguments: tuple[Any, ...], p: Any = None) -> Any:
+        """Return the result of a native call for arguments that convert to arrays, or None: for other parameters too."""
+        is_own = p is None or np.array_equal(self.parameters.check(p), self._p)
+        return self._native[function].flat(*arguments) if is_own and function in self._native else None
 
     def _value(self, function: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
         """Return the first result of a function, by native code where there is some."""
         values = self.native_value(function, arguments, p)
         return self.call(function, *arguments, p=p)[0] if values is None else values
-
-    def native_value(self, function: str, arguments: tuple[Any, ...], p: Any = None) -> np.ndarray | None:
-        """Return the result of a native call, or None where there is none or it fails."""
-        return self._native.call(function, arguments, self._p if p is None else self.parameters.check(p))
 
     @cached_property
     def _checks(self) -> ParameterChecks:

@@ -17,7 +17,7 @@ import numpy as np
 from spacectl.codegen.binding import Tier, bind_casadi, bind_native, bind_python
 from spacectl.codegen.bound_function import BoundFunction, address_of
 from spacectl.codegen.compiler import find_compiler
-from spacectl.codegen.library import load_tuned
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.dynamics.constraints.row_scales import Around
@@ -43,22 +43,6 @@ __all__ = [
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: status codes of `advance`, as in loop.h
 DIVERGED = 6  #: status of a run of a batch that a guard ended as a failure, as in many.h
 
-_SOURCES = (
-    "loop.c",
-    "loop.h",
-    "many.h",
-    "derivatives.h",
-    "table.h",
-    "right_hand_side.h",
-    "rk.h",
-    "singularity.h",
-    "adams.h",
-    "lu.h",
-    "implicit.h",
-    "guards.h",
-    "kinks.h",
-    "kink_values.h",
-)
 _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*{0,2})(\w+);", re.MULTILINE)
 
 
@@ -96,9 +80,7 @@ def load_driver() -> ctypes.CDLL:
     SolverError
         If it cannot be built; the caller then uses the reference implementation.
     """
-    folder = Path(__file__).parent
-    texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SOURCES}
-    library = load_tuned(texts, name="loop", flags=("-O3",))
+    library: ctypes.CDLL = load_kernel("loop")
     library.sc_size.restype = ctypes.c_longlong
     if library.sc_size() != ctypes.sizeof(_Loop):
         raise SolverError("the compiled driver and Python disagree about the layout of loop.h on this machine")

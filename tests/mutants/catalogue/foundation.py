@@ -64,8 +64,8 @@ MUTANTS = (
         "spatial/test_motion.py dynamics/recursion/test_articulated.py",
     ),
     # codegen
-    Mutant("codegen.library:_check_ours", "status.st_uid != os.getuid()", "False", LIBRARY_TESTS),
-    Mutant("codegen.library:_check_ours", "status.st_mode & 0o022", "0", LIBRARY_TESTS),
+    Mutant("codegen.private_files:check_ours", "status.st_uid != os.getuid()", "False", LIBRARY_TESTS),
+    Mutant("codegen.private_files:check_ours", "status.st_mode & 0o022", "0", LIBRARY_TESTS),
     Mutant(
         "codegen.library:_verified",
         "(_FORMAT, key, size, _sha256(library))",
