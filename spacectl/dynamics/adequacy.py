@@ -273,6 +273,7 @@ def _message(
     if crossings or leverage[at] <= NONE:
         k = crossings[0] if crossings else at
         when = f"between t = {t[k]:g} s and {t[k + 1]:g} s" if crossings else f"at t = {t[at]:g} s"
-        return f"{inputs} lose their authority over {constraints} {when}, where the inputs are unbounded; choose others"
+        loses = "loses its" if len(eom.constraint_inputs) == 1 else "lose their"
+        return f"{inputs} {loses} authority over {constraints} {when}, where the inputs are unbounded; choose others"
     quality = "with little authority" if leverage[at] < WEAK else "well"
     return f"{inputs} maintain {constraints} {quality}: least leverage {leverage[at]:.3g} of 1 at t = {t[at]:g} s"
