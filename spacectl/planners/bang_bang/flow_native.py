@@ -1,7 +1,7 @@
-"""The flow of a problem in native code: steps of the 8th order formulas of Dormand and Prince, with their derivatives.
+"""The flow of a problem in native code: Dormand-Prince steps of order 8 with their exact derivatives.
 
-The derivatives are those of the formulas themselves (the variational equations taken through every stage), so that a
-linear programme built from them and the motion agree to rounding.
+The variational equations pass through every stage, so the derivatives are those of the discrete step itself,
+and a linear programme built from them agrees with the motion to rounding.
 """
 
 from __future__ import annotations
@@ -91,14 +91,14 @@ void flow_slopes(long long n, const double *x, const double *w, const double *h,
 
 
 class FlowCode:
-    """Motion over cells of constant controls; generated C where there is a compiler, else numpy with CasADi's machine.
+    """Integrate over cells of constant controls in generated C or, without a compiler, in CasADi's virtual machine.
 
     Parameters
     ----------
     rate : casadi.Function
-        Rate of the state, a scalar (SX) function of (x, w, p).
+        State rate, a scalar (SX) function of (x, w, p).
     slopes : casadi.Function
-        The rate, and behind it the rows of its derivative by (x, w), in one column.
+        The rate followed by the rows of its Jacobian with respect to (x, w), in one column.
     p : array (n_p,)
         Run-time parameters.
     """
@@ -121,12 +121,12 @@ class FlowCode:
         self._library = library
 
     def jacobian(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return the derivative of the rate by the state, (n_x, n_x)."""
+        """Return the Jacobian of the rate with respect to the state, (n_x, n_x)."""
         found = np.asarray(self.slopes_function(x, w, self.p))[self.n_x :, 0]
         return found.reshape(self.n_x, self.n_x + self.n_w)[:, : self.n_x]
 
     def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """Return states at the nodes, shape (n + 1, n_x), from x0 with controls w (n, n_w) over cells of length h (n,)."""
+        """Integrate from x0 with controls w (n, n_w) over cells h (n,); return node states (n + 1, n_x)."""
         x = np.empty((len(h) + 1, self.n_x))
         x[0] = x0
         w, h = (np.ascontiguousarray(item, dtype=float) for item in (w, h))
@@ -141,9 +141,9 @@ class FlowCode:
         return x
 
     def slopes(self, x: np.ndarray, w: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Jacobian of the end of each cell by its start and its controls.
+        """Return the Jacobian of each cell's final state and the state rate there.
 
-        Shape (n, n_x, n_x + n_w), with the rates there.
+        The Jacobian is with respect to the cell's initial state and controls, shape (n, n_x, n_x + n_w).
         """
         n, n_z = len(h), self.n_x + self.n_w
         x, w, h = (np.ascontiguousarray(item, dtype=float) for item in (x[:n], w, h))
@@ -171,7 +171,7 @@ class FlowCode:
 
 @lru_cache(maxsize=16)
 def _library(rate: ca.Function, slopes: ca.Function) -> tuple[Any, tuple[int, int]]:
-    """Return the compiled functions with their loops; once for each pair of functions of a process."""
+    """Compile and load the integration loops; one library per pair of functions and process."""
     parts = [emit_function(rate, "rate"), emit_function(slopes, "slopes")]
     n_x, n_w = rate.numel_in(0), rate.numel_in(1)
     table = ",\n".join("{" + ", ".join(float(a).hex() for a in row) + "}" for row in A)

@@ -1,4 +1,4 @@
-"""The best motion of `plan_bang_bang` from a guess, as a plan: linear programmes, bounds between the nodes, the outcome."""
+"""Improve a guess by linear programmes, tighten bounds violated between nodes, and form the plan."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from spacectl.planners.problem import Problem
 
 __all__ = ["Search", "check_problem", "improve_plan"]
 
-_RADIUS = 0.006  # first trust region over the duration
-_FINE = 8  # points of each cell at which bounds are checked at the end
-_MARGINS = 5  # rounds that increase the margin of a bound that is violated between nodes
+_RADIUS = 0.006  # initial trust-region radius over the duration
+_FINE = 8  # sampling factor of the final check of bounds, in integration steps
+_MARGINS = 5  # searches, each with larger margins of the bounds violated between nodes
 
 
 @dataclass(frozen=True)
 class Search:
-    """Settings of the user."""
+    """Settings of the search: `rounds` is the maximum in total, `patience` that to feasibility."""
 
     busy: tuple[str, ...]
     cells: int
@@ -37,7 +37,7 @@ class Search:
 
 
 def improve_plan(problem: Problem, guess: Plan, settings: Search) -> Plan | None:
-    """Return the best plan found from a guess, with its outcome; None if the motion of the guess diverges."""
+    """Return the best plan found from a guess; None if the motion of the guess diverges."""
     begin = time.perf_counter()
     first = first_motion(problem, guess, settings.busy, settings.cells)
     return (
@@ -48,14 +48,14 @@ def improve_plan(problem: Problem, guess: Plan, settings: Search) -> Plan | None
 
 
 def check_problem(problem: Any, cells: Any) -> None:
-    """Raise `ModelError` if a problem is not one of minimum time that linear programmes can improve."""
+    """Raise `ModelError` unless the problem is a minimum-time problem that `plan_bang_bang` supports."""
     if not isinstance(problem, Problem):
         raise ModelError(
             f"plan_bang_bang: expected a Problem, got {type(problem).__name__}; phases go to plan_collocation"
         )
     what = f"plan_bang_bang, problem '{problem.name}'"
     if isinstance(cells, bool) or int(cells) != cells or cells < 2:
-        raise ModelError(f"{what}: cells is {cells!r}, expected a whole number from 2")
+        raise ModelError(f"{what}: cells is {cells!r}, expected an integer of at least 2")
     for key in ("cost_rate", "cost_end", "rate_limits"):
         if getattr(problem, key):
             raise ModelError(f"{what}: it has a {key}; this planner minimises the duration only; use plan_collocation")
@@ -69,7 +69,7 @@ def check_problem(problem: Any, cells: Any) -> None:
 
 
 def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
-    """Search; tighten bounds by what is violated between the nodes, and search again from there."""
+    """Search, tighten the bounds violated between nodes, and repeat from the motion found."""
     radius, total = _RADIUS * motion.T, 0
     for _ in range(_MARGINS):
         left = settings.rounds - total
@@ -84,7 +84,7 @@ def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
 
 
 def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
-    """Return the plan with its outcome."""
+    """Return the plan of a search with its outcome."""
     motion, goal = found.motion, found.motion.cells.goal
     cells = motion.cells
     halved = cells.flow.roll(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
@@ -103,7 +103,7 @@ def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Pla
         status = Status.LIMIT
         message = f"the end is reached in {motion.T:.6g} s, but " + (
             f"a bound is violated by {passed:.1e} of its range between nodes; use more cells" if passed > 0.0
-            else f"{stats['to_gain']:.2g} s may still be gained; raise rounds"
+            else f"it could be {stats['to_gain']:.2g} s shorter; raise rounds"
         )  # fmt: skip
     else:
         status = Status.OK

@@ -1,8 +1,8 @@
 """One linear programme of `plan_bang_bang`: the best change of controls and duration for the linearised flow.
 
-States are eliminated: what is asked of the end and of single points of the way becomes rows of the changes of controls,
-found by running the linear flow backwards. Points of the way enter only where a bound would be passed, so that the
-programme stays small however fine the cells are.
+States are eliminated by adjoint sweeps: terminal constraints and bounds at single points become rows in the
+control changes. Bounds enter as lazy constraints, only where they would be violated, so the programme stays
+small on fine cells.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from spacectl.planners.bang_bang.motion import Motion
 
 __all__ = ["Curvature", "Point", "Step", "Weights", "solve_step"]
 
-_ROUNDS = 12  # of finding points of the way that pass a bound
-_PASSED = 1e-8  # of a bound's unit: as far a point may pass before it enters the programme
+_ROUNDS = 12  # rounds of adding points at which a bound is violated
+_PASSED = 1e-8  # scaled violation of a bound from which its point enters the programme
 _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-_MANY = 40  # fewer passing points enter at once, of more only the worst of each group,
-_BETWEEN = 4  # and one of so many between them
+_MANY = 40  # violated points that enter at once; of more, only local maxima
+_BETWEEN = 4  # and every fourth point enter
 
 
 @dataclass(frozen=True, order=True)
@@ -36,17 +36,17 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights (prices) in seconds.
+    """Weights of the exact penalty function, in seconds.
 
     Parameters
     ----------
     end : array (m,)
-        Of a unit of each condition of the end that is not met.
+        Per unit violation of each terminal constraint.
     way : float
-        Of a unit by which the worst bound on the way is passed.
+        Per unit violation of the worst bound along the motion.
     change : float
-        Of a second of exchanged controls: what gains less is left as it is, so that nearly equal vertices do not
-        alternate.
+        Per second of exchanged controls. It suppresses changes that gain less, so that the search does not
+        alternate between nearly equal vertices.
     """
 
     end: np.ndarray
@@ -54,13 +54,13 @@ class Weights:
     change: float
 
     def merit(self, motion: Motion) -> float:
-        """Return duration and price [s]."""
+        """Return the merit function: duration plus penalties [s]."""
         return motion.T + float(self.end @ np.abs(motion.error)) + self.way * motion.excess
 
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """Errors of the linear model in a trial: of the end conditions and of the bounds along the way."""
+    """Errors of the linear model at a trial: of the terminal values and of the bounds along the motion."""
 
     end: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
@@ -75,15 +75,15 @@ class Step:
     w, T : array (n, n_w), float
         Changes of controls and duration.
     merit : float
-        Merit of the changed motion in the programme [s].
+        Merit function predicted by the linear model [s].
     end, sides : array (m,), arrays (n, r)
-        The end and the bounds of the way in the linear model.
+        Terminal values and bounds predicted by the linear model.
     prices : array (m,)
-        Seconds that a unit of each condition of the end costs (multipliers).
+        Dual variables of the terminal constraints: seconds per unit of each.
     switching : array (n, n_w)
-        Seconds lost for each second that a control were exchanged (reduced costs): the switching functions.
+        Switching functions: seconds lost per second of exchanged control (reduced costs).
     points : set of Point
-        That the programme had to watch.
+        Points whose bounds entered the programme.
     """
 
     w: np.ndarray
@@ -100,25 +100,25 @@ def solve_step(
     motion: Motion, weights: Weights, radius: float, points: set[Point], span: tuple[float, float],
     curvature: Curvature | None = None,
 ) -> Step:  # fmt: skip
-    """Return the best change within a trust region.
+    """Solve for the best change within a trust region.
 
-    Minimise ``dT + price of what is not met + price of the change`` where at most `radius` seconds of the controls are
-    exchanged (a control at its limit that goes to the other one for t seconds exchanges t).
+    Minimise ``dT + penalty of violations + penalty of the change``, with at most `radius` seconds of
+    exchanged controls. A control that moves from one limit to the other for t seconds exchanges t.
 
     Parameters
     ----------
     motion : Motion
-        About which the flow is linearised.
+        The motion about which the flow is linearised.
     weights : Weights
-        Prices.
+        Penalty weights.
     radius : float
-        Of the trust region [s].
+        Trust-region radius [s].
     points : set of Point
-        To watch from the beginning.
+        Points whose bounds are included from the beginning.
     span : tuple of float
         Bounds of the duration [s].
     curvature : Curvature, optional
-        Added to the linear model, for a second-order correction.
+        Correction added to the linear model (second-order correction).
     """
     points = set(points)
     values = [side.value for side in motion.sides]
@@ -145,16 +145,16 @@ def solve_step(
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Changes that are possible, each in seconds of full exchange: a control at a limit can go one way, others both.
+    """Admissible changes of single controls, in seconds of exchange: one direction at a limit, two elsewhere.
 
     Parameters
     ----------
     shape : tuple of int
         (n, n_w).
     place : array of int
-        Control of each column, in an array of that shape, flattened.
+        Flat index of each column's control in an array of that shape.
     factor, room : array
-        Change of the control for a second of exchange, and how many seconds there are.
+        Change of the control per second of exchange, and its upper bound [s].
     """
 
     shape: tuple[int, int]
@@ -163,13 +163,13 @@ class _Columns:
     room: np.ndarray
 
     def change(self, seconds: np.ndarray) -> np.ndarray:
-        """Return changes of the controls, (n, n_w)."""
+        """Return the control changes, (n, n_w)."""
         out = np.zeros(self.shape[0] * self.shape[1])
         np.add.at(out, self.place, seconds * self.factor)
         return out.reshape(self.shape)
 
     def prices(self, marginals: np.ndarray) -> np.ndarray:
-        """Return seconds lost for a second of exchange, the least of both ways, (n, n_w)."""
+        """Return seconds lost per second of exchange, the smaller of both directions, (n, n_w)."""
         out = np.full(self.shape[0] * self.shape[1], np.inf)
         np.minimum.at(out, self.place, marginals)
         return out.reshape(self.shape)
@@ -190,7 +190,7 @@ def _columns(motion: Motion) -> _Columns:
 def _programme(
     motion: Motion, columns: _Columns, end: Any, way: Any, weights: Weights, radius: float, span: tuple[float, float]
 ) -> Any:
-    """Return variables: exchanged seconds, change of the duration, slacks of the end (twice), its values, the worst excess."""
+    """Solve for (exchanged seconds, duration change, terminal slacks (twice), terminal values, violation)."""
     (end_rows, end_value), (way_rows, way_value) = end, way
     goal = motion.cells.goal
     m, n, r = len(end_value), len(columns.factor), len(way_value)
@@ -216,7 +216,7 @@ def _programme(
 
 
 def _end_rows(motion: Motion) -> np.ndarray:
-    """Return rows of the changes (dw, dT) at the end."""
+    """Return the Jacobian of the terminal values with respect to the changes (dw, dT)."""
     linear, stretch = motion.linear, motion.stretch
     n, n_w = motion.w.shape
     g = motion.end[1]
@@ -229,7 +229,7 @@ def _end_rows(motion: Motion) -> np.ndarray:
 
 
 def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of the changes (dw, dT) at points of the way, sorted by cell, and their values."""
+    """Return the Jacobian by (dw, dT) of the bounds at points, which are sorted by cell, and their values."""
     linear, stretch = motion.linear, motion.stretch
     n, n_w = motion.w.shape
     out = np.zeros((len(points), n * n_w + 1))
@@ -253,7 +253,7 @@ def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> 
 def _forwards(
     motion: Motion, change: np.ndarray, longer: float, values: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the one-sided bounds of the way in the linear model."""
+    """Return the one-sided bounds along the motion predicted by the linear model."""
     if not values[0].shape[1]:
         return values[0], values[1]
     linear = motion.linear
@@ -269,9 +269,10 @@ def _forwards(
 
 
 def _passing(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
-    """Return points that pass a bound: all of them if they are few, else the worst of each group and some between.
+    """Return points that violate a bound: all if they are few, else local maxima and a regular sample.
 
-    What does not depend on the controls is the same at the end of a cell and at the begin of the next.
+    Quantities that do not depend on the controls are equal at the end of a cell and the beginning of the
+    next.
     """
     found = set()
     for side, values in enumerate(sides):

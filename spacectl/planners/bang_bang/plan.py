@@ -1,4 +1,4 @@
-"""Convert the motion of `plan_bang_bang` to a `Plan`: trajectories, arcs in words, and the cause of a failure."""
+"""Convert the motion of `plan_bang_bang` to a `Plan`: trajectories, arcs, and the cause of a failure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from spacectl.planners.plan import Arc
 
 __all__ = ["arcs_of", "stretches_of", "trajectories", "what_fails"]
 
-_SAMPLE = 0.1  # fastest rate times the distance of knots: a cubic between them is then right to 3e-7 of the vibration
-_NEAR = 1e-6  # part of its range by which a control that is at its limit may be away from it
-_PASSING = 0.025  # of the duration: where nothing else is active, shorter times between limits are a switch
-_AT_BOUND = 1e-3  # as far a bound may be away, in its unit, while it is said to be active
+_SAMPLE = 0.1  # fastest rate times the knot spacing: cubic interpolation errs by 3e-7 of the vibration
+_NEAR = 1e-6  # fraction of its range within which a control counts as at its limit
+_PASSING = 0.025  # of the duration: shorter transitions between limits are one switch if no bound is active
+_AT_BOUND = 1e-3  # scaled distance within which a bound counts as active
 
 
 def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory]:
-    """Return states and inputs over time; where controls jump, two knots differ by rounding only."""
+    """Return states and inputs over time; at a jump of a control, two knots are one rounding error apart."""
     cells, flow = motion.cells, motion.cells.flow
     eom = flow.problem.eom
     h = motion.h
@@ -48,19 +48,19 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
 
 
 def _mesh(motion: Motion) -> np.ndarray:
-    """Return ends of the cells as fractions of the duration."""
+    """Return the cell boundaries as fractions of the duration."""
     mesh = np.append(0.0, np.cumsum(motion.h)) / motion.T
     mesh[-1] = 1.0
     return mesh
 
 
 def _active(motion: Motion) -> np.ndarray:
-    """Return bounds that are active in each cell."""
+    """Return a mask of the bounds active in each cell."""
     return np.asarray(np.minimum(*(item.value for item in motion.sides)) > -_AT_BOUND)
 
 
 def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
-    """Return what each control does, by name; cells in which it passes from one limit to the other are one switch."""
+    """Return the stretches of each control by name; a transition between limits becomes one switch."""
     flow = motion.cells.flow
     passing = max(1, int(_PASSING * len(motion.w))) if not _active(motion).any() else 1
     level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
@@ -71,7 +71,7 @@ def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
 
 
 def arcs_of(motion: Motion) -> tuple[Arc, ...]:
-    """Return stretches with the same limits, in words; a switch inside a cell is one switch, where its integral is kept."""
+    """Return the arcs with their active limits; switches inside a cell preserve the integral of the control."""
     flow, goal, T = motion.cells.flow, motion.cells.goal, motion.T
     mesh, rows = _mesh(motion), list(stretches_of(motion).values())
     active = _active(motion)
@@ -97,7 +97,7 @@ def arcs_of(motion: Motion) -> tuple[Arc, ...]:
 
 
 def what_fails(motion: Motion) -> str:
-    """Describe the worst violation of a motion in a sentence."""
+    """Describe the worst violation of a motion."""
     flow, goal = motion.cells.flow, motion.cells.goal
     error = np.abs(motion.error)
     if error.size and error.max() >= motion.excess:

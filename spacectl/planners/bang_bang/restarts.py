@@ -1,4 +1,4 @@
-"""Perturbed restarts of linear programmes: search from other controls, on fewer cells, and retain the best plan."""
+"""Restarts of the linear programmes from perturbed controls on fewer cells; the best plan is returned."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from spacectl.planners.problem import Problem
 
 __all__ = ["challenge_plan"]
 
-_FEWER = 5  # times fewer cells in a restart: a local minimum differs from another by more than what cells cost
-_PATIENCE = 30  # rounds that a restart has to meet the end: flexible systems come to rest after 10 to 30
-_SIZES = (0.3, 0.3, 1.0)  # of half the range of an input, in turn
-_BETTER = 1e-4  # of the duration: less is the same plan
+_FEWER = 5  # ratio of cells: local minima differ by more than the discretisation error of a restart
+_PATIENCE = 30  # rounds until a restart must be feasible: flexible systems come to rest after 10 to 30
+_SIZES = (0.3, 0.3, 1.0)  # amplitudes in turn, relative to half the range of an input
+_BETTER = 1e-4  # relative gain of duration below which two plans count as equal
 _WAVES = 4
 
 
@@ -28,7 +28,7 @@ def challenge_plan(
 ) -> Plan:
     """Return the best of the plan and of restarts from its perturbed controls.
 
-    ``outcome.stats["restarts"]`` has their durations, None for those that do not meet the end.
+    ``outcome.stats["restarts"]`` lists their durations, None for infeasible ones.
     """
     begin, tried = time.perf_counter(), []
     fewer = replace(settings, cells=max(2, settings.cells // _FEWER), patience=_PATIENCE)
@@ -49,7 +49,7 @@ def challenge_plan(
 
 
 def _perturbed(problem: Problem, plan: Plan, number: int) -> Plan:
-    """Return a plan with smooth waves added to its inputs, inside their limits."""
+    """Return a plan with smooth random waves added to its inputs, within their limits."""
     rng, size = np.random.default_rng(number), _SIZES[number % len(_SIZES)]
     low, high = problem.input_limits()
     t = np.linspace(0.0, plan.final_time, 400)

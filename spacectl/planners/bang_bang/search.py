@@ -1,4 +1,4 @@
-"""The search of `plan_bang_bang`: linear programmes in a trust region, until none of them improves the motion."""
+"""Sequential linear programming in a trust region, until no programme improves the motion."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["Found", "search"]
 
 _log = logging.getLogger(__name__)
 
-_MET = 1e-8  # of their units: ends that are met
-_KEPT = 1e-7  # of their units: tolerance of bounds (violations become margins, see `_search`)
-_PRICE = 10.0  # first price of what is not met, in durations for each unit
+_MET = 1e-8  # scaled terminal-constraint violation that counts as feasible
+_KEPT = 1e-7  # scaled violation of a bound that counts as feasible (the rest becomes margins, see `improve`)
+_PRICE = 10.0  # initial penalty weight, in durations per unit
 _MOST_PRICE = 1e6
-_WATCHED = -0.1  # bounds nearer than this part of their unit are watched from the beginning
-_LEAST = 1e-9  # radius over the duration at which the search gives up
+_WATCHED = -0.1  # scaled value from which a bound is included in the next programme from the beginning
+_LEAST = 1e-9  # trust-region radius over the duration at which the search stops
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best motion, its last programme, their number, and whether the motion is feasible and cannot be improved."""
+    """The best motion, the last programme, the number of programmes, feasibility and optimality."""
 
     motion: Motion
     step: Step
@@ -38,9 +38,9 @@ def search(
 ) -> Found:
     """Improve a motion until its linear programme gains less than `tolerance` of its duration.
 
-    Where a trial does not do what the linear model said, the programme is solved again with the difference added to it
-    (second-order correction); the radius follows the agreement of both. What is not met after `patience` rounds is
-    given up.
+    Where a trial deviates from the linear model, the programme is solved again with the deviation added
+    (second-order correction). The trust-region radius follows their agreement. The search stops if the motion
+    is infeasible after `patience` rounds.
     """
     price = _PRICE * motion.T
     weights = Weights(np.full(len(motion.error), price), price, tolerance * motion.T / radius)
@@ -60,11 +60,11 @@ def search(
             other, other_ratio = _try(motion, again, weights, gain)
             if other_ratio > ratio:
                 trial, ratio = other, other_ratio
-        _log.info("round %d: %.6g s -> %.6g s, to be gained %.2g s, of which %.0f %%; end %.1e, bounds %.1e, radius %.2g s",
+        _log.info("round %d: %.6g s -> %.6g s, predicted gain %.2g s, achieved %.0f %%; end %.1e, bounds %.1e, radius %.2g s",
                   count, motion.T, trial.T, gain, 100.0 * ratio, np.abs(trial.error).max(initial=0.0), trial.excess,
                   radius)  # fmt: skip
         points = {q for q in step.points if trial.sides[q.side].value[q.cell, q.row] > _WATCHED}
-        small = gain * max(1.0, first / radius) <= tolerance * motion.T  # a small region alone is no proof
+        small = gain * max(1.0, first / radius) <= tolerance * motion.T  # a small region alone proves nothing
         if ratio > 0.1:
             motion = trial
         met = _is_met(motion)
@@ -82,12 +82,12 @@ def search(
 
 
 def _is_paid(step: Step, weights: Weights) -> np.ndarray:
-    """Return conditions that a programme leaves unmet: their price is the weight, not what they cost."""
+    """Return a mask of violated terminal constraints: their dual variable equals the penalty weight."""
     return step.prices >= weights.end * (1.0 - 1e-9)
 
 
 def _try(motion: Motion, step: Step, weights: Weights, gain: float) -> tuple[Motion, float]:
-    """Return the changed motion, and which part of the gain it brings."""
+    """Return the trial motion and the ratio of its actual to the predicted reduction of merit."""
     trial = motion.cells.follow(motion.w + step.w, motion.h + motion.stretch * step.T)
     if not np.all(np.isfinite(trial.fine)) or trial.h.min() <= 0.0:
         return motion, -np.inf
@@ -104,5 +104,5 @@ def _is_met(motion: Motion) -> bool:
 
 
 def _raise_prices(weights: Weights, motion: Motion) -> bool:
-    """Raise the prices of violations; return whether higher ones may still help."""
+    """Return whether the penalty weights may be raised further."""
     return weights.way < _MOST_PRICE * motion.T
