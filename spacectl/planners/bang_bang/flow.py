@@ -21,7 +21,7 @@ from spacectl.planners.problem import Problem
 
 __all__ = ["Flow", "Linear", "Values"]
 
-_LOOKS = 20  # nodes at which the fastest mode is computed
+_SAMPLES = 20  # nodes at which the fastest mode is computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +80,17 @@ class Flow:
         self.n_x, self.n_w = eom.n_x, len(self.controls)
         known = _functions(problem, busy)
         self.n_g = known.n_g
-        self._code = FlowCode(known.rate, known.slopes, problem.p)
+        self._code = FlowCode(known.rate, known.jacobians, problem.p)
         self._rows, self._ends, self._held, self._inputs, self._rates = (
             BatchFunction(item, problem.p) for item in (known.rows, known.ends, known.held, known.inputs, known.rates)
         )
 
     def fastest(self, x: np.ndarray, w: np.ndarray) -> float:
         """Return the largest eigenvalue magnitude of the linearised equations over sampled nodes [rad/s]."""
-        places = np.linspace(0, len(w) - 1, min(_LOOKS, len(w))).astype(int)
+        places = np.linspace(0, len(w) - 1, min(_SAMPLES, len(w))).astype(int)
         return max(float(np.abs(np.linalg.eigvals(self._code.jacobian(x[k], w[k]))).max()) for k in places)
 
-    def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> np.ndarray:
+    def integrate(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> np.ndarray:
         """Integrate the motion and return the state after every step, shape (n steps + 1, n_x).
 
         Parameters
@@ -104,16 +104,16 @@ class Flow:
         steps : int
             Integration steps per cell.
         """
-        return self._code.roll(x0, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
+        return self._code.integrate(x0, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
 
     def linear(self, x: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> Linear:
-        """Linearise the flow about a motion x (n steps + 1, n_x) returned by `roll`."""
+        """Linearise the flow about a motion x (n steps + 1, n_x) returned by `integrate`."""
         n, n_x = len(w), self.n_x
-        slopes, rates = self._code.slopes(x, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
-        slopes = slopes.reshape(n, steps, n_x, n_x + self.n_w)
-        A, B = slopes[:, 0, :, :n_x], slopes[:, 0, :, n_x:]
+        jacobians, rates = self._code.jacobians(x, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
+        jacobians = jacobians.reshape(n, steps, n_x, n_x + self.n_w)
+        A, B = jacobians[:, 0, :, :n_x], jacobians[:, 0, :, n_x:]
         for k in range(1, steps):
-            A, B = slopes[:, k, :, :n_x] @ A, slopes[:, k, :, :n_x] @ B + slopes[:, k, :, n_x:]
+            A, B = jacobians[:, k, :, :n_x] @ A, jacobians[:, k, :, :n_x] @ B + jacobians[:, k, :, n_x:]
         return Linear(A, B, rates[steps - 1 :: steps])
 
     def row_values(self, x: np.ndarray, w: np.ndarray) -> Values:
@@ -139,8 +139,8 @@ class Flow:
 
     def _values(self, function: BatchFunction, z: np.ndarray, size: int) -> Values:
         found = function(z)[0]
-        slopes = found[:, size:].reshape(len(z), size, self.n_x + self.n_w)
-        return Values(found[:, :size], slopes[:, :, : self.n_x], slopes[:, :, self.n_x :])
+        jacobians = found[:, size:].reshape(len(z), size, self.n_x + self.n_w)
+        return Values(found[:, :size], jacobians[:, :, : self.n_x], jacobians[:, :, self.n_x :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class _Functions:
     """Functions of a flow: the first two of (x, w, p), the others of (z, empty, p) with z = (x, w)."""
 
     rate: ca.Function
-    slopes: ca.Function
+    jacobians: ca.Function
     rows: ca.Function
     ends: ca.Function
     held: ca.Function
@@ -157,8 +157,8 @@ class _Functions:
     n_g: int
 
 
-_KNOWN: dict[Any, _Functions] = {}
-_KEPT = 16
+_CACHE: dict[Any, _Functions] = {}
+_CACHE_SIZE = 16
 
 
 def _functions(problem: Problem, busy: tuple[str, ...]) -> _Functions:
@@ -166,11 +166,11 @@ def _functions(problem: Problem, busy: tuple[str, ...]) -> _Functions:
     rules = [tuple((item.name, item.rule, item.low if item.low == item.high else None) for item in items)
              for items in (problem.path, problem.conditions_end)]  # fmt: skip
     key = (problem.eom.structure_hash, busy, *rules, tuple(problem.bounds))
-    if key not in _KNOWN:
-        while len(_KNOWN) >= _KEPT:
-            _KNOWN.pop(next(iter(_KNOWN)))
-        _KNOWN[key] = _make_functions(express_flow(problem, busy))
-    return _KNOWN[key]
+    if key not in _CACHE:
+        while len(_CACHE) >= _CACHE_SIZE:
+            _CACHE.pop(next(iter(_CACHE)))
+        _CACHE[key] = _make_functions(express_flow(problem, busy))
+    return _CACHE[key]
 
 
 def _make_functions(flow: FlowExpressions) -> _Functions:
@@ -180,13 +180,13 @@ def _make_functions(flow: FlowExpressions) -> _Functions:
     def function(name: str, value: Any) -> ca.Function:
         return ca.Function(name, [z, none, flow.p], [ca.densify(ca.cse(value))], ["z", "w", "p"], ["o"])
 
-    def with_slopes(value: Any) -> Any:
+    def with_jacobian(value: Any) -> Any:
         return ca.densify(ca.cse(ca.vertcat(value, ca.vec(ca.densify(ca.jacobian(value, z)).T))))
 
     return _Functions(
         rate=ca.Function("rate", given, [flow.rate], names, ["x_dot"]),
-        slopes=ca.Function("slopes", given, [with_slopes(flow.rate)], names, ["o"]),
-        rows=function("rows", with_slopes(flow.y)), ends=function("ends", with_slopes(flow.ends)),
+        jacobians=ca.Function("jacobians", given, [with_jacobian(flow.rate)], names, ["o"]),
+        rows=function("rows", with_jacobian(flow.y)), ends=function("ends", with_jacobian(flow.ends)),
         held=function("held", flow.held), inputs=function("inputs", flow.u), rates=function("rates", flow.rate),
         n_g=int(flow.ends.shape[0]),
     )  # fmt: skip

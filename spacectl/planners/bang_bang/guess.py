@@ -55,7 +55,9 @@ def _named(problem: Problem, busy: tuple[str, ...]) -> tuple[str, ...]:
         if name not in names:
             raise ModelError(f"plan_bang_bang: busy names {unknown_name('input', name, names)}")
     if len(busy) != count:
-        raise ModelError(f"plan_bang_bang: busy has {len(busy)} inputs, expected {count}, one per equality path condition")
+        raise ModelError(
+            f"plan_bang_bang: busy has {len(busy)} inputs, expected {count}, one per equality path condition"
+        )
     return busy
 
 
@@ -89,7 +91,7 @@ def _motion(flow: Flow, x0: np.ndarray, w: np.ndarray, h: np.ndarray) -> tuple[M
                 f"problem '{flow.problem.name}': its fastest rate, {fastest:.3g} rad/s, requires {steps} steps in a cell of "
                 f"{h.max():.3g} s, more than {_MOST_STEPS}; omit the fastest modes, or use more cells"
             )
-        x = flow.roll(x0, w, h, steps)
+        x = flow.integrate(x0, w, h, steps)
         if not np.all(np.isfinite(x)):
             return None
         again = max(fastest, flow.fastest(x[::steps], w))

@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
 from spacectl.planners.bang_bang.guess import first_motion
 from spacectl.planners.bang_bang.motion import Motion
-from spacectl.planners.bang_bang.plan import arcs_of, stretches_of, trajectories, what_fails
+from spacectl.planners.bang_bang.plan import arcs_of, describe_violation, stretches_of, trajectories
 from spacectl.planners.bang_bang.search import Found, search
 from spacectl.planners.collocation.transcription.bounds import check_start, start_pairs
 from spacectl.planners.plan import Plan
@@ -43,7 +43,7 @@ def improve_plan(problem: Problem, guess: Plan, settings: Search) -> Plan | None
     return (
         None
         if first is None
-        else _give(problem, _search(first[0], problem, settings), first[1], time.perf_counter() - begin)
+        else _make_plan(problem, _search(first[0], problem, settings), first[1], time.perf_counter() - begin)
     )
 
 
@@ -75,21 +75,21 @@ def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
         left = settings.rounds - total
         found = search(motion, problem.duration, radius, settings.tolerance, left, settings.patience)
         total += found.rounds
-        passed = found.motion.between(_FINE * motion.cells.steps)
-        if not found.is_met or total >= settings.rounds or passed.max(initial=0.0) <= 0.0:
+        violation = found.motion.between(_FINE * motion.cells.steps)
+        if not found.is_feasible or total >= settings.rounds or violation.max(initial=0.0) <= 0.0:
             break
-        more = np.where(passed > 0.0, 1.2 * passed + 1e-6, 0.0)
+        more = np.where(violation > 0.0, 1.2 * violation + 1e-6, 0.0)
         motion = found.motion.cells.with_margin(more).follow(found.motion.w, found.motion.h)
     return replace(found, rounds=total)
 
 
-def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
+def _make_plan(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
     """Return the plan of a search with its outcome."""
     motion, goal = found.motion, found.motion.cells.goal
     cells = motion.cells
-    halved = cells.flow.roll(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
+    halved = cells.flow.integrate(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
     size = np.maximum(np.ptp(motion.x, axis=0), 1e-12)
-    passed = float(motion.between(_FINE * cells.steps).max(initial=0.0))
+    violation = float(motion.between(_FINE * cells.steps).max(initial=0.0))
     stats = {
         "rounds": found.rounds, "time": seconds, "cells": len(motion.w), "steps": cells.steps,
         "to_gain": max(0.0, motion.T - found.step.merit), "end_error": float(np.abs(motion.error).max(initial=0.0)),
@@ -97,12 +97,12 @@ def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Pla
         "held_error": max(cells.flow.held_error(x) for x in motion.x[:: max(1, len(motion.x) // 50)]), "busy": cells.flow.busy,
     }  # fmt: skip
     arcs = arcs_of(motion)
-    if not found.is_met:
-        status, message = Status.FAILED, f"no plan found for '{problem.name}': {what_fails(motion)}"
-    elif not found.is_best or passed > 0.0:
+    if not found.is_feasible:
+        status, message = Status.FAILED, f"no plan found for '{problem.name}': {describe_violation(motion)}"
+    elif not found.is_optimal or violation > 0.0:
         status = Status.LIMIT
         message = f"the end is reached in {motion.T:.6g} s, but " + (
-            f"a bound is violated by {passed:.1e} of its range between nodes; use more cells" if passed > 0.0
+            f"a bound is violated by {violation:.1e} of its range between nodes; use more cells" if violation > 0.0
             else f"it could be {stats['to_gain']:.2g} s shorter; raise rounds"
         )  # fmt: skip
     else:

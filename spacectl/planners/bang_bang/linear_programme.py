@@ -19,10 +19,10 @@ from spacectl.planners.bang_bang.motion import Motion
 __all__ = ["Curvature", "Point", "Step", "Weights", "solve_step"]
 
 _ROUNDS = 12  # rounds of adding points at which a bound is violated
-_PASSED = 1e-8  # scaled violation of a bound from which its point enters the programme
+_VIOLATED = 1e-8  # scaled violation of a bound from which its point enters the programme
 _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-_MANY = 40  # violated points that enter at once; of more, only local maxima
-_BETWEEN = 4  # and every fourth point enter
+_ALL_AT_ONCE = 40  # violated points that enter at once; of more, only local maxima
+_SAMPLE_STRIDE = 4  # and every fourth point enter
 
 
 @dataclass(frozen=True, order=True)
@@ -42,7 +42,7 @@ class Weights:
     ----------
     end : array (m,)
         Per unit violation of each terminal constraint.
-    way : float
+    bound : float
         Per unit violation of the worst bound along the motion.
     change : float
         Per second of exchanged controls. It suppresses changes that gain less, so that the search does not
@@ -50,12 +50,12 @@ class Weights:
     """
 
     end: np.ndarray
-    way: float
+    bound: float
     change: float
 
     def merit(self, motion: Motion) -> float:
         """Return the merit function: duration plus penalties [s]."""
-        return motion.T + float(self.end @ np.abs(motion.error)) + self.way * motion.excess
+        return motion.T + float(self.end @ np.abs(motion.error)) + self.bound * motion.excess
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Step:
         Merit function predicted by the linear model [s].
     end, sides : array (m,), arrays (n, r)
         Terminal values and bounds predicted by the linear model.
-    prices : array (m,)
+    duals : array (m,)
         Dual variables of the terminal constraints: seconds per unit of each.
     switching : array (n, n_w)
         Switching functions: seconds lost per second of exchanged control (reduced costs).
@@ -91,7 +91,7 @@ class Step:
     merit: float
     end: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
-    prices: np.ndarray
+    duals: np.ndarray
     switching: np.ndarray
     points: set[Point]
 
@@ -129,18 +129,20 @@ def solve_step(
     columns = _columns(motion)
     n = len(columns.factor)
     for _ in range(_ROUNDS):
-        way = _way_rows(motion, sorted(points), values)
-        found = _programme(motion, columns, (end_rows, end), way, weights, radius, span)
-        change, longer = columns.change(found.x[:n]), float(found.x[n])
-        sides = _forwards(motion, change, longer, values)
-        fresh = _passing(motion, sides, max(float(found.x[-1]), 0.0)) - points
-        if not fresh:
+        limits = _bound_rows(motion, sorted(points), values)
+        found = _programme(motion, columns, (end_rows, end), limits, weights, radius, span)
+        change, duration_change = columns.change(found.x[:n]), float(found.x[n])
+        sides = _predict_bounds(motion, change, duration_change, values)
+        new = _violating_points(motion, sides, max(float(found.x[-1]), 0.0)) - points
+        if not new:
             break
-        points |= fresh
+        points |= new
     merit = motion.T + float(found.fun) - weights.change * float(np.sum(found.x[:n]))
-    reached = end + end_rows @ np.append(change.ravel(), longer)
-    prices = np.abs(found.eqlin.marginals)
-    return Step(change, longer, merit, reached, sides, prices, columns.prices(found.lower.marginals[:n]), points)
+    reached = end + end_rows @ np.append(change.ravel(), duration_change)
+    duals = np.abs(found.eqlin.marginals)
+    return Step(
+        change, duration_change, merit, reached, sides, duals, columns.reduced_costs(found.lower.marginals[:n]), points
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +170,7 @@ class _Columns:
         np.add.at(out, self.place, seconds * self.factor)
         return out.reshape(self.shape)
 
-    def prices(self, marginals: np.ndarray) -> np.ndarray:
+    def reduced_costs(self, marginals: np.ndarray) -> np.ndarray:
         """Return seconds lost per second of exchange, the smaller of both directions, (n, n_w)."""
         out = np.full(self.shape[0] * self.shape[1], np.inf)
         np.minimum.at(out, self.place, marginals)
@@ -188,26 +190,26 @@ def _columns(motion: Motion) -> _Columns:
 
 
 def _programme(
-    motion: Motion, columns: _Columns, end: Any, way: Any, weights: Weights, radius: float, span: tuple[float, float]
+    motion: Motion, columns: _Columns, end: Any, limits: Any, weights: Weights, radius: float, span: tuple[float, float]
 ) -> Any:
     """Solve for (exchanged seconds, duration change, terminal slacks (twice), terminal values, violation)."""
-    (end_rows, end_value), (way_rows, way_value) = end, way
+    (end_rows, end_value), (bound_rows, bound_value) = end, limits
     goal = motion.cells.goal
-    m, n, r = len(end_value), len(columns.factor), len(way_value)
+    m, n, r = len(end_value), len(columns.factor), len(bound_value)
     zero, one = np.zeros(m), np.ones(n)
 
     def in_seconds(rows: np.ndarray) -> np.ndarray:
         return np.hstack([rows[:, columns.place] * columns.factor, rows[:, -1:]])
 
-    cost = np.concatenate([weights.change * one, [1.0], weights.end, weights.end, zero, [weights.way]])
+    cost = np.concatenate([weights.change * one, [1.0], weights.end, weights.end, zero, [weights.bound]])
     A_eq = np.hstack([in_seconds(end_rows), np.eye(m), -np.eye(m), -np.eye(m), zero[:, None]])
     rows = [np.concatenate([one / radius, np.zeros(3 * m + 2)])[None]]
     if r:
-        rows.append(np.hstack([in_seconds(way_rows), np.zeros((r, 3 * m)), -np.ones((r, 1))]))
+        rows.append(np.hstack([in_seconds(bound_rows), np.zeros((r, 3 * m)), -np.ones((r, 1))]))
     low = np.concatenate([0.0 * one, [max(-radius, span[0] - motion.T)], zero, zero, goal.low / goal.scale, [0.0]])
     high = [columns.room, [min(radius, span[1] - motion.T)], zero + np.inf, zero + np.inf, goal.high / goal.scale]
     bounds = np.stack([low, np.concatenate([*high, [np.inf]])], axis=1)
-    given = {"A_ub": np.vstack(rows), "b_ub": np.concatenate([[1.0], -way_value]), "A_eq": A_eq, "b_eq": -end_value}
+    given = {"A_ub": np.vstack(rows), "b_ub": np.concatenate([[1.0], -bound_value]), "A_eq": A_eq, "b_eq": -end_value}
     for method in ("highs-ds", "highs-ipm"):
         found = linprog(cost, **given, bounds=bounds, method=method, options=_EXACT)
         if found.x is not None:
@@ -217,20 +219,20 @@ def _programme(
 
 def _end_rows(motion: Motion) -> np.ndarray:
     """Return the Jacobian of the terminal values with respect to the changes (dw, dT)."""
-    linear, stretch = motion.linear, motion.stretch
+    linear, duration_shares = motion.linear, motion.duration_shares
     n, n_w = motion.w.shape
     g = motion.end[1]
     out = np.zeros((len(g), n * n_w + 1))
     for k in range(n - 1, -1, -1):
         out[:, k * n_w : (k + 1) * n_w] = g @ linear.B[k]
-        out[:, -1] += stretch[k] * (g @ linear.c[k])
+        out[:, -1] += duration_shares[k] * (g @ linear.c[k])
         g = g @ linear.A[k]
     return out
 
 
-def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _bound_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the Jacobian by (dw, dT) of the bounds at points, which are sorted by cell, and their values."""
-    linear, stretch = motion.linear, motion.stretch
+    linear, duration_shares = motion.linear, motion.duration_shares
     n, n_w = motion.w.shape
     out = np.zeros((len(points), n * n_w + 1))
     g = np.zeros((len(points), motion.x.shape[1]))
@@ -239,25 +241,25 @@ def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> 
         for side in (1, 0):
             while i > 0 and points[i - 1].cell == k and points[i - 1].side == side:
                 i -= 1
-                slopes = motion.sides[side]
-                g[i] = slopes.by_x[k, points[i].row]
-                out[i, k * n_w : (k + 1) * n_w] += slopes.by_w[k, points[i].row]
+                jacobians = motion.sides[side]
+                g[i] = jacobians.by_x[k, points[i].row]
+                out[i, k * n_w : (k + 1) * n_w] += jacobians.by_w[k, points[i].row]
             first = i
             if side == 1:
                 out[first:, k * n_w : (k + 1) * n_w] += g[first:] @ linear.B[k]
-                out[first:, -1] += stretch[k] * (g[first:] @ linear.c[k])
+                out[first:, -1] += duration_shares[k] * (g[first:] @ linear.c[k])
                 g[first:] = g[first:] @ linear.A[k]
     return out, np.array([values[point.side][point.cell, point.row] for point in points])
 
 
-def _forwards(
-    motion: Motion, change: np.ndarray, longer: float, values: list[np.ndarray]
+def _predict_bounds(
+    motion: Motion, change: np.ndarray, duration_change: float, values: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the one-sided bounds along the motion predicted by the linear model."""
     if not values[0].shape[1]:
         return values[0], values[1]
     linear = motion.linear
-    driven = np.einsum("nij,nj->ni", linear.B, change) + linear.c * (motion.stretch * longer)[:, None]
+    driven = np.einsum("nij,nj->ni", linear.B, change) + linear.c * (motion.duration_shares * duration_change)[:, None]
     dx = np.zeros_like(motion.x)
     for k in range(len(change)):
         dx[k + 1] = linear.A[k] @ dx[k] + driven[k]
@@ -268,7 +270,7 @@ def _forwards(
     return begin, end
 
 
-def _passing(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
+def _violating_points(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
     """Return points that violate a bound: all if they are few, else local maxima and a regular sample.
 
     Quantities that do not depend on the controls are equal at the end of a cell and the beginning of the
@@ -276,13 +278,13 @@ def _passing(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float)
     """
     found = set()
     for side, values in enumerate(sides):
-        bad = values > bound + _PASSED
+        bad = values > bound + _VIOLATED
         if side == 0:
             bad[1:] &= np.any(motion.sides[0].by_w[1:] != 0.0, axis=2)
-        if bad.sum() > _MANY:
+        if bad.sum() > _ALL_AT_ONCE:
             padded = np.pad(values, ((1, 1), (0, 0)), constant_values=-np.inf)
             worst = (values >= padded[:-2]) & (values >= padded[2:])
-            worst[::_BETWEEN] = True
+            worst[::_SAMPLE_STRIDE] = True
             bad &= worst
         found |= {Point(int(k), side, int(row)) for k, row in zip(*np.nonzero(bad), strict=True)}
     return found

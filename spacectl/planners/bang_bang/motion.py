@@ -48,8 +48,8 @@ class Goal:
         """Return the one-sided bounds at points: nonpositive where they are satisfied."""
         factor = self.sign / self.unit
         value = (found.value[:, self.rows] - self.bound) * factor + self.margin
-        slopes = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
-        return Values(value, *slopes)
+        jacobians = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
+        return Values(value, *jacobians)
 
 
 def make_goal(flow: Flow, x: np.ndarray) -> Goal:
@@ -64,10 +64,10 @@ def make_goal(flow: Flow, x: np.ndarray) -> Goal:
     at = 0
     for item in problem.conditions_end:
         for k in range(item.rule.size):
-            slope = float(np.abs(values.by_x[0, at + k]) @ size)
+            variation = float(np.abs(values.by_x[0, at + k]) @ size)
             pairs.append((item.low, item.high))
             names.append(item.name if item.rule.size == 1 else f"{item.name} ({k + 1})")
-            scale.append(slope if slope > 1e-9 else 1.0)
+            scale.append(variation if variation > 1e-9 else 1.0)
         at += item.rule.size
     low, high = np.array(pairs, dtype=float).reshape(-1, 2).T
     sides = [(i, sign, bound, row) for i, row in enumerate(flow.rows)
@@ -112,7 +112,7 @@ class Transcription:
     def follow(self, w: np.ndarray, h: np.ndarray) -> Motion:
         """Integrate controls w (n, n_w) over cells of length h (n,) [s]."""
         w = np.clip(w, self.flow.low, self.flow.high)
-        return Motion(self, w, h, self.flow.roll(self.x0, w, h, self.steps))
+        return Motion(self, w, h, self.flow.integrate(self.x0, w, h, self.steps))
 
     def with_margin(self, more: np.ndarray) -> Transcription:
         """Return the transcription with margins of the bounds increased by `more`."""
@@ -156,7 +156,7 @@ class Motion:
         return self.cells.flow.linear(self.fine, self.w, self.h, self.cells.steps)
 
     @cached_property
-    def stretch(self) -> np.ndarray:
+    def duration_shares(self) -> np.ndarray:
         """Share of each cell in a change of the duration, (n,), of sum 1.
 
         Lengthening a cell in which modes vibrate shifts their phase, which is strongly nonlinear. Cells with
@@ -172,8 +172,8 @@ class Motion:
         """Scaled terminal values, (m,), and their Jacobian with respect to the final state, (m, n_x)."""
         goal, x = self.cells.goal, self.x[-1]
         found = self.cells.flow.end_values(x)
-        slopes = np.vstack([np.eye(len(x))[goal.places], found.by_x[0]])
-        return np.concatenate([x[goal.places], found.value[0]]) / goal.scale, slopes / goal.scale[:, None]
+        jacobians = np.vstack([np.eye(len(x))[goal.places], found.by_x[0]])
+        return np.concatenate([x[goal.places], found.value[0]]) / goal.scale, jacobians / goal.scale[:, None]
 
     @cached_property
     def error(self) -> np.ndarray:
@@ -197,7 +197,7 @@ class Motion:
         """Return the maximum of every one-sided bound without margin, from `steps` samples per cell, (r,)."""
         flow, goal = self.cells.flow, self.cells.goal
         n = len(self.h)
-        fine = flow.roll(self.cells.x0, self.w, self.h, steps)
+        fine = flow.integrate(self.cells.x0, self.w, self.h, steps)
         x = fine[np.arange(n)[:, None] * steps + np.arange(steps + 1)].reshape(-1, flow.n_x)
         values = goal.one_sided(flow.row_values(x, np.repeat(self.w, steps + 1, axis=0))).value
         return _peaks(values.reshape(n, steps + 1, -1)) - goal.margin
@@ -209,8 +209,8 @@ def _peaks(values: np.ndarray) -> np.ndarray:
     if values.shape[1] < 3:
         return np.asarray(top)
     before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
-    bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
-    inside = (bend < 0.0) & (np.abs(slope) <= -bend)  # the vertex lies between the outer points
+    curvature, derivative = before - 2.0 * here + after, 0.5 * (after - before)
+    inside = (curvature < 0.0) & (np.abs(derivative) <= -curvature)  # the vertex lies between the outer points
     with np.errstate(divide="ignore", invalid="ignore"):
-        vertex = np.where(inside, here - 0.5 * slope**2 / bend, -np.inf)
+        vertex = np.where(inside, here - 0.5 * derivative**2 / curvature, -np.inf)
     return np.maximum(top, vertex.max(axis=(0, 1)))

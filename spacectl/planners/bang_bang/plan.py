@@ -9,7 +9,7 @@ from spacectl.planners.bang_bang.motion import Motion
 from spacectl.planners.collocation.arcs import Stretch, find_stretches
 from spacectl.planners.plan import Arc
 
-__all__ = ["arcs_of", "stretches_of", "trajectories", "what_fails"]
+__all__ = ["arcs_of", "describe_violation", "stretches_of", "trajectories"]
 
 _SAMPLE = 0.1  # fastest rate times the knot spacing: cubic interpolation errs by 3e-7 of the vibration
 _NEAR = 1e-6  # fraction of its range within which a control counts as at its limit
@@ -23,7 +23,7 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
     eom = flow.problem.eom
     h = motion.h
     steps = max(2, int(np.ceil(fastest * h.max() / _SAMPLE)))
-    fine = flow.roll(cells.x0, motion.w, h, steps)
+    fine = flow.integrate(cells.x0, motion.w, h, steps)
     n = len(h)
     begins = np.concatenate([[0.0], np.cumsum(h)])
     begins[-1] = motion.T
@@ -39,8 +39,8 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
     rates = flow.rates(x, w)
     u = flow.inputs(x, w)
     u_dot = np.zeros_like(u)
-    slopes = flow.row_values(x, w).by_x[:, : len(flow.busy)]
-    u_dot[:, list(eom.labels.u.indices(flow.busy))] = np.einsum("nij,nj->ni", slopes, rates)
+    jacobians = flow.row_values(x, w).by_x[:, : len(flow.busy)]
+    u_dot[:, list(eom.labels.u.indices(flow.busy))] = np.einsum("nij,nj->ni", jacobians, rates)
     return (
         Trajectory(t=t, values=x, rates=rates, labels=eom.labels.x),
         Trajectory(t=t, values=u, rates=u_dot, labels=eom.labels.u),
@@ -96,7 +96,7 @@ def arcs_of(motion: Motion) -> tuple[Arc, ...]:
     return tuple(arcs)
 
 
-def what_fails(motion: Motion) -> str:
+def describe_violation(motion: Motion) -> str:
     """Describe the worst violation of a motion."""
     flow, goal = motion.cells.flow, motion.cells.goal
     error = np.abs(motion.error)
@@ -108,5 +108,5 @@ def what_fails(motion: Motion) -> str:
     side = max(motion.sides, key=lambda item: float(item.value.max(initial=-np.inf)))
     k, r = np.unravel_index(int(side.value.argmax()), side.value.shape)
     t = float(np.sum(motion.h[:k]))
-    passed = float(side.value[k, r]) * goal.unit[r]
-    return f"'{flow.rows[goal.rows[r]].name}' violates its bound {goal.bound[r]:g} by {passed:.3g} at {t:.4g} s"
+    violation = float(side.value[k, r]) * goal.unit[r]
+    return f"'{flow.rows[goal.rows[r]].name}' violates its bound {goal.bound[r]:g} by {violation:.3g} at {t:.4g} s"

@@ -16,10 +16,10 @@ from spacectl.planners.problem import Problem
 
 __all__ = ["challenge_plan"]
 
-_FEWER = 5  # ratio of cells: local minima differ by more than the discretisation error of a restart
+_CELL_RATIO = 5  # ratio of cells: local minima differ by more than the discretisation error of a restart
 _PATIENCE = 30  # rounds until a restart must be feasible: flexible systems come to rest after 10 to 30
 _SIZES = (0.3, 0.3, 1.0)  # amplitudes in turn, relative to half the range of an input
-_BETTER = 1e-4  # relative gain of duration below which two plans count as equal
+_LEAST_GAIN = 1e-4  # relative gain of duration below which two plans count as equal
 _WAVES = 4
 
 
@@ -30,22 +30,22 @@ def challenge_plan(
 
     ``outcome.stats["restarts"]`` lists their durations, None for infeasible ones.
     """
-    begin, tried = time.perf_counter(), []
-    fewer = replace(settings, cells=max(2, settings.cells // _FEWER), patience=_PATIENCE)
+    begin, durations = time.perf_counter(), []
+    coarse = replace(settings, cells=max(2, settings.cells // _CELL_RATIO), patience=_PATIENCE)
     best = plan
     for k in range(challenge.restarts):
         if time.perf_counter() - begin > challenge.budget:
             break
         say(k / challenge.restarts, f"restart {k + 1} of {challenge.restarts}")
-        other = improve_plan(problem, _perturbed(problem, best, k), fewer)
-        is_met = other is not None and other.outcome.is_success
-        tried.append(other.final_time if other is not None and is_met else None)
-        if other is None or not is_met or other.final_time > (1.0 - _BETTER) * best.final_time:
+        other = improve_plan(problem, _perturbed(problem, best, k), coarse)
+        is_feasible = other is not None and other.outcome.is_success
+        durations.append(other.final_time if other is not None and is_feasible else None)
+        if other is None or not is_feasible or other.final_time > (1.0 - _LEAST_GAIN) * best.final_time:
             continue
         again = improve_plan(problem, other, settings)
         if again is not None and again.outcome.is_success and again.final_time < best.final_time:
             best = again
-    return replace(best, outcome=replace(best.outcome, stats={**best.outcome.stats, "restarts": tried}))
+    return replace(best, outcome=replace(best.outcome, stats={**best.outcome.stats, "restarts": durations}))
 
 
 def _perturbed(problem: Problem, plan: Plan, number: int) -> Plan:
