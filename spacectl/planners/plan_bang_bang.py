@@ -123,7 +123,7 @@ def plan_bang_bang(
             plan = challenge_plan(
                 problem, plan, settings, challenge, lambda part, text: bar.report(0.6 + 0.3 * part, text)
             )
-            bar.report(0.9, "flight")
+            bar.report(0.9, "simulation")
             plan = judged(with_flight(problem, plan)[0])
     plan = replace(
         plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})

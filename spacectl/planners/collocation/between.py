@@ -1,4 +1,4 @@
-"""Tighten bounds by the violations of a simulated plan, so that the next plan satisfies them between mesh points too."""
+"""Tighten bounds by the violations of a simulated plan, so that the next one satisfies them between points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MORE = 1.2  # margin of a bound, as a multiple of its violation
 
 
 def keep_back(problem: Problem | Phases, missed: list[Violations]) -> Problem | Phases:
-    """Return the problem with its bounds tightened by their violations; empty ranges become their middle."""
+    """Return the problem with its bounds tightened by their violations; empty ranges collapse to their middle."""
     phases = tuple(_drawn_in(item, found) for item, found in zip(problem.phases, missed, strict=True))
     return replace(problem, phases=phases) if isinstance(problem, Phases) else phases[0]
 
@@ -28,7 +28,7 @@ def _drawn_in(problem: Problem, missed: Violations) -> Problem:
 
 
 def _with_ends(problem: Problem, name: str, pair: tuple[float, float]) -> tuple[float, float]:
-    """Return a range that still contains the values of both ends."""
+    """Widen a range so that it still contains the boundary values of the state."""
     low, high = pair
     for least, most in (item[name] for item in (problem.start, problem.end) if name in item):
         low, high = min(low, most), max(high, least)

@@ -1,4 +1,4 @@
-"""Find the reason why a programme has no solution, by name and time."""
+"""Name the constraint, and its time, that makes a programme infeasible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["drop_constant_rows", "is_feasible", "largest_violation", "row_name"]
 
 
 def row_name(nlp: Nlp, row: int) -> tuple[str, float]:
-    """Return the meaning of a row, and its position as a fraction of its phase (0 to 1)."""
+    """Describe a row, and return its position as a fraction of its phase (0 to 1)."""
     for k, block in enumerate(nlp.blocks):
         if block.row <= row < block.row + block.m:
             words, fraction = _in_phase(block, row)
@@ -44,7 +44,7 @@ def _in_phase(block: PhaseBlock, row: int) -> tuple[str, float]:
 
 
 def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
-    """Return the violation of the bounds of each scaled row."""
+    """Return the bound violation of each scaled row."""
     rows = nlp.rows(x / nlp.scale)
     low, high = nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale
     off = np.maximum(np.maximum(low - rows, rows - high), 0.0)
@@ -52,7 +52,7 @@ def _violations(nlp: Nlp, x: np.ndarray) -> np.ndarray:
 
 
 def is_feasible(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> bool:
-    """Return whether every row is satisfied."""
+    """Return whether every scaled row is satisfied to the tolerance."""
     return bool(_violations(nlp, x).max(initial=0.0) <= tolerance)
 
 
@@ -64,13 +64,13 @@ def largest_violation(nlp: Nlp, x: np.ndarray) -> str:
     block = next((item for item in nlp.blocks if item.row <= worst < item.row + item.m), nlp.blocks[-1])
     begin = sum(float(x[item.duration_column]) for item in nlp.blocks if item.column < block.column)
     t = begin + fraction * float(x[block.duration_column])
-    return f"the largest infeasibility is that of {name} at t = {t:.4g} s, {off[worst] / nlp.row_scale[worst]:.3g} off"
+    return f"the largest violation is {off[worst] / nlp.row_scale[worst]:.3g}, of {name} at t = {t:.4g} s"
 
 
 def drop_constant_rows(nlp: Nlp, x: np.ndarray, tolerance: float = 1e-7) -> str | None:
-    """Free the rows that depend on no unknown; return a sentence if one of them is violated.
+    """Remove the bounds of rows that depend on no free unknown; return a message if one of them is violated.
 
-    A path condition at a fixed start is such a row: it only decides whether the start is allowed.
+    A path condition at a fixed start is such a row: it only decides whether the start is admissible.
     """
     pattern = nlp.jacobian_sum
     is_free = nlp.low < nlp.high

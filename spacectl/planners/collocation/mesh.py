@@ -1,7 +1,7 @@
-"""How far a solution is from the true motion under its own inputs, interval by interval, and a mesh that halves it.
+"""Estimate the discretisation error of each interval, and refine the mesh.
 
-Every interval is integrated again from its first state with the plan's inputs, by an explicit method of order 8 with steps
-short enough for the fastest mode; what remains at its end is the error of the mesh.
+Every interval is integrated from its initial state with the inputs of the solution, by an explicit method of
+order 8 with steps that resolve the fastest mode. The difference at its end is the error of the interval.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ _MOST_STEPS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class Refinement:
-    """How the mesh follows its error.
+    """Settings of mesh refinement.
 
     Parameters
     ----------
     tolerance : float
-        Largest error of an interval, relative to the size of each state.
+        Largest error of an interval, relative to the magnitude of each state.
     rounds : int
-        Number of meshes after the first.
+        Maximum number of refinements.
     intervals : int
-        Most intervals of a phase.
+        Maximum number of intervals per phase.
     path : float
-        Largest residual of a held path condition between the points, relative to its largest term.
+        Largest residual of an equality path condition between collocation points, relative to its largest
+        term.
     """
 
     tolerance: float = 1e-7
@@ -49,7 +50,7 @@ class Refinement:
 
 
 def interval_errors(solution: PhaseSolution) -> np.ndarray:
-    """Return the error of each interval, (N,): largest difference of states at its end, relative to the size of each state."""
+    """Return the error of each interval, (N,): the largest relative state difference at its end."""
     block = solution.block
     first, last = block.places["q"].start, block.places["v"].stop
     x = block.pieces(solution.at.Z)[:, 0, first:last]
@@ -59,9 +60,10 @@ def interval_errors(solution: PhaseSolution) -> np.ndarray:
 
 
 def path_errors(solution: PhaseSolution) -> np.ndarray:
-    """Return the residual of held path conditions between the points of each interval, over the largest term of each, (N,).
+    """Return the residual of equality path conditions in each interval, relative to their largest terms, (N,).
 
-    Equations hold at the points only. Between them inputs are polynomials, and an optimiser makes use of what they leave open.
+    These conditions hold at the collocation points only. Between them the optimiser may exploit their
+    violation.
     """
     block, problem = solution.block, solution.block.problem
     held = np.flatnonzero([item.low == item.high for item in problem.path for _ in range(item.rule.size)])
@@ -77,7 +79,7 @@ def path_errors(solution: PhaseSolution) -> np.ndarray:
 
 
 def _terms(solution: PhaseSolution) -> np.ndarray:
-    """Return the largest term of each path condition: its derivatives times the sizes of what it depends on."""
+    """Return the largest term of each path condition: derivatives times magnitudes of the unknowns."""
     slopes, Z = solution.block.model.slopes, solution.at.Z
     terms = np.abs(solution.at.JF * np.abs(Z).max(axis=0)[slopes.columns]).max(axis=0)
     out = np.zeros(solution.at.F.shape[1])
@@ -87,7 +89,7 @@ def _terms(solution: PhaseSolution) -> np.ndarray:
 
 
 def _sizes(solution: PhaseSolution) -> np.ndarray:
-    """Return the size of each state: its largest value on the way, at least a thousandth of the largest of its kind."""
+    """Return the magnitude of each state: its maximum, at least 1e-3 of that of all coordinates or speeds."""
     block, eom = solution.block, solution.block.problem.eom
     first = block.places["q"].start
     out = np.abs(solution.at.Z[:, first : first + eom.n_x]).max(axis=0)
@@ -97,7 +99,7 @@ def _sizes(solution: PhaseSolution) -> np.ndarray:
 
 
 def _steps(solution: PhaseSolution) -> int:
-    """Return the steps of the integration of the longest interval: enough for the fastest rate of the equations."""
+    """Return the number of integration steps per interval that resolves the fastest mode in the longest one."""
     block, eom = solution.block, solution.block.problem.eom
     first = block.places["q"].start
     x = solution.at.Z[block.P // 2, first : first + eom.n_x]
@@ -109,7 +111,7 @@ def _steps(solution: PhaseSolution) -> int:
 
 
 def _integrate(solution: PhaseSolution, x: np.ndarray) -> np.ndarray:
-    """Return states at the ends of all intervals at once, by fixed steps."""
+    """Integrate all intervals at once with fixed steps; return the states at their ends."""
     block = solution.block
     n = _steps(solution)
     A, B, C = DOP853.A, DOP853.B, DOP853.C
@@ -128,13 +130,13 @@ def _integrate(solution: PhaseSolution, x: np.ndarray) -> np.ndarray:
 
 
 class _Rates:
-    """x_dot of many states: native where it can be had."""
+    """Evaluate x_dot at many states, in native code where available."""
 
     def __init__(self, solution: PhaseSolution):
         problem = solution.block.problem
         self.eom, self.p, self.has_clock = problem.eom, problem.p, solution.block.model.has_clock
         self.compiled: CompiledEquations | None = None
-        with contextlib.suppress(SolverError):  # else the virtual machine serves
+        with contextlib.suppress(SolverError):  # without a compiler, use CasADi's virtual machine
             self.compiled = self.eom.compiled(self.p)
 
     def __call__(self, t: np.ndarray, x: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -144,9 +146,9 @@ class _Rates:
 
 
 def refine_mesh(mesh: np.ndarray, errors: np.ndarray, tolerance: float, order: int, most: int) -> np.ndarray:
-    """Return a finer mesh: intervals above the tolerance are split into as many parts as the order asks for, at most 4.
+    """Return a finer mesh of at most `most` intervals.
 
-    No more than `most` intervals; the worst ones come first.
+    Intervals above the tolerance are split into 2 to 4 parts according to the order, largest errors first.
     """
     wanted = (np.maximum(errors, 1e-300) / (0.3 * tolerance)) ** (1.0 / (order + 1))
     parts = np.where(errors > tolerance, np.clip(np.ceil(wanted), 2, 4), 1).astype(int)

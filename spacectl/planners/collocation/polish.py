@@ -1,7 +1,7 @@
-"""Switch times to full accuracy: arcs between switches become phases with free durations and inputs held at their limits.
+"""Polish switching times: arcs between switches become phases of free duration with inputs fixed at their limits.
 
-Inputs that are at no limit (singular, or held by a path condition) stay free in their arcs. High order and a mesh refined
-by its error estimate make the plan re-fly to the accuracy of the integration.
+Inputs at no limit (singular, or determined by a path condition) remain free in their arcs. With a scheme of
+high order and mesh refinement, a simulation of the plan agrees with it to the accuracy of the integration.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["ArcPhase", "arc_phases", "arcs_from", "arcs_programme"]
 
 @dataclass(frozen=True, eq=False)
 class ArcPhase:
-    """An arc as a phase: its problem, the inputs it holds, where it lies, and which phase of the user it is part of."""
+    """An arc as a phase: its problem, fixed unknowns (by name in z), times, and the index of the user's phase."""
 
     problem: Problem
     held: dict[str, float]
@@ -41,9 +41,10 @@ class ArcPhase:
 def arc_phases(
     solutions: Sequence[PhaseSolution], multipliers: np.ndarray, *, bang: bool = False, shortest: float = 1e-4
 ) -> list[ArcPhase]:
-    """Return arcs of all phases, in order; switches nearer than `shortest` of the duration are one.
+    """Return the arcs of all phases, in order; switches closer than `shortest` of the duration are merged.
 
-    With `bang`, stretches between the limits that nothing explains (no path condition, no bound of a state) become switches.
+    With `bang`, stretches between the limits become switches, unless a path condition or a state bound
+    explains them.
     """
     out: list[ArcPhase] = []
     for number, solution in enumerate(solutions):
@@ -52,7 +53,7 @@ def arc_phases(
 
 
 def _chained(out: list[ArcPhase]) -> list[ArcPhase]:
-    """Return arcs whose problems follow each other: ends belong to the first and the last of a phase."""
+    """Assign boundary conditions to the first and last arc of each phase."""
     last = len(out) - 1
     chained = []
     for k, arc in enumerate(out):
@@ -63,7 +64,7 @@ def _chained(out: list[ArcPhase]) -> list[ArcPhase]:
 
 
 def _part(problem: Problem, *, is_begin: bool, is_end: bool, is_first: bool) -> Problem:
-    """Return the problem of an arc: ends and end costs belong to the first and the last arc of a phase."""
+    """Return the problem of an arc; only the first and last of a phase have boundary conditions."""
     changes: dict[str, object] = {"duration": (0.0, np.inf)}
     if not is_first:
         changes |= {"start": {}}
@@ -84,7 +85,7 @@ def _of_phase(
 def arcs_from(
     solution: PhaseSolution, stretches: Mapping[str, list[Stretch]], *, shortest: float = 1e-4
 ) -> list[ArcPhase]:
-    """Return arcs of a single phase from what each input does, by name; inputs that are not named are at no limit."""
+    """Return the arcs of a single phase from the stretches of its inputs; unnamed inputs are at no limit."""
     names = [solution.block.model.names[column] for column in solution.block.controls]
     free = [Stretch(0.0, 1.0, 0)]
     return _chained(_cut(solution, [stretches.get(name.removeprefix("input "), free) for name in names], 0, shortest))
@@ -114,7 +115,7 @@ def _cut(solution: PhaseSolution, stretches: list[list[Stretch]], number: int, s
 
 
 def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> list[list[Stretch]]:
-    """Return stretches without any middle, but for the controls that held path conditions or bounds of states keep busy."""
+    """Replace stretches between limits by switches, unless path conditions or state bounds determine them."""
     block, levels = solution.block, control_levels(solution)
     busy = sum(size for _, order, size in block.model.anchors if order == 0)
     between = [sum(item.end - item.begin for item in row if item.side == 0) for row in stretches]
@@ -128,7 +129,7 @@ def _all_at_limits(solution: PhaseSolution, stretches: list[list[Stretch]]) -> l
 
 
 def arcs_programme(arcs: Sequence[ArcPhase], scheme: Scheme, weights: Sequence[np.ndarray] | None) -> Nlp:
-    """Return the programme whose phases are the arcs; `weights` of squared inputs are those of the user's phases."""
+    """Return the programme whose phases are the arcs; `weights` are those of the user's phases."""
     return transcribe(
         [arc.problem for arc in arcs],
         scheme,

@@ -1,4 +1,4 @@
-"""The first solution of a collocation run: from a guess, from the rigid counterpart, or from nothing; then challenged."""
+"""The solution of a collocation run on the first mesh, improved by perturbed restarts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from spacectl.planners.problem import Phases, Problem
 
 __all__ = ["First", "first_solution"]
 
-_SHORTEST = 0.05  # of the guessed duration: what the first solve from nothing may come down to
+_SHORTEST = 0.05  # lower bound of the duration in the regularised first solve, relative to the guess
 
 
 @dataclass(frozen=True, eq=False)
 class First:
-    """The programme on the first mesh with its solutions, the best first; or its unknowns and why there is none.
+    """The programme on the first mesh with its solutions, best first; or its unknowns and the cause of failure.
 
-    `problem` is the user's, with limits for inputs that took impulses between the points.
+    `problem` is the user's problem with limits added for impulsive inputs.
     """
 
     problem: Problem | Phases
@@ -48,7 +48,7 @@ class First:
 
 
 def first_solution(problem: Problem | Phases, run: Run, guess: Plan | None, settings: Challenge) -> First:
-    """Solve on the first mesh, settle inputs that nothing determines, challenge the solution by perturbed restarts."""
+    """Solve on the first mesh, regularise undetermined inputs, and try perturbed restarts."""
     phases = problem.phases
     meshes = _meshes(problem, run)
     nlp = run.transcribe(phases, meshes)
@@ -73,7 +73,7 @@ def first_solution(problem: Problem | Phases, run: Run, guess: Plan | None, sett
 def _keep_from_collapse(nlp: Nlp, x: np.ndarray) -> None:
     """Bound the durations from below by a fraction of the guess.
 
-    Towards zero, inputs without limits grow, and no gradient leads back.
+    As a duration tends to zero, unlimited inputs grow and the solver cannot recover.
     """
     for block in nlp.blocks:
         k = block.column + block.n - 1
@@ -93,7 +93,7 @@ def _challenged(first: First, run: Run, settings: Challenge, guess: Plan | None)
 
 
 def _settled(first: First, run: Run) -> First:
-    """Return the solution with the least effort of inputs that have neither limits nor a cost, without their impulses."""
+    """Solve again with regularised inputs: free ones take their least effort, without impulses."""
     if run.weights is not None or not any(free_inputs(item) for item in first.problem.phases):
         return first
     rough = first.solutions[0]

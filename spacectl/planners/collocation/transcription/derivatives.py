@@ -1,6 +1,6 @@
-"""Jacobian and Hessian of a phase: where their entries lie, once, and what they are, at each iterate.
+"""Jacobian and Hessian of a phase: the sparsity pattern once, the values at each iterate.
 
-Entries of equal place are listed more than once and summed by `collocation_nlp`.
+Entries may repeat a position; `nlp` sums them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PhaseSlopes:
 
     @cached_property
     def jacobian_places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns, in the order of `jacobian`."""
+        """Rows and columns of the entries, in the order of `jacobian`."""
         block = self.block
         d, n_X, sizes = block.d, block.model.n_X, block.model.sizes
         k, j, x = np.meshgrid(np.arange(block.N), np.arange(d), np.arange(n_X), indexing="ij")
@@ -71,12 +71,12 @@ class PhaseSlopes:
         return np.concatenate([item.ravel() for item in rows]), np.concatenate([item.ravel() for item in columns])
 
     def rate_slopes(self, at: PhaseState) -> np.ndarray:
-        """Return entries of the Jacobian of X_dot by z, (P, n), at (`rate_rows`, `rate_columns`)."""
+        """Return entries of the Jacobian of X_dot with respect to z, (P, n), at (`rate_rows`, `rate_columns`)."""
         ones = np.ones((self.block.P, self.block.model.sizes["rates"]))
         return np.hstack([at.JF[:, self.rate_entries], ones])
 
     def jacobian(self, at: PhaseState) -> np.ndarray:
-        """Return entries of the Jacobian of the rows."""
+        """Return the entries of the Jacobian of the rows."""
         block, A = self.block, self.block.scheme.A
         n = block.N * block.d * block.model.n_X
         slopes = block.pieces(self.rate_slopes(at))[:, self.pairs[:, 1]]
@@ -91,7 +91,7 @@ class PhaseSlopes:
 
     @cached_property
     def hessian_places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns (upper triangle), in the order of `hessian`."""
+        """Rows and columns of the entries (upper triangle), in the order of `hessian`."""
         block = self.block
         points = np.arange(block.P)[:, None]
         slopes = block.model.slopes
@@ -106,7 +106,7 @@ class PhaseSlopes:
         return np.concatenate([item.ravel() for item in rows]), np.concatenate([item.ravel() for item in columns])
 
     def hessian(self, at: PhaseState, sigma: float, multipliers: np.ndarray) -> np.ndarray:
-        """Return entries of the Hessian of ``sigma cost + multipliers' rows`` (all rows of the problem)."""
+        """Return the entries of the Hessian of ``sigma cost + multipliers' rows`` (all rows of the programme)."""
         block, sizes = self.block, self.block.model.sizes
 
         def of(key: str) -> np.ndarray:
@@ -126,13 +126,13 @@ class PhaseSlopes:
         return np.concatenate([item.ravel() for item in out])
 
     def _pull(self, defect: np.ndarray) -> np.ndarray:
-        """Return the weight of each point's rates in the defects, without -T: (P, n_X)."""
+        """Return the weights of each point's rates in the multiplied defects, without the factor -T, (P, n_X)."""
         block = self.block
         by_interval = defect.reshape(block.N, block.d, block.model.n_X) * block.ds[:, None, None]
         return block.gather(np.einsum("ji,kjx->kix", block.scheme.A, by_interval))
 
     def _mixed(self, at: PhaseState, sigma: float, pull: np.ndarray) -> np.ndarray:
-        """Return second derivatives by T and the columns `mixed` of each point, (P, n)."""
+        """Return second derivatives with respect to T and the unknowns `mixed` of each point, (P, n)."""
         block = self.block
         out = np.zeros((block.P, block.model.n_z))
         terms = -pull[:, self.rate_rows] * self.rate_slopes(at)

@@ -1,4 +1,4 @@
-"""The whole nonlinear programme: phases, what links them, scaling, and sparse derivatives summed from their entries."""
+"""The nonlinear programme: phases, linkage constraints, scaling, and assembled sparse derivatives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Nlp", "SparseSum", "transcribe"]
 
 
 class SparseSum:
-    """A sparse matrix whose entries are given with repetitions: its pattern and the sum of what falls on one place."""
+    """Assemble a sparse matrix from entries whose positions may repeat."""
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]):
         keys, self._place = np.unique(columns.astype(np.int64) * shape[0] + rows, return_inverse=True)
@@ -29,7 +29,7 @@ class SparseSum:
         self.sparsity = ca.Sparsity(shape[0], shape[1], starts.tolist(), self.rows.tolist())
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Return nonzeros in CasADi's order."""
+        """Sum the entries; return the nonzeros in CasADi's order."""
         return np.bincount(self._place, weights=values, minlength=len(self.rows))
 
 
@@ -46,7 +46,7 @@ class Nlp:
     row_low, row_high : array, shape (m,)
         Bounds of the rows.
     links : array, shape (k, 2)
-        Pairs of columns that are equal (end of a phase, begin of the next).
+        Pairs of columns that are equal (end of a phase, start of the next).
     """
 
     blocks: tuple[PhaseBlock, ...]
@@ -62,12 +62,12 @@ class Nlp:
 
     @property
     def n(self) -> int:
-        """Unknowns."""
+        """Number of unknowns."""
         return len(self.low)
 
     @property
     def m(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return len(self.row_low)
 
     @cached_property
@@ -93,7 +93,7 @@ class Nlp:
         )
 
     def at(self, x_hat: np.ndarray) -> list[PhaseState]:
-        """Return the phases at scaled unknowns; the last one is remembered, because solvers ask in turns."""
+        """Evaluate the phases at scaled unknowns; the last result is cached."""
         key = x_hat.tobytes()
         if self._last is None or self._last[0] != key:
             x = x_hat * self.scale
@@ -105,18 +105,18 @@ class Nlp:
         return self.cost_scale * sum(item.block.objective(item) for item in self.at(x_hat))
 
     def gradient(self, x_hat: np.ndarray) -> np.ndarray:
-        """Return its gradient."""
+        """Return the gradient of the scaled cost."""
         parts = [item.block.gradient(item) for item in self.at(x_hat)]
         return self.cost_scale * np.concatenate(parts) * self.scale
 
     def rows(self, x_hat: np.ndarray) -> np.ndarray:
-        """Return scaled rows."""
+        """Return the scaled rows."""
         x = x_hat * self.scale
         linked = x[self.links[:, 0]] - x[self.links[:, 1]]
         return np.concatenate([*(item.block.rows(item) for item in self.at(x_hat)), linked]) * self.row_scale
 
     def jacobian(self, x_hat: np.ndarray) -> np.ndarray:
-        """Return nonzeros of the scaled rows' Jacobian."""
+        """Return the nonzeros of the Jacobian of the scaled rows."""
         parts = [slopes.jacobian(item) for slopes, item in zip(self.slopes, self.at(x_hat), strict=True)]
         ones = np.ones(len(self.links))
         pattern = self.jacobian_sum
@@ -125,7 +125,7 @@ class Nlp:
         )
 
     def hessian(self, x_hat: np.ndarray, sigma: float, multipliers: np.ndarray) -> np.ndarray:
-        """Return nonzeros of the upper triangle of the Hessian of the Lagrangian."""
+        """Return the nonzeros of the upper triangle of the Hessian of the scaled Lagrangian."""
         lam, weight = multipliers * self.row_scale, sigma * self.cost_scale
         parts = [item.hessian(state, weight, lam) for item, state in zip(self.slopes, self.at(x_hat), strict=True)]
         pattern = self.hessian_sum
@@ -140,9 +140,10 @@ def transcribe(
     held: Sequence[Mapping[str, float]] | None = None,
     weights: Sequence[np.ndarray] | None = None,
 ) -> Nlp:
-    """Return the programme of some phases on their meshes, not scaled yet.
+    """Return the unscaled programme of phases on their meshes.
 
-    `held` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in the cost rate.
+    `held` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in
+    the cost rate.
     """
     models = [point_model(problem) for problem in problems]
     if any(model.has_clock for model in models) and not all(model.has_clock for model in models):
@@ -165,7 +166,7 @@ def transcribe(
 
 
 def _links(blocks: Sequence[PhaseBlock]) -> np.ndarray:
-    """Return the columns of states that are continuous from phase to phase, by name."""
+    """Return pairs of columns of the states that are continuous between phases, matched by name."""
     pairs = []
     for before, after in zip(blocks[:-1], blocks[1:], strict=True):
         last = before.column + (before.P - 1) * before.model.n_z

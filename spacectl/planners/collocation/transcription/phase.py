@@ -1,8 +1,8 @@
-"""One phase of a transcribed problem: its unknowns, its rows, and their derivatives from those of the points.
+"""A phase of a transcribed problem: its unknowns and rows, assembled from those of the collocation points.
 
-Unknowns: z of each point, then the duration T. Rows: defects ``X_j - X_0 - T ds sum_i A_ji X_dot_i``, residuals and path
-conditions of each point, rows that hold undetermined inputs, conditions of both ends. Only the points cost anything; the
-rest is bookkeeping with arrays.
+Unknowns: z of each point, then the duration T. Rows: defects ``X_j - X_0 - T ds sum_i A_ji X_dot_i``,
+residuals and path conditions of each point, rows that hold undetermined inputs, conditions of both ends. Only
+the points cost anything; the rest is bookkeeping with arrays.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class BoundSlopes:
 
 @dataclass(eq=False)
 class PhaseState:
-    """Unknowns of a phase with the values of its points; Jacobians are added when they are asked for."""
+    """Unknowns of a phase with the values at its points; Jacobians are evaluated on demand."""
 
     block: PhaseBlock
     Z: np.ndarray
@@ -54,7 +54,7 @@ class PhaseState:
 
     @cached_property
     def JF(self) -> np.ndarray:
-        """Nonzeros of the points' Jacobians, (P, n)."""
+        """Nonzeros of the Jacobians at the points, (P, n)."""
         return self.block.bound.jacobian(self.Z)
 
     @cached_property
@@ -75,19 +75,19 @@ class PhaseBlock:
     Parameters
     ----------
     problem : Problem
-        The phase.
+        The problem of the phase.
     model : PointModel
-        Its points.
+        Equations at a collocation point.
     scheme : Scheme
-        Points of an interval.
+        Collocation scheme.
     mesh : array, shape (N + 1,)
-        Fractions of the duration where intervals meet, 0 to 1.
+        Interval boundaries as fractions of the duration, 0 to 1.
     column, row : int
-        First unknown and first row in the whole problem.
+        First unknown and first row in the whole programme.
     bound : BoundSlopes
-        Of the points, for the problem's parameters.
+        Functions of the points, bound to the problem's parameters.
     bound_ends : tuple of BoundSlopes
-        Of the conditions of both ends.
+        Functions of the boundary conditions, likewise.
     """
 
     problem: Problem
@@ -104,10 +104,7 @@ class PhaseBlock:
     def of(
         cls, problem: Problem, model: PointModel, scheme: Scheme, mesh: Any, column: int, row: int, weights: Any = None
     ) -> PhaseBlock:
-        """Bind the functions to the parameters of the problem.
-
-        The `weights` (n_u,) of squared inputs are added to the cost rate.
-        """
+        """Bind the functions to the problem's parameters and to weights (n_u,) of squared inputs."""
         damping = np.zeros(problem.eom.n_u) if weights is None else np.asarray(weights)
         points = BoundSlopes(model.slopes, np.concatenate([problem.p, damping]))
         ends = (BoundSlopes(model.ends[0], problem.p), BoundSlopes(model.ends[1], problem.p))
@@ -115,22 +112,22 @@ class PhaseBlock:
 
     @property
     def N(self) -> int:
-        """Intervals."""
+        """Number of intervals."""
         return len(self.mesh) - 1
 
     @property
     def d(self) -> int:
-        """Points of an interval, without its first."""
+        """Number of points of an interval, without its first."""
         return len(self.scheme.points) - 1
 
     @property
     def P(self) -> int:
-        """Points."""
+        """Number of points."""
         return self.N * self.d + 1
 
     @cached_property
     def ds(self) -> np.ndarray:
-        """Lengths of the intervals as fractions."""
+        """Lengths of the intervals as fractions of the duration."""
         return np.diff(self.mesh)
 
     @cached_property
@@ -141,12 +138,12 @@ class PhaseBlock:
 
     @cached_property
     def quadrature(self) -> np.ndarray:
-        """Weights of an integral over the fraction, (P,)."""
+        """Quadrature weights over the fraction of the duration, (P,)."""
         return self.gather((self.ds[:, None] * self.scheme.A[-1])[:, :, None])[:, 0]
 
     @property
     def n(self) -> int:
-        """Unknowns."""
+        """Number of unknowns."""
         return self.P * self.model.n_z + 1
 
     @property
@@ -156,12 +153,12 @@ class PhaseBlock:
 
     @cached_property
     def held(self) -> np.ndarray:
-        """Entries of z at the first point that no row determines (Radau): they follow the second point."""
+        """Entries of z at the first point that equal those of the second, as no row determines them (Radau)."""
         return np.zeros(0, dtype=int) if self.scheme.is_collocated_at_start else self.controls
 
     @cached_property
     def controls(self) -> np.ndarray:
-        """Entries of z that are chosen freely: rates of smooth inputs, then the other inputs."""
+        """Entries of z that are controls: rates of smooth inputs, then the other inputs."""
         z = np.arange(self.model.n_z)
         return np.concatenate([z[self.places["rates"]][self.model.sizes["v"] :], z[self.places["u"]]])
 
@@ -194,22 +191,22 @@ class PhaseBlock:
 
     @property
     def m(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return sum(count for _, count in self.row_groups.values())
 
     def state(self, x: np.ndarray) -> PhaseState:
-        """Return the phase's part of all unknowns, evaluated."""
+        """Evaluate the phase at its part of all unknowns."""
         own = x[self.column : self.column + self.n]
         Z = own[:-1].reshape(self.P, self.model.n_z)
         return PhaseState(self, Z, float(own[-1]), self.bound.value(Z))
 
     def pieces(self, values: np.ndarray) -> np.ndarray:
-        """Return values at points (P, k) as they belong to intervals, (N, d + 1, k)."""
+        """Return values at points (P, k) arranged by interval, (N, d + 1, k)."""
         index = np.arange(self.N)[:, None] * self.d + np.arange(self.d + 1)
         return values[index]
 
     def gather(self, pieces: np.ndarray) -> np.ndarray:
-        """Return the sum of the contributions of intervals to their points: (N, d + 1, k) -> (P, k)."""
+        """Sum the contributions of intervals to their points: (N, d + 1, k) -> (P, k)."""
         out = np.zeros((self.P, pieces.shape[2]))
         out[:-1] = pieces[:, :-1].reshape(self.N * self.d, -1)
         out[self.d :: self.d] += pieces[:, -1]
@@ -222,7 +219,7 @@ class PhaseBlock:
         return self.problem.time_weight * at.T + running + final
 
     def gradient(self, at: PhaseState) -> np.ndarray:
-        """Return the gradient of the cost by the phase's own unknowns, (n,)."""
+        """Return the gradient of the cost with respect to the phase's unknowns, (n,)."""
         out = np.zeros((self.P, self.model.n_z))
         slopes = self.model.slopes
         of_cost = slopes.rows == len(at.F[0]) - 1
@@ -234,7 +231,7 @@ class PhaseBlock:
         return np.append(out.ravel(), by_T)
 
     def rows(self, at: PhaseState) -> np.ndarray:
-        """Return values of the phase's rows, (m,)."""
+        """Return the values of the phase's rows, (m,)."""
         X, X_dot = self.pieces(at.Z[:, self.places["X"]]), self.pieces(at.X_dot)
         moved = np.einsum("ji,kix->kjx", self.scheme.A, X_dot) * (at.T * self.ds)[:, None, None]
         defects = X[:, 1:] - X[:, :1] - moved

@@ -1,4 +1,4 @@
-"""Scales of unknowns and rows, from a guess: everything that IPOPT sees is near one."""
+"""Scale unknowns and rows from a guess, so that the programme IPOPT solves is of order one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def scale_programme(nlp: Nlp, x: np.ndarray) -> None:
     nlp.scale = np.concatenate([_unknowns(block, nlp, x) for block in nlp.blocks])
     nlp.row_scale = np.ones(nlp.m)
     pattern = nlp.jacobian_sum
-    sizes = np.abs(nlp.jacobian(x / nlp.scale))  # of the columns' scales
+    sizes = np.abs(nlp.jacobian(x / nlp.scale))  # in scaled unknowns
     largest = np.zeros(nlp.m)
     np.maximum.at(largest, pattern.rows, sizes)
     for block in nlp.blocks:
@@ -27,10 +27,7 @@ def scale_programme(nlp: Nlp, x: np.ndarray) -> None:
 
 
 def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
-    """Return the scales of a phase's unknowns.
-
-    They are the largest values of the guess or of finite bounds, or follow from other scales.
-    """
+    """Return the scales of a phase's unknowns: maxima of guess and finite bounds, or values derived from them."""
     own = slice(block.column, block.column + block.n)
     n_z, places, model = block.model.n_z, block.places, block.model
     Z, T = x[own][:-1].reshape(block.P, n_z), float(x[own][-1])
@@ -52,7 +49,7 @@ def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
 
 
 def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
-    """Return the frequency of each speed with all others held, sqrt(K_ii / M_ii), where it has a stiffness [rad/s]."""
+    """Return the frequency sqrt(K_ii / M_ii) of each speed with all others locked [rad/s]."""
     problem, eom = block.problem, block.problem.eom
     if eom.n_q != eom.n_v:
         return np.zeros(eom.n_v)
@@ -63,7 +60,7 @@ def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
 
 
 def _set_rows(block: PhaseBlock, nlp: Nlp, largest: np.ndarray) -> None:
-    """Return defects in units of their state; residuals and conditions in units of their largest term over all points."""
+    """Scale defects by their states, residuals and conditions by their largest term over all points."""
     n_X = block.model.n_X
     states = nlp.scale[block.column : block.column + n_X]
     first, count = block.row_groups["defect"]
