@@ -15,8 +15,8 @@ from spacectl.core.errors import SolverError
 from spacectl.core.studies.study import Progress
 from spacectl.planners.bang_bang.guess import is_bang_bang
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
-from spacectl.planners.bang_bang.restarts import challenge_plan
-from spacectl.planners.collocation.restarts import Challenge
+from spacectl.planners.bang_bang.restarts import restart_search
+from spacectl.planners.collocation.restarts import RestartSettings
 from spacectl.planners.flown import judged, with_flight
 from spacectl.planners.plan import Plan
 from spacectl.planners.plan_collocation import coarse_plan
@@ -112,16 +112,16 @@ def plan_bang_bang(
     check_problem(problem, cells)
     settings = Search(tuple(busy or ()), int(cells), tolerance, rounds, rounds)
     with WorkProgress(progress, f"planning {problem.name}") as bar:
-        challenge = Challenge(restarts, budget)
-        plan = _first(problem, guess, settings, challenge, bar)
+        restart_settings = RestartSettings(restarts, budget)
+        plan = _first(problem, guess, settings, restart_settings, bar)
         if plan is None:
             raise SolverError(
                 f"plan_bang_bang, problem '{problem.name}': the motion of the guess diverges, or the dependent inputs do not "
                 "act on the equality path conditions; give another guess, or name these inputs by busy="
             )
         if plan.outcome.is_success:
-            plan = challenge_plan(
-                problem, plan, settings, challenge, lambda part, text: bar.report(0.6 + 0.3 * part, text)
+            plan = restart_search(
+                problem, plan, settings, restart_settings, lambda part, text: bar.report(0.6 + 0.3 * part, text)
             )
             bar.report(0.9, "simulation")
             plan = judged(with_flight(problem, plan)[0])
@@ -134,7 +134,7 @@ def plan_bang_bang(
 
 
 def _first(
-    problem: Problem, guess: Plan | None, settings: Search, challenge: Challenge, bar: WorkProgress
+    problem: Problem, guess: Plan | None, settings: Search, restart_settings: RestartSettings, bar: WorkProgress
 ) -> Plan | None:
     """Return the plan found from the guess, or else from a plan of the rigid counterpart."""
     found = None
@@ -144,7 +144,7 @@ def _first(
         return found
     bar.report(0.1, "rigid counterpart")
     try:
-        first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, challenge)
+        first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, restart_settings)
     except SolverError:
         if found is None:
             raise

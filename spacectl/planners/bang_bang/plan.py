@@ -13,7 +13,7 @@ __all__ = ["arcs_of", "describe_violation", "stretches_of", "trajectories"]
 
 _SAMPLE = 0.1  # fastest rate times the knot spacing: cubic interpolation errs by 3e-7 of the vibration
 _NEAR = 1e-6  # fraction of its range within which a control counts as at its limit
-_PASSING = 0.025  # of the duration: shorter transitions between limits are one switch if no bound is active
+_TRANSITION = 0.025  # of the duration: shorter transitions between limits are one switch if no bound is active
 _AT_BOUND = 1e-3  # scaled distance within which a bound counts as active
 
 
@@ -62,11 +62,11 @@ def _active(motion: Motion) -> np.ndarray:
 def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
     """Return the stretches of each control by name; a transition between limits becomes one switch."""
     flow = motion.cells.flow
-    passing = max(1, int(_PASSING * len(motion.w))) if not _active(motion).any() else 1
+    transition = max(1, int(_TRANSITION * len(motion.w))) if not _active(motion).any() else 1
     level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
     side = np.where(level > 1.0 - 2.0 * _NEAR, 1, np.where(level < 2.0 * _NEAR - 1.0, -1, 0))
     return {
-        name: find_stretches(_mesh(motion), level[:, i], side[:, i], passing) for i, name in enumerate(flow.controls)
+        name: find_stretches(_mesh(motion), level[:, i], side[:, i], transition) for i, name in enumerate(flow.controls)
     }
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from spacectl.core.trajectory import Trajectory
 from spacectl.planners.bang_bang.improve import Search, improve_plan
-from spacectl.planners.collocation.restarts import Challenge
+from spacectl.planners.collocation.restarts import RestartSettings
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Problem
 
-__all__ = ["challenge_plan"]
+__all__ = ["restart_search"]
 
 _CELL_RATIO = 5  # ratio of cells: local minima differ by more than the discretisation error of a restart
 _PATIENCE = 30  # rounds until a restart must be feasible: flexible systems come to rest after 10 to 30
@@ -23,8 +23,12 @@ _LEAST_GAIN = 1e-4  # relative gain of duration below which two plans count as e
 _WAVES = 4
 
 
-def challenge_plan(
-    problem: Problem, plan: Plan, settings: Search, challenge: Challenge, say: Callable[[float, str], None]
+def restart_search(
+    problem: Problem,
+    plan: Plan,
+    settings: Search,
+    restart_settings: RestartSettings,
+    notify: Callable[[float, str], None],
 ) -> Plan:
     """Return the best of the plan and of restarts from its perturbed controls.
 
@@ -33,10 +37,10 @@ def challenge_plan(
     begin, durations = time.perf_counter(), []
     coarse = replace(settings, cells=max(2, settings.cells // _CELL_RATIO), patience=_PATIENCE)
     best = plan
-    for k in range(challenge.restarts):
-        if time.perf_counter() - begin > challenge.budget:
+    for k in range(restart_settings.restarts):
+        if time.perf_counter() - begin > restart_settings.budget:
             break
-        say(k / challenge.restarts, f"restart {k + 1} of {challenge.restarts}")
+        notify(k / restart_settings.restarts, f"restart {k + 1} of {restart_settings.restarts}")
         other = improve_plan(problem, _perturbed(problem, best, k), coarse)
         is_feasible = other is not None and other.outcome.is_success
         durations.append(other.final_time if other is not None and is_feasible else None)

@@ -16,19 +16,19 @@ from spacectl.planners.collocation.result import PhaseSolution
 __all__ = [
     "Stretch",
     "active_rows",
+    "active_state_bounds",
     "control_levels",
     "control_stretches",
     "find_stretches",
-    "pinned_states",
+    "remove_intermediate",
     "switching_functions",
-    "without_middle",
 ]
 
-_AT = 1e-2  # fraction of the range within which an input counts as at its limit
-_WEAK = 1e-3  # fraction of its largest value below which a switching function counts as zero
-_PASSING = 3  # intervals over which a switch may be smeared
+_AT_LIMIT = 1e-2  # fraction of the range within which an input counts as at its limit
+_VANISHING = 1e-3  # fraction of its largest value below which a switching function counts as zero
+_TRANSITION = 3  # intervals over which a switch may be smeared
 _GAUSS = (0.5 + 0.5 * np.polynomial.legendre.leggauss(5)[0], 0.5 * np.polynomial.legendre.leggauss(5)[1])
-_DIP = 0.05  # of one interval at the opposite limit: shorter excursions are artefacts of the mesh
+_SHORTEST_EXCURSION = 0.05  # of one interval at the opposite limit: shorter excursions are artefacts of the mesh
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[
             continue
         level = levels[:, i]
         strength = np.abs(switching[:, :, i]).max(axis=1)
-        side = np.where(level > 1.0 - 2.0 * _AT, 1, np.where(level < 2.0 * _AT - 1.0, -1, 0))
-        side = np.where(strength < _WEAK * strength.max(initial=0.0), 0, side) if strength.any() else side
+        side = np.where(level > 1.0 - 2.0 * _AT_LIMIT, 1, np.where(level < 2.0 * _AT_LIMIT - 1.0, -1, 0))
+        side = np.where(strength < _VANISHING * strength.max(initial=0.0), 0, side) if strength.any() else side
         out.append(find_stretches(block.mesh, level, side))
     return out
 
@@ -81,10 +81,12 @@ def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
     return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
-def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray, passing: int = _PASSING) -> list[Stretch]:
+def find_stretches(
+    mesh: np.ndarray, level: np.ndarray, side: np.ndarray, transition: int = _TRANSITION
+) -> list[Stretch]:
     """Return the stretches of a control from its level (-1 to 1) and side (-1, 0, 1) in each interval.
 
-    Up to `passing` intervals between limits become one switch, or two at a short excursion. Their location
+    Up to `transition` intervals between limits become one switch, or two at a short excursion. Their location
     preserves the integral of the input.
     """
     runs = _runs(side)
@@ -92,14 +94,16 @@ def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray, passin
     for k, (first, last, sign) in enumerate(runs):
         before = runs[k - 1][2] if k else 0
         after = runs[k + 1][2] if k + 1 < len(runs) else 0
-        if sign or last - first > passing or (not before and not after):
+        if sign or last - first > transition or (not before and not after):
             out.append(Stretch(float(mesh[first]), float(mesh[last]), sign))
             continue
-        out += _passing(mesh, level, first, last, before, after)
+        out += _resolve_transition(mesh, level, first, last, before, after)
     return _merged(out)
 
 
-def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before: int, after: int) -> list[Stretch]:
+def _resolve_transition(
+    mesh: np.ndarray, level: np.ndarray, first: int, last: int, before: int, after: int
+) -> list[Stretch]:
     begin, end = float(mesh[first]), float(mesh[last])
     mean = float(np.diff(mesh)[first:last] @ level[first:last]) / (end - begin)
     if before and after and before != after:
@@ -107,7 +111,7 @@ def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before:
         return [Stretch(begin, cut, before), Stretch(cut, end, after)]
     sign = before or after
     share = float(np.clip((1.0 - sign * mean) / 2.0, 0.0, 1.0))  # of the stretch at the opposite limit
-    if share * (last - first) < _DIP:
+    if share * (last - first) < _SHORTEST_EXCURSION:
         return [Stretch(begin, end, sign)]
     width = share * (end - begin)
     if not before:
@@ -119,7 +123,7 @@ def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before:
     return [Stretch(cuts[0], cuts[1], sign), Stretch(cuts[1], cuts[2], -sign), Stretch(cuts[2], cuts[3], sign)]
 
 
-def without_middle(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
+def remove_intermediate(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
     """Replace every stretch between the limits by switches that preserve its mean.
 
     The sequence ``+ 0 -`` becomes ``+ - + -``, and ``+ 0 +`` becomes a pulse, ``+ - +``.
@@ -159,7 +163,7 @@ def _merged(stretches: list[Stretch]) -> list[Stretch]:
     return out
 
 
-def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str, float]:
+def active_state_bounds(solution: PhaseSolution, begin: float, end: float) -> dict[str, float]:
     """Return the active bounds of speeds and smooth inputs between two fractions of the phase, by name in z."""
     block, problem = solution.block, solution.block.problem
     middle = (begin + end) / 2.0
@@ -174,7 +178,11 @@ def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str
         values = solution.at.Z[inside, block.model.names.index(name)]
         span = pair[1] - pair[0] if np.isfinite(pair[1] - pair[0]) else max(np.abs(values).max(initial=0.0), 1e-12)
         for bound in pair:
-            if values.size >= _PASSING and np.isfinite(bound) and np.mean(np.abs(values - bound) < 1e-3 * span) > 0.8:
+            if (
+                values.size >= _TRANSITION
+                and np.isfinite(bound)
+                and np.mean(np.abs(values - bound) < 1e-3 * span) > 0.8
+            ):
                 out[name] = float(bound)
     return out
 

@@ -14,7 +14,7 @@ from spacectl.planners.problem import FREE, Problem
 
 __all__ = ["guess_unknowns"]
 
-_ROOM = 0.9  # fraction of the limits to which guessed inputs are clipped
+_LIMIT_FRACTION = 0.9  # fraction of the limits to which guessed inputs are clipped
 
 
 def guess_unknowns(blocks: Sequence[PhaseBlock], guess: Plan | None) -> np.ndarray:
@@ -48,14 +48,14 @@ def _from_ends(block: PhaseBlock, before: np.ndarray | None) -> tuple[np.ndarray
     if before is None:
         rest = np.asarray(problem.eom.x_rest)
         before = np.array([_middle(pair, rest[i]) for i, pair in enumerate(start_pairs(problem))])
-    ends = _Ends(problem, before, _end_state(problem, before))
+    ends = _Boundary(problem, before, _end_state(problem, before))
     T = _duration(block, ends)
     Z = _smooth_motion(block, ends, T)
     _set_inputs(block, Z, T)
     return np.append(Z.ravel(), T), Z[-1, block.places["q"].start : block.places["v"].stop]
 
 
-class _Ends:
+class _Boundary:
     """Boundary states of a guessed motion, with the rates of the coordinates."""
 
     def __init__(self, problem: Problem, start: np.ndarray, end: np.ndarray):
@@ -72,11 +72,11 @@ class _Ends:
         drift = self.q[0] + 0.5 * T * (self.q_dot[0] + self.q_dot[1])
         return np.where(self.is_free, drift, self.q[1])
 
-    def usual_duration(self) -> float:
+    def nominal_duration(self) -> float:
         """Return the longest time a coordinate needs at the mean of its boundary speeds [s]; 0 if none moves."""
-        way, pace = self.q[1] - self.q[0], 0.5 * (self.q_dot[0] + self.q_dot[1])
-        is_fit = ~self.is_free & (way * pace > 0.0)
-        return float(np.max(way[is_fit] / pace[is_fit], initial=0.0))
+        way, mean_rate = self.q[1] - self.q[0], 0.5 * (self.q_dot[0] + self.q_dot[1])
+        is_consistent = ~self.is_free & (way * mean_rate > 0.0)
+        return float(np.max(way[is_consistent] / mean_rate[is_consistent], initial=0.0))
 
 
 def _rates_map(problem: Problem, q: np.ndarray) -> np.ndarray:
@@ -85,16 +85,24 @@ def _rates_map(problem: Problem, q: np.ndarray) -> np.ndarray:
     return np.asarray(eom.jacobian("q_dot", "q_dot", "v", 0.0, q, np.zeros(eom.n_v), p=problem.p))
 
 
-def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
+def _smooth_motion(block: PhaseBlock, ends: _Boundary, T: float) -> np.ndarray:
     """Return the unknowns at the points of a cubic motion between two states, without inputs."""
     problem, eom, places = block.problem, block.problem.eom, block.places
     s = block.fractions[:, None]
     first, last = ends.q[0], ends.last(T)
-    slow = [T * item for item in ends.q_dot]
+    scaled_rates = [T * item for item in ends.q_dot]
     for k in eom.quaternions:
-        slow[0][k : k + 4] = slow[1][k : k + 4] = 0.0  # quaternions are normalised below
-    q = first + (last - first) * (3.0 * s**2 - 2.0 * s**3) + s * (1.0 - s) * ((1.0 - s) * slow[0] - s * slow[1])
-    q_dot = (last - first) * 6.0 * s * (1.0 - s) + slow[0] * (1.0 - s) * (1.0 - 3.0 * s) + slow[1] * s * (3.0 * s - 2.0)
+        scaled_rates[0][k : k + 4] = scaled_rates[1][k : k + 4] = 0.0  # quaternions are normalised below
+    q = (
+        first
+        + (last - first) * (3.0 * s**2 - 2.0 * s**3)
+        + s * (1.0 - s) * ((1.0 - s) * scaled_rates[0] - s * scaled_rates[1])
+    )
+    q_dot = (
+        (last - first) * 6.0 * s * (1.0 - s)
+        + scaled_rates[0] * (1.0 - s) * (1.0 - 3.0 * s)
+        + scaled_rates[1] * s * (3.0 * s - 2.0)
+    )
     for k in eom.quaternions:
         q[:, k : k + 4] /= np.maximum(np.linalg.norm(q[:, k : k + 4], axis=1, keepdims=True), 0.3)
     v = np.array([np.linalg.lstsq(_rates_map(problem, q[k]), q_dot[k] / T, rcond=None)[0] for k in range(block.P)])
@@ -107,7 +115,7 @@ def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
     return Z
 
 
-def _needed_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
+def _required_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
     """Return least-squares inputs for the accelerations in Z, in the order of the equations; set multipliers."""
     eom, places = block.problem.eom, block.places
     free = [name for name in eom.inputs if name not in block.model.smooth]
@@ -127,7 +135,7 @@ def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
     """Set the required inputs, clipped to their limits, in the unknowns Z."""
     problem, places, sizes = block.problem, block.places, block.model.sizes
     low, high = problem.input_limits()
-    u = np.clip(_needed_inputs(block, Z), _ROOM * low, _ROOM * high)
+    u = np.clip(_required_inputs(block, Z), _LIMIT_FRACTION * low, _LIMIT_FRACTION * high)
     names = problem.eom.inputs
     Z[:, places["u"]] = u[:, [i for i, name in enumerate(names) if name not in block.model.smooth]]
     Z[:, places["s"]] = u[:, [names.index(name) for name in block.model.smooth]]
@@ -138,13 +146,13 @@ def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
 
 def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the residuals at the points and their dense Jacobians."""
-    slopes, keep = block.model.slopes, block.places["F.residual"]
+    derivatives, keep = block.model.derivatives, block.places["F.residual"]
     J = np.zeros((len(Z), block.bound.n_values, block.model.n_z))
-    J[:, slopes.rows, slopes.columns] = block.bound.jacobian(Z)
+    J[:, derivatives.rows, derivatives.columns] = block.bound.jacobian(Z)
     return block.bound.value(Z)[:, keep], J[:, keep]
 
 
-def _duration(block: PhaseBlock, ends: _Ends) -> float:
+def _duration(block: PhaseBlock, ends: _Boundary) -> float:
     """Return the duration at which the inputs reach their limits, extended to satisfy speed bounds.
 
     Inertia forces scale with 1 / T^2. Doubling T separates them from gravity and spring forces.
@@ -154,12 +162,12 @@ def _duration(block: PhaseBlock, ends: _Ends) -> float:
     reach = 0.5 * (high - low)
     limited = np.isfinite(reach) & (reach > 0.0)
     shortest, longest = max(problem.duration[0], 1e-6), problem.duration[1]
-    T = float(np.clip(max(1.0, ends.usual_duration()), shortest, longest))
+    T = float(np.clip(max(1.0, ends.nominal_duration()), shortest, longest))
     for _ in range(2):
-        needed = [_needed_inputs(block, _smooth_motion(block, ends, k * T))[:, limited] for k in (1, 2)]
-        ratio = float((4.0 / 3.0 * np.abs(needed[0] - needed[1]) / reach[limited]).max(initial=0.0))
+        required = [_required_inputs(block, _smooth_motion(block, ends, k * T))[:, limited] for k in (1, 2)]
+        ratio = float((4.0 / 3.0 * np.abs(required[0] - required[1]) / reach[limited]).max(initial=0.0))
         T = T * np.sqrt(ratio) if ratio > 1e-12 else T
-        T = float(np.clip(max(T, ends.usual_duration()), shortest, longest))
+        T = float(np.clip(max(T, ends.nominal_duration()), shortest, longest))
     v = _smooth_motion(block, ends, T)[:, block.places["v"]]
     for k, pair in ends.bounds.items():
         fastest = min((abs(item) for item in pair if np.isfinite(item) and item), default=np.inf)

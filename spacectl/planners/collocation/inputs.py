@@ -17,18 +17,25 @@ from spacectl.planners.collocation.result import PhaseSolution
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
-__all__ = ["fading_weights", "free_inputs", "least_weights", "total_effort", "undetermined_inputs", "without_impulses"]
+__all__ = [
+    "first_solve_weights",
+    "free_inputs",
+    "limit_impulses",
+    "regularisation_weights",
+    "total_effort",
+    "undetermined_inputs",
+]
 
-_FADING = 0.1  # weight of squared inputs relative to that of time, in the first solve without a guess
-_CHATTER = 2.0  # ratio to the minimum effort above which an input counts as undetermined
-_USUAL = 0.9  # quantile that defines the typical magnitude of an input
-_ROOM = 5.0  # limit of an impulsive input, as a multiple of its typical magnitude
-_LEAST = 1e-7  # contribution of typical inputs to the cost, relative to it
+_FIRST_WEIGHT = 0.1  # weight of squared inputs relative to that of time, in the first solve without a guess
+_EFFORT_RATIO = 2.0  # ratio to the minimum effort above which an input counts as undetermined
+_TYPICAL_QUANTILE = 0.9  # quantile that defines the typical magnitude of an input
+_LIMIT_FACTOR = 5.0  # limit of an impulsive input, as a multiple of its typical magnitude
+_RELATIVE_WEIGHT = 1e-7  # contribution of typical inputs to the cost, relative to it
 
 
-def fading_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
+def first_solve_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
     """Return weights of ``(u / limit)^2`` that regularise the first solve."""
-    weight = _FADING * max(item.time_weight for item in phases)
+    weight = _FIRST_WEIGHT * max(item.time_weight for item in phases)
     out = []
     for item in phases:
         reach = np.max(np.abs(item.input_limits()), axis=0)
@@ -39,15 +46,15 @@ def fading_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
 def free_inputs(problem: Problem) -> tuple[str, ...]:
     """Return inputs that have no limits, no rate limits and no part in the running cost."""
     low, high = problem.input_limits()
-    weighed = _weighed(problem)
+    in_cost = _inputs_in_cost(problem)
     return tuple(
         name
         for k, name in enumerate(problem.eom.inputs)
-        if not np.isfinite(high[k] - low[k]) and name not in problem.rate_limits and name not in weighed
+        if not np.isfinite(high[k] - low[k]) and name not in problem.rate_limits and name not in in_cost
     )
 
 
-def _weighed(problem: Problem) -> set[str]:
+def _inputs_in_cost(problem: Problem) -> set[str]:
     """Return the inputs on which the running cost depends."""
     if problem.cost_rate is None:
         return set()
@@ -76,34 +83,34 @@ def total_effort(solutions: Sequence[PhaseSolution]) -> dict[str, float]:
 def undetermined_inputs(before: Mapping[str, float], solutions: Sequence[PhaseSolution]) -> list[str]:
     """Return undetermined inputs: without regularisation their effort at least doubles."""
     after = total_effort(solutions)
-    return [name for name, effort in before.items() if effort > _CHATTER * after.get(name, 0.0)]
+    return [name for name, effort in before.items() if effort > _EFFORT_RATIO * after.get(name, 0.0)]
 
 
-def _usual(solution: PhaseSolution) -> np.ndarray:
+def _typical_magnitude(solution: PhaseSolution) -> np.ndarray:
     """Return the typical magnitude of each input, (n_u,): the 0.9 quantile, which ignores impulses."""
-    size = np.quantile(np.abs(solution.inputs(np.array([0.25, 0.75]))), _USUAL, axis=(0, 1))
+    size = np.quantile(np.abs(solution.inputs(np.array([0.25, 0.75]))), _TYPICAL_QUANTILE, axis=(0, 1))
     return np.maximum(size, 1e-3 * max(float(size.max(initial=0.0)), 1e-12))
 
 
-def least_weights(solutions: Sequence[PhaseSolution], cost: float) -> list[np.ndarray]:
+def regularisation_weights(solutions: Sequence[PhaseSolution], cost: float) -> list[np.ndarray]:
     """Return weights of free inputs from a solution, such that typical values add 1e-7 of the cost."""
     duration = sum(item.at.T for item in solutions)
-    worth = _LEAST * max(abs(cost), 1e-12) / max(duration, 1e-12)
+    worth = _RELATIVE_WEIGHT * max(abs(cost), 1e-12) / max(duration, 1e-12)
     out = []
     for item in solutions:
         problem = item.block.problem
         names, free = problem.eom.inputs, free_inputs(problem)
-        out.append(np.where([name in free for name in names], worth / _usual(item) ** 2, 0.0))
+        out.append(np.where([name in free for name in names], worth / _typical_magnitude(item) ** 2, 0.0))
     return out
 
 
-def without_impulses(solution: PhaseSolution) -> Problem:
+def limit_impulses(solution: PhaseSolution) -> Problem:
     """Return the problem of a phase with limits for impulsive free inputs, far above their typical magnitude."""
-    problem, usual = solution.block.problem, _usual(solution)
+    problem, typical = solution.block.problem, _typical_magnitude(solution)
     peaks = np.abs(solution.inputs(np.linspace(0.0, 1.0, 9))).max(axis=(0, 1))
     room = {
-        name: (-_ROOM * usual[k], _ROOM * usual[k])
+        name: (-_LIMIT_FACTOR * typical[k], _LIMIT_FACTOR * typical[k])
         for k, name in enumerate(problem.eom.inputs)
-        if name in free_inputs(problem) and peaks[k] > 2.0 * _ROOM * usual[k]
+        if name in free_inputs(problem) and peaks[k] > 2.0 * _LIMIT_FACTOR * typical[k]
     }
     return replace(problem, limits={**problem.limits, **room}) if room else problem

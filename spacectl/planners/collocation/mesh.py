@@ -19,7 +19,7 @@ from spacectl.planners.collocation.result import PhaseSolution
 
 __all__ = ["Refinement", "interval_errors", "path_errors", "refine_mesh"]
 
-_LOOKS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])  # fractions of an interval at which path equations are checked
+_SAMPLES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])  # fractions of an interval at which path equations are checked
 
 _STABLE = 1.5  # step times the fastest rate: well inside the stability region of the method
 _LEAST_STEPS = 3
@@ -66,24 +66,24 @@ def path_errors(solution: PhaseSolution) -> np.ndarray:
     violation.
     """
     block, problem = solution.block, solution.block.problem
-    held = np.flatnonzero([item.low == item.high for item in problem.path for _ in range(item.rule.size)])
-    if not held.size:
+    equations = np.flatnonzero([item.low == item.high for item in problem.path for _ in range(item.rule.size)])
+    if not equations.size:
         return np.zeros(block.N)
     anchored = {name for name, _, _ in block.model.anchors}
     wanted = [0.0 if item.name in anchored else item.low for item in problem.path for _ in range(item.rule.size)]
-    Z = np.einsum("si,kiz->ksz", block.scheme.input_weights(_LOOKS), block.pieces(solution.at.Z))
-    Z[:, :, block.places["X"]] = solution.states(_LOOKS)
-    values = block.bound.value(Z.reshape(-1, Z.shape[2]))[:, block.places["F.path"]][:, held]
-    off = np.abs(values - np.array(wanted)[held]).reshape(block.N, -1, held.size).max(axis=1)
-    return np.asarray((off / _terms(solution)[held]).max(axis=1))
+    Z = np.einsum("si,kiz->ksz", block.scheme.input_weights(_SAMPLES), block.pieces(solution.at.Z))
+    Z[:, :, block.places["X"]] = solution.states(_SAMPLES)
+    values = block.bound.value(Z.reshape(-1, Z.shape[2]))[:, block.places["F.path"]][:, equations]
+    residual = np.abs(values - np.array(wanted)[equations]).reshape(block.N, -1, equations.size).max(axis=1)
+    return np.asarray((residual / _terms(solution)[equations]).max(axis=1))
 
 
 def _terms(solution: PhaseSolution) -> np.ndarray:
     """Return the largest term of each path condition: derivatives times magnitudes of the unknowns."""
-    slopes, Z = solution.block.model.slopes, solution.at.Z
-    terms = np.abs(solution.at.JF * np.abs(Z).max(axis=0)[slopes.columns]).max(axis=0)
+    derivatives, Z = solution.block.model.derivatives, solution.at.Z
+    terms = np.abs(solution.at.JF * np.abs(Z).max(axis=0)[derivatives.columns]).max(axis=0)
     out = np.zeros(solution.at.F.shape[1])
-    np.maximum.at(out, slopes.rows, terms)
+    np.maximum.at(out, derivatives.rows, terms)
     found = out[solution.block.places["F.path"]]
     return np.where(found > 0.0, found, 1.0)
 
@@ -104,8 +104,10 @@ def _steps(solution: PhaseSolution) -> int:
     first = block.places["q"].start
     x = solution.at.Z[block.P // 2, first : first + eom.n_x]
     u = solution.inputs(np.array([0.5]))[block.N // 2, 0]
-    slopes = eom.jacobian("x_dot", "x_dot", "x", solution.begin, x, u, p=block.problem.p)
-    fastest = float(np.abs(np.linalg.eigvals(slopes)).max(initial=0.0)) if np.all(np.isfinite(slopes)) else 0.0
+    derivatives = eom.jacobian("x_dot", "x_dot", "x", solution.begin, x, u, p=block.problem.p)
+    fastest = (
+        float(np.abs(np.linalg.eigvals(derivatives)).max(initial=0.0)) if np.all(np.isfinite(derivatives)) else 0.0
+    )
     longest = solution.at.T * float(block.ds.max())
     return int(np.clip(np.ceil(longest * fastest / _STABLE), _LEAST_STEPS, _MOST_STEPS))
 
@@ -115,11 +117,11 @@ def _integrate(solution: PhaseSolution, x: np.ndarray) -> np.ndarray:
     block = solution.block
     n = _steps(solution)
     A, B, C = DOP853.A, DOP853.B, DOP853.C
-    rates = _Rates(solution)
+    rates = _StateRates(solution)
     h = solution.at.T * block.ds / n
     for step in range(n):
         fractions = (step + C) / n
-        u = solution.flown_inputs(fractions)
+        u = solution.clipped_inputs(fractions)
         t = solution.begin + solution.at.T * (block.mesh[:-1, None] + block.ds[:, None] * fractions)
         K: list[np.ndarray] = []
         for k in range(len(C)):
@@ -129,7 +131,7 @@ def _integrate(solution: PhaseSolution, x: np.ndarray) -> np.ndarray:
     return x
 
 
-class _Rates:
+class _StateRates:
     """Evaluate x_dot at many states, in native code where available."""
 
     def __init__(self, solution: PhaseSolution):

@@ -17,12 +17,12 @@ from spacectl.planners.collocation.transcription.nlp import Nlp
 from spacectl.planners.plan import Arc, Plan
 from spacectl.planners.problem import Phases, Problem
 
-__all__ = ["describe_arcs", "give_plan"]
+__all__ = ["describe_arcs", "make_plan"]
 
 _SHORT = 1e-7  # of the duration: shorter arcs are not reported
 
 
-def give_plan(
+def make_plan(
     problem: Problem | Phases,
     run: Run,
     nlp: Nlp,

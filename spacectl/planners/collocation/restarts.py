@@ -14,24 +14,24 @@ from spacectl.planners.collocation.steps import Run
 from spacectl.planners.collocation.transcription.nlp import Nlp
 from spacectl.planners.collocation.transcription.phase import PhaseBlock
 
-__all__ = ["Challenge", "challenge", "perturbed"]
+__all__ = ["RestartSettings", "find_better_solutions", "perturbed"]
 
 _SIZES = (0.1, 0.3, 0.2)  # amplitudes in turn, relative to the range of a state or an input
 _WAVES = 3
-_BETTER = 1e-5  # relative gain of cost below which two plans count as equal
+_LEAST_GAIN = 1e-5  # relative gain of cost below which two plans count as equal
 _PATIENCE = 200  # iterations of a restart
 
 
 @dataclass(frozen=True)
-class Challenge:
+class RestartSettings:
     """Number of restarts, and the time allowed for all of them [s]."""
 
     restarts: int = 3
     budget: float = 10.0
 
 
-def challenge(
-    nlp: Nlp, found: NlpSolution, run: Run, settings: Challenge, *, from_x: np.ndarray | None = None
+def find_better_solutions(
+    nlp: Nlp, found: NlpSolution, run: Run, settings: RestartSettings, *, from_x: np.ndarray | None = None
 ) -> list[NlpSolution]:
     """Return better solutions of the same programme from perturbed restarts, best first.
 
@@ -48,7 +48,7 @@ def challenge(
         other = run.solve(nlp, x, {"max_wall_time": max(left, 0.1)}, most=_PATIENCE)
         is_good = other.is_success and is_feasible(nlp, other.x)
         tried.append(other.cost if is_good else None)
-        if is_good and (not found.is_success or other.cost < found.cost - _BETTER * abs(found.cost)):
+        if is_good and (not found.is_success or other.cost < found.cost - _LEAST_GAIN * abs(found.cost)):
             better.append(other)
     run.stats.setdefault("restarts", []).extend(tried)
     return sorted(better, key=lambda item: item.cost)

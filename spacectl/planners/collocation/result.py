@@ -17,8 +17,8 @@ __all__ = ["PhaseSolution", "join_trajectories", "phase_solutions"]
 
 Piece = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-_CUTS = 33  # knots in an interval with clipped inputs
-_SAME = 1e-9  # relative difference of values and rates below which two knots are merged
+_CLIPPED_KNOTS = 33  # knots in an interval with clipped inputs
+_MERGE_TOLERANCE = 1e-9  # relative difference of values and rates below which two knots are merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class PhaseSolution:
         pieces = self.block.pieces(self.at.Z[:, self.block.controls])
         return np.einsum("si,kiu->ksu", self.block.scheme.input_weights(fractions), pieces)
 
-    def flown_inputs(self, fractions: np.ndarray) -> np.ndarray:
+    def clipped_inputs(self, fractions: np.ndarray) -> np.ndarray:
         """Return inputs clipped to their limits, (N, n, n_u): polynomials may exceed them between the points."""
         low, high = self.block.problem.input_limits()
         return np.clip(self.inputs(fractions), low, high)
@@ -123,19 +123,19 @@ def join_trajectories(solutions: Sequence[PhaseSolution]) -> tuple[Trajectory, T
 
 def _input_pieces(solution: PhaseSolution, fractions: np.ndarray) -> list[Piece]:
     """Return times, values and rates of the inputs per interval; clipped inputs get many knots."""
-    block, many = solution.block, np.linspace(0.0, 1.0, _CUTS)
+    block, many = solution.block, np.linspace(0.0, 1.0, _CLIPPED_KNOTS)
     begins, lengths = solution.begin + solution.at.T * block.mesh[:-1], solution.at.T * block.ds
     exact = (solution.inputs(fractions), solution.inputs(fractions, order=1))
-    clipped, raw = solution.flown_inputs(many), solution.inputs(many)
+    clipped, raw = solution.clipped_inputs(many), solution.inputs(many)
     low, high = block.problem.input_limits()
     reach = np.where(np.isfinite(high - low), high - low, 1.0)
     out = []
     for k in range(block.N):
-        exceeds = np.abs(clipped[k] - raw[k]) > _SAME * reach
+        exceeds = np.abs(clipped[k] - raw[k]) > _MERGE_TOLERANCE * reach
         if exceeds.any():
             t = begins[k] + lengths[k] * many
-            slopes = PchipInterpolator(t, clipped[k], axis=0).derivative()(t)  # monotone: no overshoot of the limit
-            out.append((t, clipped[k], slopes))
+            rates = PchipInterpolator(t, clipped[k], axis=0).derivative()(t)  # monotone: no overshoot of the limit
+            out.append((t, clipped[k], rates))
         else:
             out.append((begins[k] + lengths[k] * fractions, np.clip(exact[0][k], low, high), exact[1][k]))
     return out
@@ -146,12 +146,12 @@ def _join(pieces: list[Piece], labels: Labels) -> Trajectory:
     values: list[np.ndarray] = []
     rates: list[np.ndarray] = []
     size = max(float(np.abs(np.concatenate([piece[1].ravel() for piece in pieces])).max(initial=0.0)), 1e-300)
-    pace = max(float(np.abs(np.concatenate([piece[2].ravel() for piece in pieces])).max(initial=0.0)), 1e-300)
+    rate_size = max(float(np.abs(np.concatenate([piece[2].ravel() for piece in pieces])).max(initial=0.0)), 1e-300)
     for piece_t, piece_values, piece_rates in pieces:
         begin = 0
         if t:
-            same = np.abs(values[-1] - piece_values[0]).max(initial=0.0) <= _SAME * size
-            if same and np.abs(rates[-1] - piece_rates[0]).max(initial=0.0) <= _SAME * pace:
+            same = np.abs(values[-1] - piece_values[0]).max(initial=0.0) <= _MERGE_TOLERANCE * size
+            if same and np.abs(rates[-1] - piece_rates[0]).max(initial=0.0) <= _MERGE_TOLERANCE * rate_size:
                 begin = 1
             else:
                 t[-1] = np.nextafter(piece_t[0], -np.inf)

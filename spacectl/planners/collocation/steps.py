@@ -45,7 +45,7 @@ class Run:
     effort: dict[str, float] = field(default_factory=dict)
     report: Callable[[float, str], None] | None = None
 
-    def say(self, fraction: float, message: str) -> None:
+    def notify(self, fraction: float, message: str) -> None:
         """Report the progress of the planning to the user."""
         if self.report is not None:
             self.report(fraction, message)
@@ -86,7 +86,7 @@ def refine_solution(
 ) -> tuple[Nlp, NlpSolution]:
     """Solve on refined meshes until the error of every interval is below the goal or the rounds are exhausted."""
     for count in range(run.refine.rounds):
-        run.say(0.5 + 0.3 * count / run.refine.rounds, f"mesh of {sum(block.N for block in nlp.blocks)} intervals")
+        run.notify(0.5 + 0.3 * count / run.refine.rounds, f"mesh of {sum(block.N for block in nlp.blocks)} intervals")
         errors = mesh_errors(nlp, found.x, run.refine, goal)
         if max(item.max() for item in errors) <= goal:
             break
@@ -125,11 +125,11 @@ def polish_switches(
     if any(item.duration != (0.0, np.inf) for item in phases):
         return None
     solutions = phase_solutions(nlp.blocks, found.x)
-    sharp, free = (arc_phases(solutions, found.bound_multipliers, bang=bang) for bang in (True, False))
-    tries = [sharp] if [arc.held for arc in sharp] == [arc.held for arc in free] else [sharp, free]
+    at_limits, free = (arc_phases(solutions, found.bound_multipliers, bang=bang) for bang in (True, False))
+    tries = [at_limits] if [arc.fixed for arc in at_limits] == [arc.fixed for arc in free] else [at_limits, free]
     for arcs in tries:
-        run.say(0.8, f"switching times of {len(arcs)} arcs")
-        if any(arc.held for arc in arcs):
+        run.notify(0.8, f"switching times of {len(arcs)} arcs")
+        if any(arc.fixed for arc in arcs):
             done = polish_arcs(arcs, run, solutions, found.cost)
             if done is not None:
                 return done

@@ -74,15 +74,15 @@ def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
         rows[-1][k : k + 4] = x[k : k + 4]
     if eom.constraint_rows:
         t, q, v = 0.0, x[: eom.n_q], x[eom.n_q :]
-        slopes = [eom.jacobian("residual", "g", letter, t, q, v, p=problem.p) for letter in ("q", "v")]
-        rows += list(np.hstack(slopes))
+        derivatives = [eom.jacobian("residual", "g", letter, t, q, v, p=problem.p) for letter in ("q", "v")]
+        rows += list(np.hstack(derivatives))
     if block.model.anchors:
         X = np.zeros((1, block.model.n_X))
         here = slice(block.places["q"].start, block.places["v"].stop)
         X[0, here] = x
-        slopes_at = block.model.ends[0]
+        derivatives_at = block.model.ends[0]
         J = np.zeros((block.bound_ends[0].n_values, block.model.n_X))
-        J[slopes_at.rows, slopes_at.columns] = block.bound_ends[0].jacobian(X)[0]
+        J[derivatives_at.rows, derivatives_at.columns] = block.bound_ends[0].jacobian(X)[0]
         rows += list(J[sum(item.rule.size for item in problem.conditions_start) :, here])
     return np.array(rows)
 
@@ -103,7 +103,7 @@ def row_bounds(blocks: Sequence[PhaseBlock]) -> list[tuple[np.ndarray, np.ndarra
 
 def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -> np.ndarray:
     problem, rows = block.problem, np.zeros(block.m)
-    held = {name: order for name, order, _ in block.model.anchors}
+    anchored = {name: order for name, order, _ in block.model.anchors}
     values = {item.name: getattr(item, side) for item in problem.path}
     free = -np.inf if side == "low" else np.inf
     anchors = [
@@ -113,7 +113,9 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
     ]
     groups = {
         "path": [
-            0.0 if item.name in held else getattr(item, side) for item in problem.path for _ in range(item.rule.size)
+            0.0 if item.name in anchored else getattr(item, side)
+            for item in problem.path
+            for _ in range(item.rule.size)
         ],
         "start": [*(getattr(item, side) for item in problem.conditions_start for _ in range(item.rule.size)), *anchors],
         "end": [getattr(item, side) for item in problem.conditions_end for _ in range(item.rule.size)],
@@ -131,11 +133,11 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
 
 
 def phase_bounds(
-    block: PhaseBlock, *, is_first: bool, held: Mapping[str, float] | None = None
+    block: PhaseBlock, *, is_first: bool, fixed: Mapping[str, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and upper bounds of a phase's unknowns, shape (n,).
 
-    Entries of z named in `held` have one fixed value.
+    Entries of z named in `fixed` have one fixed value.
     """
     problem, model, places = block.problem, block.model, block.places
     low, high = np.full((block.P, model.n_z), -np.inf), np.full((block.P, model.n_z), np.inf)
@@ -163,7 +165,7 @@ def phase_bounds(
         if is_first:
             bound(places["q"].start + i, first, 0)
         bound(places["q"].start + i, last, -1)
-    for name, value in (held or {}).items():
+    for name, value in (fixed or {}).items():
         bound(model.names.index(name), (value, value))
     _require_order(block, low, high)
     return np.append(low.ravel(), problem.duration[0]), np.append(high.ravel(), problem.duration[1])

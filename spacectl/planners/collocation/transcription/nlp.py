@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.planners.collocation.transcription.bounds import phase_bounds, row_bounds
-from spacectl.planners.collocation.transcription.derivatives import PhaseSlopes
+from spacectl.planners.collocation.transcription.derivatives import PhaseDerivatives
 from spacectl.planners.collocation.transcription.phase import PhaseBlock, PhaseState
 from spacectl.planners.collocation.transcription.point import point_model
 from spacectl.planners.collocation.transcription.schemes import Scheme
@@ -71,14 +71,14 @@ class Nlp:
         return len(self.row_low)
 
     @cached_property
-    def slopes(self) -> tuple[PhaseSlopes, ...]:
+    def derivatives(self) -> tuple[PhaseDerivatives, ...]:
         """Derivatives of the phases."""
-        return tuple(PhaseSlopes(block) for block in self.blocks)
+        return tuple(PhaseDerivatives(block) for block in self.blocks)
 
     @cached_property
     def jacobian_sum(self) -> SparseSum:
         """Pattern of the Jacobian."""
-        places = [item.jacobian_places for item in self.slopes]
+        places = [item.jacobian_places for item in self.derivatives]
         k = np.arange(self.m - len(self.links), self.m)
         rows = np.concatenate([*(item[0] for item in places), k, k])
         columns = np.concatenate([*(item[1] for item in places), self.links[:, 0], self.links[:, 1]])
@@ -87,7 +87,7 @@ class Nlp:
     @cached_property
     def hessian_sum(self) -> SparseSum:
         """Pattern of the upper triangle of the Hessian."""
-        places = [item.hessian_places for item in self.slopes]
+        places = [item.hessian_places for item in self.derivatives]
         return SparseSum(
             np.concatenate([item[0] for item in places]), np.concatenate([item[1] for item in places]), (self.n,) * 2
         )
@@ -117,7 +117,7 @@ class Nlp:
 
     def jacobian(self, x_hat: np.ndarray) -> np.ndarray:
         """Return the nonzeros of the Jacobian of the scaled rows."""
-        parts = [slopes.jacobian(item) for slopes, item in zip(self.slopes, self.at(x_hat), strict=True)]
+        parts = [derivatives.jacobian(item) for derivatives, item in zip(self.derivatives, self.at(x_hat), strict=True)]
         ones = np.ones(len(self.links))
         pattern = self.jacobian_sum
         return (
@@ -127,7 +127,7 @@ class Nlp:
     def hessian(self, x_hat: np.ndarray, sigma: float, multipliers: np.ndarray) -> np.ndarray:
         """Return the nonzeros of the upper triangle of the Hessian of the scaled Lagrangian."""
         lam, weight = multipliers * self.row_scale, sigma * self.cost_scale
-        parts = [item.hessian(state, weight, lam) for item, state in zip(self.slopes, self.at(x_hat), strict=True)]
+        parts = [item.hessian(state, weight, lam) for item, state in zip(self.derivatives, self.at(x_hat), strict=True)]
         pattern = self.hessian_sum
         return pattern(np.concatenate(parts)) * self.scale[pattern.rows] * self.scale[pattern.columns]
 
@@ -137,12 +137,12 @@ def transcribe(
     scheme: Scheme,
     meshes: Sequence[np.ndarray],
     *,
-    held: Sequence[Mapping[str, float]] | None = None,
+    fixed: Sequence[Mapping[str, float]] | None = None,
     weights: Sequence[np.ndarray] | None = None,
 ) -> Nlp:
     """Return the unscaled programme of phases on their meshes.
 
-    `held` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in
+    `fixed` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in
     the cost rate.
     """
     models = [point_model(problem) for problem in problems]
@@ -155,8 +155,8 @@ def transcribe(
         blocks.append(PhaseBlock.of(problem, model, scheme, mesh, column, row, own))
         column, row = column + blocks[-1].n, row + blocks[-1].m
     links = _links(blocks)
-    values = [{} for _ in blocks] if held is None else list(held)
-    bounds = [phase_bounds(block, is_first=k == 0, held=values[k]) for k, block in enumerate(blocks)]
+    values = [{} for _ in blocks] if fixed is None else list(fixed)
+    bounds = [phase_bounds(block, is_first=k == 0, fixed=values[k]) for k, block in enumerate(blocks)]
     low, high = (np.concatenate([item[i] for item in bounds]) for i in (0, 1))
     row_low, row_high = (
         np.concatenate([*(item[i] for item in row_bounds(blocks)), np.zeros(len(links))]) for i in (0, 1)

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from spacectl.codegen.batch_function import BatchFunction
-from spacectl.planners.collocation.transcription.point import PointModel, Slopes
+from spacectl.planners.collocation.transcription.point import Derivatives, PointModel
 from spacectl.planners.collocation.transcription.schemes import Scheme
 from spacectl.planners.problem import Problem
 
-__all__ = ["BoundSlopes", "PhaseBlock", "PhaseState"]
+__all__ = ["BoundDerivatives", "PhaseBlock", "PhaseState"]
 
 
-class BoundSlopes:
-    """`Slopes` for fixed parameters: values, Jacobian and Hessian nonzeros at many rows."""
+class BoundDerivatives:
+    """`Derivatives` for fixed parameters: values, Jacobian and Hessian nonzeros at many rows."""
 
-    def __init__(self, slopes: Slopes, p: np.ndarray):
+    def __init__(self, derivatives: Derivatives, p: np.ndarray):
         self._value, self._jacobian, self._hessian = (
-            BatchFunction(item, p) for item in (slopes.value, slopes.jacobian, slopes.hessian)
+            BatchFunction(item, p) for item in (derivatives.value, derivatives.jacobian, derivatives.hessian)
         )
         self.n_values = self._value.n_out
 
@@ -84,9 +84,9 @@ class PhaseBlock:
         Interval boundaries as fractions of the duration, 0 to 1.
     column, row : int
         First unknown and first row in the whole programme.
-    bound : BoundSlopes
+    bound : BoundDerivatives
         Functions of the points, bound to the problem's parameters.
-    bound_ends : tuple of BoundSlopes
+    bound_ends : tuple of BoundDerivatives
         Functions of the boundary conditions, likewise.
     """
 
@@ -96,8 +96,8 @@ class PhaseBlock:
     mesh: np.ndarray
     column: int
     row: int
-    bound: BoundSlopes
-    bound_ends: tuple[BoundSlopes, BoundSlopes]
+    bound: BoundDerivatives
+    bound_ends: tuple[BoundDerivatives, BoundDerivatives]
     places: dict[str, slice] = field(default_factory=dict)
 
     @classmethod
@@ -106,8 +106,8 @@ class PhaseBlock:
     ) -> PhaseBlock:
         """Bind the functions to the problem's parameters and to weights (n_u,) of squared inputs."""
         damping = np.zeros(problem.eom.n_u) if weights is None else np.asarray(weights)
-        points = BoundSlopes(model.slopes, np.concatenate([problem.p, damping]))
-        ends = (BoundSlopes(model.ends[0], problem.p), BoundSlopes(model.ends[1], problem.p))
+        points = BoundDerivatives(model.derivatives, np.concatenate([problem.p, damping]))
+        ends = (BoundDerivatives(model.ends[0], problem.p), BoundDerivatives(model.ends[1], problem.p))
         return cls(problem, model, scheme, np.asarray(mesh), column, row, points, ends, model.places)
 
     @property
@@ -152,7 +152,7 @@ class PhaseBlock:
         return self.column + self.n - 1
 
     @cached_property
-    def held(self) -> np.ndarray:
+    def undetermined(self) -> np.ndarray:
         """Entries of z at the first point that equal those of the second, as no row determines them (Radau)."""
         return np.zeros(0, dtype=int) if self.scheme.is_collocated_at_start else self.controls
 
@@ -182,7 +182,7 @@ class PhaseBlock:
             "defect": self.N * self.d * self.model.n_X,
             "residual": self.P * sizes["residual"],
             "path": self.P * sizes["path"],
-            "held": len(self.held),
+            "undetermined": len(self.undetermined),
             "start": self.bound_ends[0].n_values,
             "end": self.bound_ends[1].n_values - 1,
         }
@@ -221,9 +221,9 @@ class PhaseBlock:
     def gradient(self, at: PhaseState) -> np.ndarray:
         """Return the gradient of the cost with respect to the phase's unknowns, (n,)."""
         out = np.zeros((self.P, self.model.n_z))
-        slopes = self.model.slopes
-        of_cost = slopes.rows == len(at.F[0]) - 1
-        out[:, slopes.columns[of_cost]] = at.T * self.quadrature[:, None] * at.JF[:, of_cost]
+        derivatives = self.model.derivatives
+        of_cost = derivatives.rows == len(at.F[0]) - 1
+        out[:, derivatives.columns[of_cost]] = at.T * self.quadrature[:, None] * at.JF[:, of_cost]
         end, bound = self.model.ends[1], self.bound_ends[1]
         of_end = end.rows == bound.n_values - 1
         out[-1, end.columns[of_end]] += bound.jacobian(at.Z[-1:, self.places["X"]])[0, of_end]
@@ -240,5 +240,5 @@ class PhaseBlock:
         ]
         return np.concatenate([
             defects.ravel(), at.F[:, self.places["F.residual"]].ravel(), at.F[:, self.places["F.path"]].ravel(),
-            at.Z[0, self.held] - at.Z[1, self.held], ends[0], ends[1][:-1],
+            at.Z[0, self.undetermined] - at.Z[1, self.undetermined], ends[0], ends[1][:-1],
         ])  # fmt: skip

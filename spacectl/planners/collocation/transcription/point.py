@@ -17,11 +17,11 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
-__all__ = ["PointModel", "Rates", "Slopes", "point_model", "reduce_condition"]
+__all__ = ["Derivatives", "PointModel", "Rates", "point_model", "reduce_condition"]
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
+class Derivatives:
     """Expressions of z as functions of (z, w, p): values, and nonzeros of the Jacobian and the weighted Hessian.
 
     `rows` and `columns` locate the nonzeros of the Jacobian, `upper_rows` and `upper_columns` those of the
@@ -37,7 +37,7 @@ class Slopes:
     upper_columns: np.ndarray
 
     @classmethod
-    def of(cls, name: str, value: Any, z: Any, p: Any) -> Slopes:
+    def of(cls, name: str, value: Any, z: Any, p: Any) -> Derivatives:
         """Differentiate a column of expressions."""
         value = ca.densify(ca.cse(value))
         w, none = ca.SX.sym("w", value.shape[0]), ca.SX.sym("w", 0)
@@ -65,7 +65,7 @@ class PointModel:
     """Unknowns z and equations of a collocation point.
 
     ``z = (X, rates, u, lam)`` with the extended state ``X = (t?, q, v, smooth inputs)`` and ``rates = (a,
-    rates of the smooth inputs)``. The values F of `slopes` are (q_dot, residuals, path conditions, cost
+    rates of the smooth inputs)``. The values F of `derivatives` are (q_dot, residuals, path conditions, cost
     rate). Their parameters are p and a weight of the square of each input in the cost rate, which regularises
     the solve.
 
@@ -81,9 +81,9 @@ class PointModel:
         Inputs that are states.
     sizes : mapping
         Lengths: X, rates, u, lam; q, v; F's parts: q_dot, residual, path, cost.
-    slopes : Slopes
+    derivatives : Derivatives
         F with its derivatives.
-    ends : tuple of Slopes
+    ends : tuple of Derivatives
         (start conditions, anchors) and (end conditions, end cost) as functions of X.
     residual_names, path_names : tuple of str
         Names of rows.
@@ -99,8 +99,8 @@ class PointModel:
     has_clock: bool
     smooth: tuple[str, ...]
     sizes: dict[str, int]
-    slopes: Slopes
-    ends: tuple[Slopes, Slopes]
+    derivatives: Derivatives
+    ends: tuple[Derivatives, Derivatives]
     residual_names: tuple[str, ...] = ()
     path_names: tuple[str, ...] = ()
     places: dict[str, slice] = field(default_factory=dict)
@@ -118,14 +118,14 @@ class PointModel:
 
 
 _MODELS: dict[Any, PointModel] = {}
-_SLOPES: dict[Any, Slopes] = {}  # arcs of a plan differ in their boundary conditions only and share these
-_KEPT = 32
+_DERIVATIVES: dict[Any, Derivatives] = {}  # arcs of a plan differ in their boundary conditions only and share these
+_CACHE_SIZE = 32
 
 
-def _keep(store: dict[Any, Any], key: Any, make: Any) -> Any:
+def _cached(store: dict[Any, Any], key: Any, make: Any) -> Any:
     """Return a cached item, or make and store it; the oldest is removed from a full cache."""
     if key not in store:
-        while len(store) >= _KEPT:
+        while len(store) >= _CACHE_SIZE:
             store.pop(next(iter(store)))
         store[key] = make()
     return store[key]
@@ -138,7 +138,7 @@ def point_model(problem: Problem, *, clock: bool = False) -> PointModel:
     """
     ends = (problem.cost_end, _rules(problem.conditions_start), _rules(problem.conditions_end))
     key = (clock, _point_key(problem), ends)
-    found: PointModel = _keep(_MODELS, key, lambda: _build(problem, clock))
+    found: PointModel = _cached(_MODELS, key, lambda: _build(problem, clock))
     return found
 
 
@@ -148,8 +148,14 @@ def _rules(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _point_key(problem: Problem) -> tuple[Any, ...]:
     """Return the cache key of the equations at a point."""
-    held = tuple(item.low == item.high for item in problem.path)
-    return (problem.eom.structure_hash, tuple(problem.rate_limits), problem.cost_rate, _rules(problem.path), held)
+    is_equality = tuple(item.low == item.high for item in problem.path)
+    return (
+        problem.eom.structure_hash,
+        tuple(problem.rate_limits),
+        problem.cost_rate,
+        _rules(problem.path),
+        is_equality,
+    )
 
 
 def _build(problem: Problem, clock: bool) -> PointModel:
@@ -165,17 +171,17 @@ def _build(problem: Problem, clock: bool) -> PointModel:
     u = ca.vertcat(*[s[smooth.index(name)] if name in smooth else u_free[free.index(name)] for name in eom.inputs])
     u = u if eom.n_u else ca.SX(0, 1)
     q_dot, residual = _dynamics(eom, (t, q, v, a, u, lam, p))
-    way = Quantities(eom, t, q, v, p, u, {name: s_dot[i] for i, name in enumerate(smooth)}, a)
+    along = Quantities(eom, t, q, v, p, u, {name: s_dot[i] for i, name in enumerate(smooth)}, a)
     end = Quantities(eom, t, q, v, p)
     rates = Rates(t, q, v, q_dot, a)
     path_rows, anchors = [], []
     for item in problem.path:
-        value = way.of(item.rule, f"path condition '{item.name}'")
-        held = reduce_condition(value, rates, (u, s_dot)) if item.low == item.high else [value]
-        path_rows.append(held[-1])
-        anchors += [(item, order, row) for order, row in enumerate(held[:-1])]
+        value = along.of(item.rule, f"path condition '{item.name}'")
+        reduced = reduce_condition(value, rates, (u, s_dot)) if item.low == item.high else [value]
+        path_rows.append(reduced[-1])
+        anchors += [(item, order, row) for order, row in enumerate(reduced[:-1])]
     path = _stack(path_rows)
-    cost = ca.SX(0) if problem.cost_rate is None else way.of(problem.cost_rate, "cost_rate")
+    cost = ca.SX(0) if problem.cost_rate is None else along.of(problem.cost_rate, "cost_rate")
     damping = sym("damping", eom.n_u)  # weights of squared inputs, run-time parameters that follow p
     cost = cost + ca.dot(damping, u**2) if eom.n_u else cost
     F = ca.vertcat(q_dot, residual, path, cost)
@@ -190,7 +196,9 @@ def _build(problem: Problem, clock: bool) -> PointModel:
     z = ca.vertcat(X, a, s_dot, u_free, lam)
     if not has_clock:
         F, *ends = ca.substitute([F, *ends], [t], [ca.SX(0)])
-    slopes = _keep(_SLOPES, (has_clock, _point_key(problem)), lambda: Slopes.of("point", F, z, ca.vertcat(p, damping)))
+    derivatives = _cached(
+        _DERIVATIVES, (has_clock, _point_key(problem)), lambda: Derivatives.of("point", F, z, ca.vertcat(p, damping))
+    )
     sizes |= {"X": int(X.shape[0]), "rates": eom.n_v + len(smooth), "path": int(path.shape[0])}
     sizes |= {"residual": int(residual.shape[0])}
     names = (
@@ -199,8 +207,8 @@ def _build(problem: Problem, clock: bool) -> PointModel:
         *(f"input {name}" for name in free), *(f"multiplier of {name}" for name in eom.constraint_rows),
     )  # fmt: skip
     return PointModel(
-        problem=problem, names=names, has_clock=has_clock, smooth=smooth, sizes=sizes, slopes=slopes,
-        ends=(Slopes.of("begin", ends[0], X, p), Slopes.of("end", ends[1], X, p)),
+        problem=problem, names=names, has_clock=has_clock, smooth=smooth, sizes=sizes, derivatives=derivatives,
+        ends=(Derivatives.of("begin", ends[0], X, p), Derivatives.of("end", ends[1], X, p)),
         residual_names=(*(f"equation of {name}" for name in eom.speeds), *(f"constraint {name}" for name in eom.constraint_rows)),
         path_names=_row_names(problem.path),
         places=_places(sizes, has_clock),

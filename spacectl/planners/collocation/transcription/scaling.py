@@ -38,12 +38,12 @@ def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
     out = np.where(sizes > 0.0, sizes, 1.0)
     q, v, rates = places["q"], places["v"], places["rates"]
     out[q] = np.where(sizes[q] > 1e-3, sizes[q], 1.0)
-    pace = 4.0 / max(T, 1e-9)
-    floor = np.median(out[q]) * pace if block.model.sizes["q"] else 1.0
-    quickness = np.maximum(_frequencies(block, Z), pace)
-    out[v] = np.maximum(sizes[v], floor * quickness / pace)
+    base_frequency = 4.0 / max(T, 1e-9)
+    floor = np.median(out[q]) * base_frequency if block.model.sizes["q"] else 1.0
+    frequencies = np.maximum(_frequencies(block, Z), base_frequency)
+    out[v] = np.maximum(sizes[v], floor * frequencies / base_frequency)
     accelerations = slice(rates.start, rates.start + model.sizes["v"])
-    out[accelerations] = np.maximum(sizes[accelerations], out[v] * quickness)
+    out[accelerations] = np.maximum(sizes[accelerations], out[v] * frequencies)
     scales = np.append(np.tile(out, block.P), max(T, 1e-9))
     return scales
 
@@ -69,7 +69,7 @@ def _set_rows(block: PhaseBlock, nlp: Nlp, largest: np.ndarray) -> None:
         first, count = block.row_groups[key]
         terms = largest[first : first + count].reshape(block.P, -1).max(axis=0)
         nlp.row_scale[first : first + count] = np.tile(1.0 / np.where(terms > 0.0, terms, 1.0), block.P)
-    for key in ("held", "start", "end"):
+    for key in ("undetermined", "start", "end"):
         first, count = block.row_groups[key]
         terms = largest[first : first + count]
         nlp.row_scale[first : first + count] = 1.0 / np.where(terms > 0.0, terms, 1.0)

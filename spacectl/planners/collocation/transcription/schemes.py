@@ -34,7 +34,9 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if isinstance(self.intervals, bool) or int(self.intervals) != self.intervals or self.intervals < 1:
-            raise ModelError(f"{type(self).__name__}: intervals is {self.intervals!r}, expected an integer of at least 1")
+            raise ModelError(
+                f"{type(self).__name__}: intervals is {self.intervals!r}, expected an integer of at least 1"
+            )
         require_memory(
             64.0 * self.intervals, f"{type(self).__name__}: intervals = {self.intervals}", "use fewer intervals"
         )
