@@ -1,4 +1,4 @@
-"""A plan with what its flight says of it: the last word before it is called ok."""
+"""Simulate a plan and set its status accordingly."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from spacectl.planners.problem import Phases, Problem
 
 __all__ = ["judged", "with_flight"]
 
-_OK = 1e-4  # of its size: what the flight of a good plan may miss
-_LISTED = 4  # violations in a message
+_OK = 1e-4  # relative violation that is accepted in the simulation of a plan
+_LISTED = 4  # number of violations in a message
 
 
 def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight | None]:
-    """Return the plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
+    """Return the plan with ``outcome.stats["flown"]``, and its simulation; None if that stops before the end."""
     try:
         flight = fly_inputs(problem, plan)
     except SolverError as error:
@@ -37,7 +37,7 @@ def _with(plan: Plan, flown: dict[str, object]) -> Plan:
 
 
 def judged(plan: Plan) -> Plan:
-    """Return the plan with a status that its flight supports."""
+    """Return the plan with the status that its simulation implies."""
     flown = plan.outcome.stats.get("flown")
     if flown is None or not plan.outcome.is_success:
         return plan
@@ -47,7 +47,7 @@ def judged(plan: Plan) -> Plan:
         words.append(flown["stopped"])
     elif missed:
         entries = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_LISTED]]
-        words.append(f"its simulation violates {', '.join(entries)} of its size; refine the mesh, or plan for feedback")
+        words.append(f"its simulation violates {', '.join(entries)} (relative); refine the mesh, or use feedback")
     if not words:
         return plan
     message = f"a plan of {plan.final_time:.6g} s was found, but {words[0]}"
