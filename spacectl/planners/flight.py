@@ -24,11 +24,11 @@ from spacectl.planners.replay import replay
 
 __all__ = ["PhaseFlight", "PlanFlight", "Violations", "find_violations", "fly_inputs"]
 
-_BETWEEN = 3  # recorded times between two knots of a plan
-_KEPT = 1e-8  # relative violation of a bound that is ignored
+_SAMPLES = 3  # recorded times between two knots of a plan
+_TOLERANCE = 1e-8  # relative violation of a bound that is ignored
 _GROWTH = 1e4  # growth of a small error above which an open-loop simulation does not test the plan
 _PIECE = 100.0  # growth of an error within one piece of such a simulation
-_NUDGE = 1e-7  # relative perturbation of the initial speeds that measures the growth
+_PERTURBATION = 1e-7  # relative perturbation of the initial speeds that measures the growth
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class PhaseFlight:
 
 @dataclass(frozen=True, eq=False)
 class PlanFlight:
-    """All phases of a plan as flown, in how many pieces, and how much a small error at the start grows.
+    """Simulation of all phases of a plan, with the number of pieces and the growth of a small initial error.
 
     If errors grow by more than 1e4, no open-loop simulation can follow a plan. The simulation is then divided
     into pieces, each of which starts from the planned state.
@@ -137,10 +137,10 @@ def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
     flight = PlanFlight(tuple(_phases(problem, plan, 1, 0.0)))
     if flight.departure <= 1.0 / _GROWTH:
         return flight
-    nudged = _phases(problem, plan, 1, _NUDGE)
+    perturbed = _phases(problem, plan, 1, _PERTURBATION)
     growth = max(
-        float(np.max(np.abs(near.x[-1] - item.x[-1]) / item.sizes)) / _NUDGE
-        for near, item in zip(nudged, flight.phases, strict=True)
+        float(np.max(np.abs(near.x[-1] - item.x[-1]) / item.sizes)) / _PERTURBATION
+        for near, item in zip(perturbed, flight.phases, strict=True)
     )
     if growth < _GROWTH:
         return replace(flight, growth=growth)
@@ -148,7 +148,7 @@ def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
     return PlanFlight(tuple(_phases(problem, plan, pieces, 0.0)), pieces, growth)
 
 
-def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) -> list[PhaseFlight]:
+def _phases(problem: Problem | Phases, plan: Plan, pieces: int, perturbation: float) -> list[PhaseFlight]:
     times = np.asarray(plan.notes.get("phase_times", (0.0, plan.final_time)), dtype=float)
     out: list[PhaseFlight] = []
     x = np.asarray(plan.x.values)[0].copy()
@@ -157,7 +157,9 @@ def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) ->
         parts = []
         for j, (begin, end) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
             x = np.asarray(plan.x(begin)) if j else x
-            parts.append(_fly(item, plan, float(begin), float(end), x, nudge if not (j or k) else 0.0))
+            parts.append(
+                _simulate_phase(item, plan, float(begin), float(end), x, perturbation if not (j or k) else 0.0)
+            )
             x = parts[-1].x[-1]
         out.append(_joined(parts))
     return out
@@ -170,15 +172,19 @@ def _joined(parts: Sequence[PhaseFlight]) -> PhaseFlight:
     return replace(parts[0], **joined)
 
 
-def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, nudge: float) -> PhaseFlight:
+def _simulate_phase(
+    problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, perturbation: float
+) -> PhaseFlight:
     part = replace(plan, x=_between(plan.x, begin, end), u=_between(plan.u, begin, end), arcs=())
     values = np.array(part.x.values)
-    if nudge:
+    if perturbation:
         size = np.maximum(np.abs(values).max(axis=0), 1e-9)
         q = problem.eom.n_q
-        x = x + nudge * np.concatenate([np.zeros(q), size[q:]])  # speeds only, as positions may include a quaternion
+        x = x + perturbation * np.concatenate(
+            [np.zeros(q), size[q:]]
+        )  # speeds only, as positions may include a quaternion
     values[0] = x
-    t = _looks(np.asarray(plan.x.t), begin, part.final_time)
+    t = _sample_times(np.asarray(plan.x.t), begin, part.final_time)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         moved = replace(part, x=replace(part.x, values=values))
@@ -200,9 +206,9 @@ def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:
     return replace(whole, t=t, values=whole(t), rates=None if whole.rates is None else whole.rate(t))
 
 
-def _looks(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
+def _sample_times(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
     inside = np.unique(np.concatenate([[begin], knots[(knots > begin) & (knots < end)], [end]]))
-    part = np.arange(1, _BETWEEN + 1) / (_BETWEEN + 1)
+    part = np.arange(1, _SAMPLES + 1) / (_SAMPLES + 1)
     times = np.unique(np.concatenate([inside, (inside[:-1, None] + np.diff(inside)[:, None] * part).ravel()]))
     return np.append(times[:-1][np.diff(times) > 1e-12 * max(abs(end), 1.0)], end)
 
@@ -222,20 +228,25 @@ def _measure(flight: PhaseFlight) -> Violations:
         is_held = item.low == item.high
         path.append((0.0, 0.0) if is_held else _outside(value, item.low, item.high))
         scale = float(size.max(initial=0.0)) or 1.0 if is_held else bound_size(item.low, item.high)
-        off = float(np.max(np.abs(value - item.low), initial=0.0)) if is_held else max(path[-1])
-        relative[item.name] = off / scale
-    relative |= {name: max(off) / bound_size(*problem.bounds[name]) for name, off in bounds.items()}
+        violation = float(np.max(np.abs(value - item.low), initial=0.0)) if is_held else max(path[-1])
+        relative[item.name] = violation / scale
+    relative |= {name: max(violation) / bound_size(*problem.bounds[name]) for name, violation in bounds.items()}
     sizes = flight.sizes
     for name, (low, high) in problem.end.items():
         k = names.index(name)
-        off = max(low - flight.x[-1, k], flight.x[-1, k] - high, 0.0)
-        relative[f"end of {name}"] = float(off / sizes[k])
+        violation = max(low - flight.x[-1, k], flight.x[-1, k] - high, 0.0)
+        relative[f"end of {name}"] = float(violation / sizes[k])
     last = _last_of(flight)
     for item, value, size in zip(problem.conditions_end, *_values(problem, problem.conditions_end, last), strict=True):
-        off = max(float(np.max(item.low - value)), float(np.max(value - item.high)), 0.0)
-        relative[f"end of {item.name}"] = off / (float(size.max(initial=0.0)) or 1.0)
+        violation = max(float(np.max(item.low - value)), float(np.max(value - item.high)), 0.0)
+        relative[f"end of {item.name}"] = violation / (float(size.max(initial=0.0)) or 1.0)
     names_of_path = tuple(item.name for item in problem.path)
-    return Violations(names_of_path, tuple(path), bounds, {name: off for name, off in relative.items() if off > _KEPT})
+    return Violations(
+        names_of_path,
+        tuple(path),
+        bounds,
+        {name: violation for name, violation in relative.items() if violation > _TOLERANCE},
+    )
 
 
 def _last_of(flight: PhaseFlight) -> PhaseFlight:
@@ -256,8 +267,8 @@ def _values(
     q, v = state[: eom.n_q], state[eom.n_q :]
     rates = {name: rate[i] for i, name in enumerate(eom.inputs)}
     v_dot = eom.functions["v_dot"](time, q, v, u, p) if eom.functions["v_dot"].is_a("SXFunction") else None
-    way = Quantities(eom, time, q, v, p, u, rates, v_dot)
-    found = ca.vertcat(*[way.of(item.rule, f"condition '{item.name}'") for item in conditions])
+    along = Quantities(eom, time, q, v, p, u, rates, v_dot)
+    found = ca.vertcat(*[along.of(item.rule, f"condition '{item.name}'") for item in conditions])
     moved = ca.vertcat(state, u, rate)
     largest = ca.DM(
         np.concatenate([np.abs(x).max(axis=0), *(np.abs(item).max(axis=0) for item in (flight.u, flight.u_dot))])
@@ -272,9 +283,9 @@ def _values(
 
 def _outside(values: np.ndarray, low: float, high: float) -> tuple[float, float]:
     """Return the violations of a range, below and above; zero within rounding."""
-    off = (low - float(np.min(values)), float(np.max(values)) - high)
+    violation = (low - float(np.min(values)), float(np.max(values)) - high)
     size = bound_size(low, high)
-    return tuple(item if item > _KEPT * size else 0.0 for item in off)  # type: ignore[return-value]
+    return tuple(item if item > _TOLERANCE * size else 0.0 for item in violation)  # type: ignore[return-value]
 
 
 def bound_size(low: float, high: float) -> float:

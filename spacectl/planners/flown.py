@@ -10,9 +10,9 @@ from spacectl.planners.flight import PlanFlight, find_violations, fly_inputs
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Phases, Problem
 
-__all__ = ["judged", "with_flight"]
+__all__ = ["with_flight", "with_status"]
 
-_OK = 1e-4  # relative violation that is accepted in the simulation of a plan
+_ACCEPTED = 1e-4  # relative violation that is accepted in the simulation of a plan
 _LISTED = 4  # number of violations in a message
 
 
@@ -24,8 +24,8 @@ def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight
         return _with(plan, {"stopped": str(error)}), None
     relative: dict[str, float] = {}
     for item in find_violations(flight):
-        for name, off in item.relative.items():
-            relative[name] = max(off, relative.get(name, 0.0))
+        for name, violation in item.relative.items():
+            relative[name] = max(violation, relative.get(name, 0.0))
     worst = dict(sorted(relative.items(), key=lambda pair: -pair[1]))
     figures = {key: getattr(flight, key) for key in ("departure", "pieces", "growth")}
     caught = list(dict.fromkeys(text for item in flight.phases for text in item.warnings))
@@ -36,17 +36,17 @@ def _with(plan: Plan, flown: dict[str, object]) -> Plan:
     return replace(plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "flown": flown}))
 
 
-def judged(plan: Plan) -> Plan:
+def with_status(plan: Plan) -> Plan:
     """Return the plan with the status that its simulation implies."""
     flown = plan.outcome.stats.get("flown")
     if flown is None or not plan.outcome.is_success:
         return plan
-    missed = {name: off for name, off in flown.get("violations", {}).items() if off > _OK}
+    violations = {name: violation for name, violation in flown.get("violations", {}).items() if violation > _ACCEPTED}
     words = []
     if "stopped" in flown:
         words.append(flown["stopped"])
-    elif missed:
-        entries = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_LISTED]]
+    elif violations:
+        entries = [f"'{name}' by {violation:.2g}" for name, violation in list(violations.items())[:_LISTED]]
         words.append(f"its simulation violates {', '.join(entries)} (relative); refine the mesh, or use feedback")
     if not words:
         return plan

@@ -17,7 +17,7 @@ from spacectl.planners.bang_bang.guess import is_bang_bang
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
 from spacectl.planners.bang_bang.restarts import restart_search
 from spacectl.planners.collocation.restarts import RestartSettings
-from spacectl.planners.flown import judged, with_flight
+from spacectl.planners.flown import with_flight, with_status
 from spacectl.planners.plan import Plan
 from spacectl.planners.plan_collocation import coarse_plan
 from spacectl.planners.problem import Problem
@@ -124,7 +124,7 @@ def plan_bang_bang(
                 problem, plan, settings, restart_settings, lambda part, text: bar.report(0.6 + 0.3 * part, text)
             )
             bar.report(0.9, "simulation")
-            plan = judged(with_flight(problem, plan)[0])
+            plan = with_status(with_flight(problem, plan)[0])
     plan = replace(
         plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
     )

@@ -34,7 +34,7 @@ from spacectl.planners.collocation.transcription.bounds import check_start
 from spacectl.planners.collocation.transcription.nlp import Nlp
 from spacectl.planners.collocation.transcription.schemes import Radau, Scheme
 from spacectl.planners.flight import find_violations
-from spacectl.planners.flown import judged, with_flight
+from spacectl.planners.flown import with_flight, with_status
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Phases, Problem
 from spacectl.planners.replay import refly
@@ -289,7 +289,7 @@ def _simulated(problem: Problem | Phases, run: Run, plan: Plan, polish: bool) ->
             break
         run.stats.update(again.outcome.stats)
         plan = replace(again, name=problem.name)
-    return judged(plan)
+    return with_status(plan)
 
 
 def _failure_message(nlp: Nlp, found: NlpSolution) -> str:

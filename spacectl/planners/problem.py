@@ -124,10 +124,10 @@ class Problem:
         set_field(self, "rate_limits", _named_pairs(eom.labels.u, self.rate_limits, "rate_limits", symmetric=True))
         for key in ("inputs_start", "inputs_end"):
             found = _named_values(eom.labels.u, getattr(self, key), key)
-            alien = [name for name in found if name not in self.rate_limits]
-            if alien:
+            unknown = [name for name in found if name not in self.rate_limits]
+            if unknown:
                 raise ModelError(
-                    f"problem: {key} names '{alien[0]}', which is not a smooth input; add it to rate_limits"
+                    f"problem: {key} names '{unknown[0]}', which is not a smooth input; add it to rate_limits"
                 )
             set_field(self, key, found)
         set_field(self, "duration", _pair(self.duration, "duration"))

@@ -62,7 +62,7 @@ def replay(
     t = np.asarray(plan.u.t)
     begin, end = float(t[0]), plan.final_time
     law = make_law(
-        lambda s: [s.r[plan.u.labels.index(name)] * _before(s.t, end, rest) for name in names],
+        lambda s: [s.r[plan.u.labels.index(name)] * _is_active(s.t, end, rest) for name in names],
         name=f"replay of {plan.name}",
         states=eom.labels.x,
         inputs=_labels(eom, names),
@@ -119,7 +119,7 @@ def _warn_of_limits(eom: EquationsOfMotion, plan: Plan, names: tuple[str, ...], 
             )
 
 
-def _before(t: Any, end: float, rest: float) -> Any:
+def _is_active(t: Any, end: float, rest: float) -> Any:
     """Return 1 until the end of the plan, 0 after it."""
     return (t < end) if rest > 0.0 else 1.0
 

@@ -27,7 +27,7 @@ _SAMPLE_STRIDE = 4  # and every fourth point enter
 
 @dataclass(frozen=True, order=True)
 class Point:
-    """One-sided bound number `row` at the begin (side 0) or the end (side 1) of a cell."""
+    """One-sided bound `row` at the start (side 0) or the end (side 1) of a cell."""
 
     cell: int
     side: int

@@ -142,13 +142,13 @@ def _crossings(s: np.ndarray, z: np.ndarray, at: Any) -> tuple[tuple[float, floa
     found: list[tuple[float, float]] = []
     for i, j in np.argwhere((gap < 1.5 * step) & is_apart):
         if i < j:
-            pair = _meet(s[i], s[j], at, s[-1])
+            pair = _refine_crossing(s[i], s[j], at, s[-1])
             if pair is not None and abs(pair[1] - pair[0]) > 1e-3 * s[-1] and not _is_among(pair, found, s[-1]):
                 found.append(pair)
     return tuple(sorted(found))
 
 
-def _meet(a: float, b: float, at: Any, length: float) -> tuple[float, float] | None:
+def _refine_crossing(a: float, b: float, at: Any, length: float) -> tuple[float, float] | None:
     for _ in range(12):
         (za, da), (zb, db) = at(a), at(b)
         change = np.linalg.lstsq(np.stack([da, -db], axis=1), zb - za, rcond=None)[0]
@@ -156,8 +156,8 @@ def _meet(a: float, b: float, at: Any, length: float) -> tuple[float, float] | N
         if np.max(np.abs(change)) < 1e-12 * length:
             break
     (za, _), (zb, _) = at(a), at(b)
-    is_met = np.linalg.norm(za - zb) <= 1e-8 * max(float(np.linalg.norm(za)), 1.0)
-    return (a, b) if is_met else None
+    is_crossing = np.linalg.norm(za - zb) <= 1e-8 * max(float(np.linalg.norm(za)), 1.0)
+    return (a, b) if is_crossing else None
 
 
 def _is_among(pair: tuple[float, float], others: Any, length: float) -> bool:

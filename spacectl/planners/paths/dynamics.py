@@ -92,8 +92,8 @@ class PathDynamics:
         W = self._kinematics[0](points.q)[0].reshape(n, n_v, -1).transpose(0, 2, 1)
         inverse = np.linalg.pinv(W)
         V = np.einsum("nij,nj->ni", inverse, points.dq)
-        bend = self._kinematics[1](points.q, points.dq, V)[0]
-        return V, np.einsum("nij,nj->ni", inverse, points.ddq - bend)
+        derivative = self._kinematics[1](points.q, points.dq, V)[0]
+        return V, np.einsum("nij,nj->ni", inverse, points.ddq - derivative)
 
     def _maps(self, q: np.ndarray) -> np.ndarray:
         rows, columns = self._map.function.size_out(0)
@@ -104,19 +104,19 @@ class PathDynamics:
         n_u = self.eom.n_u
         if self._constant is not None:
             found = forces @ self._constant[1].T
-            left = None if self._is_square else forces - found @ self._constant[0].T
+            residual = None if self._is_square else forces - found @ self._constant[0].T
         else:
             maps = self._maps(points.q)
             found = np.einsum("nij,nkj->nki", np.linalg.pinv(maps), forces)
-            left = forces - np.einsum("nij,nkj->nki", maps, found)
-        if left is not None:
-            self._require_driven(points, forces, left)
+            residual = forces - np.einsum("nij,nkj->nki", maps, found)
+        if residual is not None:
+            self._require_driven(points, forces, residual)
         return np.ascontiguousarray(found[:, :, :n_u].transpose(0, 2, 1))
 
-    def _require_driven(self, points: PathPoints, forces: np.ndarray, open_part: np.ndarray) -> None:
+    def _require_driven(self, points: PathPoints, forces: np.ndarray, residual: np.ndarray) -> None:
         """Raise an error if a required generalised force cannot be applied by the inputs."""
         size = np.max(np.abs(forces), axis=(0, 2), keepdims=True)
-        excess = np.where(size > 0.0, np.abs(open_part) / np.where(size > 0.0, size, 1.0), 0.0)
+        excess = np.where(size > 0.0, np.abs(residual) / np.where(size > 0.0, size, 1.0), 0.0)
         if np.max(excess) <= UNDRIVEN:
             return
         k, _, i = np.unravel_index(int(np.argmax(excess)), excess.shape)
@@ -158,9 +158,9 @@ def form_path_terms(key: Any) -> _Terms:
     p, t, rate = ca.SX.sym("p", len(eom.p)), ca.SX.sym("t"), ca.SX.sym("rate")
     M = eom.functions["mass_matrix"](t, q, p)
     h = eom.functions["bias"](t, q, rate * V, p)
-    slope = ca.jtimes(h, rate, 1.0)
-    curve = ca.jtimes(slope, rate, 1.0)
-    h0, h1, h2 = ca.substitute([h, slope, curve], [rate], [ca.SX(0.0)])
+    derivative = ca.jtimes(h, rate, 1.0)
+    second_derivative = ca.jtimes(derivative, rate, 1.0)
+    h0, h1, h2 = ca.substitute([h, derivative, second_derivative], [rate], [ca.SX(0.0)])
     forces = ca.horzcat(M @ V, M @ dv + 0.5 * h2, h1, h0)
     force_map = _force_map(eom, t, q, p)
     if any(ca.which_depends(ca.vertcat(ca.vec(forces), ca.vec(force_map)), t, 1, False)):
@@ -190,9 +190,11 @@ def _kinematics(eom: EquationsOfMotion, q: Any, p: Any) -> tuple[ca.Function, ca
     q_dot = eom.functions["q_dot"](0.0, q, v, p)
     W = ca.jacobian(q_dot, v)
     if not W.is_constant() or not ca.is_equal(ca.densify(W), ca.SX.eye(eom.n_v), 1):
-        bend = ca.jtimes(q_dot, q, dq)
+        derivative = ca.jtimes(q_dot, q, dq)
         first = ca.Function("speed_map", [q, p], [ca.densify(W)], ["q", "p"], ["W"])
-        return first, ca.Function("speed_bend", [q, dq, v, p], [ca.densify(bend)], ["q", "dq", "v", "p"], ["bend"])
+        return first, ca.Function(
+            "speed_rate", [q, dq, v, p], [ca.densify(derivative)], ["q", "dq", "v", "p"], ["rate"]
+        )
     return None
 
 

@@ -49,7 +49,7 @@ class LimitRows:
     dynamics: PathDynamics
     entries: tuple[_Entry, ...]
     names: tuple[str, ...]
-    keep: np.ndarray
+    selected: np.ndarray
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> tuple[PathMotion, np.ndarray]:
         """Evaluate the motion and the rows (n, m, 4) at many s of one smooth piece."""
@@ -59,7 +59,7 @@ class LimitRows:
     def of(self, motion: PathMotion) -> np.ndarray:
         """Return rows (n, m, 4) at the points of a motion."""
         rows = _halves(self.entries, motion)
-        return rows if len(self.keep) == rows.shape[1] else np.ascontiguousarray(rows[:, self.keep])
+        return rows if len(self.selected) == rows.shape[1] else np.ascontiguousarray(rows[:, self.selected])
 
 
 def _halves(entries: tuple[_Entry, ...], motion: PathMotion) -> np.ndarray:
@@ -114,15 +114,15 @@ def form_rows(dynamics: PathDynamics, limits: tuple[Limit, ...]) -> LimitRows:
             "no limits: give the actuators limit=, or pass limits=TorqueLimits(limits={...}); without limits "
             "the minimum time is not defined"
         )
-    names, keep = [], []
+    names, selected = [], []
     probe = dynamics.evaluate(np.array([0.0]))
     for i, entry in enumerate(entries):
         ends = entry.bounds if isinstance(entry.bounds, tuple) else entry.bounds(probe)[0, :, 2]
         for k, side in ((1, "upper"), (0, "lower")):
             if np.isfinite(ends[k]):
                 names.append(f"{entry.name} at its {side} limit")
-                keep.append(2 * i + 1 - k)
-    return LimitRows(dynamics, tuple(entries), tuple(names), np.array(keep))
+                selected.append(2 * i + 1 - k)
+    return LimitRows(dynamics, tuple(entries), tuple(names), np.array(selected))
 
 
 def _bounds(dynamics: PathDynamics, bound: Any, fraction: float = 1.0) -> Bounds | tuple[float, float]:
@@ -221,7 +221,7 @@ def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndar
             f"limit of the load in '{joint}': not available for systems with constraints, whose forces share the load"
         )
     function = BatchFunction(eom.functions["reactions"], dynamics.p)
-    memory: dict[str, Any] = {}
+    cache: dict[str, Any] = {}
 
     def load(motion: PathMotion, s_dot: float, s_ddot: float) -> np.ndarray:
         n = len(motion.V)
@@ -231,12 +231,12 @@ def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndar
         return flat.reshape(n, 6, -1)[:, :, k]
 
     def terms(motion: PathMotion) -> np.ndarray:
-        if memory.get("motion") is not motion:
-            rest, push = load(motion, 0.0, 0.0), load(motion, 0.0, 1.0)
+        if cache.get("motion") is not motion:
+            rest, accelerated = load(motion, 0.0, 0.0), load(motion, 0.0, 1.0)
             up, down = load(motion, 1.0, 0.0), load(motion, -1.0, 0.0)
-            table = np.stack([push - rest, 0.5 * (up + down) - rest, 0.5 * (up - down), rest], axis=2)
-            memory.update(motion=motion, table=table)
-        found: np.ndarray = memory["table"]
+            table = np.stack([accelerated - rest, 0.5 * (up + down) - rest, 0.5 * (up - down), rest], axis=2)
+            cache.update(motion=motion, table=table)
+        found: np.ndarray = cache["table"]
         return found
 
     return terms

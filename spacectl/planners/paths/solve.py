@@ -21,7 +21,7 @@ from spacectl.planners.paths.rule import PathRule, form_rule
 __all__ = ["PathPoints", "SolvedPath", "solve_path"]
 
 SINGULAR = 1e-6  #: inverse condition number of K (weighted) below which a path counts as singular
-CLOSED = 1e-10  #: step tolerance of Newton's method, in the units of q
+STEP_TOLERANCE = 1e-10  #: step tolerance of Newton's method, in the units of q
 
 
 @dataclass(frozen=True)
@@ -191,11 +191,11 @@ def _newton(
     m = rule.n_position
     for _ in range(60 if is_begin else 12):
         G, K, _ = rule.first(q, sigma, p)
-        step = -_least(K[:, :m], G, weights)
+        step = -_least_norm(K[:, :m], G, weights)
         if is_begin:  # far from the path: limit steps to half a radian
             step *= np.minimum(1.0, 0.5 / np.maximum(np.max(np.abs(step), axis=1, keepdims=True), 1e-300))
         q = q + step
-        if np.all(np.abs(step) <= CLOSED * np.maximum(1.0, np.abs(q))):
+        if np.all(np.abs(step) <= STEP_TOLERANCE * np.maximum(1.0, np.abs(q))):
             return q
     worst = int(np.argmax(np.max(np.abs(step), axis=1)))
     what = "the start" if is_begin else f"s = {s[worst]:.6g}"
@@ -205,7 +205,7 @@ def _newton(
     )
 
 
-def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _least_norm(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the solutions of K x = r of least weighted norm at many points; least squares if singular."""
     root = 1.0 / np.sqrt(weights)
     if K.shape[1] == K.shape[2]:
@@ -236,9 +236,9 @@ def _derivatives(
     if not second:
         return dq, np.zeros(q.shape), conditioning
     r2, dk = rule.second(q, dq, sigma, p)
-    turned = np.einsum("nij,ni->nj", dk / weights, mu)
-    rest = np.einsum("nij,nj->ni", inverse, r2 - np.einsum("nij,nj->ni", K, turned))
-    return dq, np.einsum("nij,ni->nj", KH, rest) + turned, conditioning
+    curvature_term = np.einsum("nij,ni->nj", dk / weights, mu)
+    rest = np.einsum("nij,nj->ni", inverse, r2 - np.einsum("nij,nj->ni", K, curvature_term))
+    return dq, np.einsum("nij,ni->nj", KH, rest) + curvature_term, conditioning
 
 
 def _conditioning(S: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -25,13 +25,13 @@ def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
     for i in _special(profile, cells, np.array(kind))[::-1]:
         k = int(cells[i])
         labels = [_label(profile, int(profile.owner[k + j]), k, pair) for j in (0, 1)]
-        met = _meeting(profile, k)
-        if met is None:
+        crossing = _curve_at_limit(profile, k)
+        if crossing is None:
             split = _crossing(profile, k)
         else:
-            split, labels = _capping(profile, profile.curves[met], k, pair)
+            split, labels = _limit_crossing(profile, profile.curves[crossing], k, pair)
         if split is None:
-            kind[i], row[i] = _better(profile, k, labels)
+            kind[i], row[i] = _owner_label(profile, k, labels)
             continue
         s.insert(i + 1, grid.s[k] + split[0] * (grid.s[k + 1] - grid.s[k]))
         values.insert(i + 1, split[1])
@@ -52,7 +52,7 @@ def _special(profile: Profile, cells: np.ndarray, kind: np.ndarray) -> np.ndarra
     return np.flatnonzero(is_mixed | ((kind == SLIDING) & is_low))
 
 
-def _meeting(profile: Profile, k: int) -> int | None:
+def _curve_at_limit(profile: Profile, k: int) -> int | None:
     """Return the curve that meets the limit curve in cell k, if one does."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b:
@@ -64,7 +64,7 @@ def _meeting(profile: Profile, k: int) -> int | None:
     return None
 
 
-def _capping(
+def _limit_crossing(
     profile: Profile, curve: Curve, k: int, pair: np.ndarray
 ) -> tuple[tuple[float, float] | None, list[tuple[int, int]]]:
     """Return where in cell k a curve meets the limit curve, and the labels before and after that point."""
@@ -125,17 +125,17 @@ def _bound_row(pair: np.ndarray, k: int) -> int:
     return int(max(pair[min(k, len(pair) - 1)][0], 0))
 
 
-def _better(profile: Profile, k: int, labels: list[tuple[int, int]]) -> tuple[int, int]:
+def _owner_label(profile: Profile, k: int, labels: list[tuple[int, int]]) -> tuple[int, int]:
     """Return the label of the curve, of the two at the ends of cell k, to which the cell belongs."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b or a < 0:
         return labels[1]
     first = profile.curves[a]
-    is_first = first.first <= k and k + 1 <= first.last and _meet(first.x[k + 1], profile.x[k + 1])
+    is_first = first.first <= k and k + 1 <= first.last and _coincide(first.x[k + 1], profile.x[k + 1])
     return labels[0] if is_first else labels[1]
 
 
-def _meet(a: float, b: float) -> bool:
+def _coincide(a: float, b: float) -> bool:
     return abs(a - b) <= TOUCH * max(abs(a), abs(b))
 
 
@@ -147,9 +147,9 @@ def _crossing(profile: Profile, k: int) -> tuple[float, float] | None:
     first, second = profile.curves[a], profile.curves[b]
     if not (first.first <= k and k + 1 <= first.last and second.first <= k and k + 1 <= second.last):
         return None
-    before, behind = second.x[k] - first.x[k], first.x[k + 1] - second.x[k + 1]
-    total = before + behind
-    if not total > 0.0 or before < 1e-6 * total or behind < 1e-6 * total:
+    before, after = second.x[k] - first.x[k], first.x[k + 1] - second.x[k + 1]
+    total = before + after
+    if not total > 0.0 or before < 1e-6 * total or after < 1e-6 * total:
         return None
     part = float(before / total)
     return part, float(first.x[k] + part * (first.x[k + 1] - first.x[k]))

@@ -116,13 +116,13 @@ class PhaseGrid:
                 self.s, self.node, self.middle, cap, start, x0, direction, slack, x, free, row
             )
         else:
-            how = (ctypes.c_int * 2)()
+            stop_codes = (ctypes.c_int * 2)()
             arrays = [item.ctypes.data for item in (self.s, self.node, self.middle, cap)]
-            ends = [ctypes.addressof(how), ctypes.addressof(how) + ctypes.sizeof(ctypes.c_int)]
+            ends = [ctypes.addressof(stop_codes), ctypes.addressof(stop_codes) + ctypes.sizeof(ctypes.c_int)]
             last = library.sc_integrate(
                 n, m, *arrays, start, x0, direction, slack, x.ctypes.data, free.ctypes.data, row.ctypes.data, *ends
             )
-            stop, stop_row = how[0], how[1]
+            stop, stop_row = stop_codes[0], stop_codes[1]
         first, end = (start, last) if direction > 0 else (last, start)
         return Curve(first, end, x, free, row, direction > 0, stop, stop_row)
 
@@ -131,28 +131,28 @@ class PhaseGrid:
         order = np.argsort(extra)
         at, where, new = extra[order], piece[order], rows[order].copy()
         right = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
-        room = CLOSE * (self.s[right] - self.s[right - 1])
+        clearance = CLOSE * (self.s[right] - self.s[right - 1])
         fixed = np.append(self.rows.dynamics.solved.shape.kinks, self.rows.dynamics.solved.breaks)
-        keep = np.array([np.min(np.abs(fixed - s)) > h for s, h in zip(at, room, strict=True)], dtype=bool)
-        keep &= np.append(True, np.diff(at) > room[1:])
-        if not np.any(keep):
+        is_new = np.array([np.min(np.abs(fixed - s)) > h for s, h in zip(at, clearance, strict=True)], dtype=bool)
+        is_new &= np.append(True, np.diff(at) > clearance[1:])
+        if not np.any(is_new):
             return self
-        at, where, new, room = at[keep], where[keep], new[keep], room[keep]
+        at, where, new, clearance = at[is_new], where[is_new], new[is_new], clearance[is_new]
         nearest = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
         nearest = np.where(at - self.s[nearest - 1] < self.s[nearest] - at, nearest - 1, nearest)
-        gone = nearest[np.abs(self.s[nearest] - at) <= room]
+        replaced = nearest[np.abs(self.s[nearest] - at) <= clearance]
         new[:, :, 3] += 0.0 if self.margin is None else self.margin(at)[:, None]
-        stay = np.delete(np.arange(len(self.s)), gone)
-        places = np.searchsorted(self.s[stay], at)
-        s, pieces = np.insert(self.s[stay], places, at), np.insert(self.piece[stay], places, where)
-        node = np.insert(self.node[stay], places, new, axis=0)
-        source = np.insert(stay, places, -9)  # previous index of each node
+        remaining = np.delete(np.arange(len(self.s)), replaced)
+        places = np.searchsorted(self.s[remaining], at)
+        s, pieces = np.insert(self.s[remaining], places, at), np.insert(self.piece[remaining], places, where)
+        node = np.insert(self.node[remaining], places, new, axis=0)
+        source = np.insert(remaining, places, -9)  # previous index of each node
         is_old = (source[:-1] >= 0) & (source[1:] == source[:-1] + 1)
         middle = np.empty((len(s) - 1, *self.middle.shape[1:]))
         middle[is_old] = self.middle[source[:-1][is_old]]
-        fresh = np.flatnonzero(~is_old)
-        middle[fresh] = _middles(self.rows, s, pieces, fresh, self.margin)
-        jump = np.insert(self.jump[stay], places, False)
+        changed = np.flatnonzero(~is_old)
+        middle[changed] = _middles(self.rows, s, pieces, changed, self.margin)
+        jump = np.insert(self.jump[remaining], places, False)
         return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
 
     def split(self, parts: np.ndarray) -> PhaseGrid:
@@ -236,9 +236,9 @@ def _nodes(breaks: np.ndarray, kinks: np.ndarray, n: int, rests: tuple[bool, boo
     s, piece = [], []
     for i, (begin, end) in enumerate(zip(breaks[:-1], breaks[1:], strict=True)):
         inside = raw[1:-1][(raw[1:-1] > begin) & (raw[1:-1] < end)]
-        room = 0.2 * (end - begin) / (len(inside) + 1)
-        before, behind = (room if i > 0 else 0.0), (room if end < breaks[-1] else 0.0)
-        inside = inside[(inside - begin > before) & (end - inside > behind)]
+        clearance = 0.2 * (end - begin) / (len(inside) + 1)
+        before, after = (clearance if i > 0 else 0.0), (clearance if end < breaks[-1] else 0.0)
+        inside = inside[(inside - begin > before) & (end - inside > after)]
         if len(inside) < 7:  # short pieces have at least eight cells
             inside = np.linspace(begin, end, 9)[1:-1]
         s += [begin, *inside, end]

@@ -75,9 +75,9 @@ static void step(long long m, const double *middle, const double *end, double h,
     *row_low = *row_high = -1;
     for (long long i = 0; i < m; i++) {
         const double *c = middle + 4 * i, *e = end + 4 * i;
-        double lo, hi, slope = c[1] + (y0 > 0.0 ? 0.5 * c[2] / y0 : 0.0);
+        double lo, hi, derivative = c[1] + (y0 > 0.0 ? 0.5 * c[2] / y0 : 0.0);
         if (c[0] == 0.0 && e[0] == 0.0) continue; /* imposed at the nodes by the limit curve */
-        if (fabs(c[0]) > 2.0 * fabs(h * slope)) {
+        if (fabs(c[0]) > 2.0 * fabs(h * derivative)) {
             interval(c[0] / h + c[1], c[2], c[3] - c[0] * x0 / h, y0, &lo, &hi);
             lo = lo > 0.0 ? 2.0 * lo * lo - x0 : 0.0;
             hi = hi < 0.0 ? -1.0 : (hi >= HUGE_Y ? HUGE_Y : 2.0 * hi * hi - x0);

@@ -35,9 +35,9 @@ __all__ = ["PhasePlane", "plan_phase_plane"]
 
 Ends = tuple[float | None, float | None]
 
-TRIES = 25  #: maximum number of plans on finer grids or with larger margins
-ROUNDING = 1e-9  #: minimum margin, relative to a limit's half range, that absorbs rounding errors
-FIRST = 1.3  #: first margin as a multiple of the excess; it doubles whenever it is insufficient
+MAX_PLANS = 25  #: maximum number of plans on finer grids or with larger margins
+LEAST_MARGIN = 1e-9  #: minimum margin, relative to a limit's half range, that absorbs rounding errors
+MARGIN_FACTOR = 1.3  #: first margin as a multiple of the excess; it doubles whenever it is insufficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +139,10 @@ def plan_phase_plane(
     values = eom.parameters.of(p)
     rows = form_rows(PathDynamics(eom, solve_path(eom, path, values), values), as_limits(limits))
     ends = (begin_speed, end_speed)
-    law, plane, kept, excess = _solve_within(rows, path, points, ends, margin)
-    how = {"scheme": "phase plane", "points": points, "cells": len(law.piece), "margin": kept}
-    how["max_limit_violation"] = max(excess, 0.0)
-    return make_plan(rows, path, law, {**how, "phase_plane": plane, "switches": plane.switches})
+    law, plane, largest_margin, excess = _solve_within(rows, path, points, ends, margin)
+    notes = {"scheme": "phase plane", "points": points, "cells": len(law.piece), "margin": largest_margin}
+    notes["max_limit_violation"] = max(excess, 0.0)
+    return make_plan(rows, path, law, {**notes, "phase_plane": plane, "switches": plane.switches})
 
 
 def _solve_within(
@@ -154,8 +154,8 @@ def _solve_within(
     margin.
     """
     raw, inertia = insert_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
-    margin, factor = Margin(raw.s[[0, -1]], np.full(2, ROUNDING if given is None else given)), FIRST
-    for _ in range(TRIES):
+    margin, factor = Margin(raw.s[[0, -1]], np.full(2, LEAST_MARGIN if given is None else given)), MARGIN_FACTOR
+    for _ in range(MAX_PLANS):
         try:
             profile, found, law = _solve(raw.tightened(margin), inertia, path, ends)
         except SolverError:  # infeasible, or the grid is too coarse

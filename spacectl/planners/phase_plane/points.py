@@ -50,11 +50,11 @@ def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float,
     """
     A = grid.node[:, :, 0]
     small = 1e-13 * np.max(np.abs(A), axis=0, initial=0.0)
-    is_real = (np.abs(A[:-1]) > small) | (np.abs(A[1:]) > small)
+    is_nonzero = (np.abs(A[:-1]) > small) | (np.abs(A[1:]) > small)
     is_cell = (np.diff(grid.s) > 0.0)[:, None]
-    cells, rows = np.nonzero((A[:-1] * A[1:] <= 0.0) & is_real & is_cell & (A[1:] != 0.0))
-    keep = _may_bound(grid, cells, rows)
-    cells, rows = cells[keep], rows[keep]
+    cells, rows = np.nonzero((A[:-1] * A[1:] <= 0.0) & is_nonzero & is_cell & (A[1:] != 0.0))
+    is_relevant = _may_bound(grid, cells, rows)
+    cells, rows = cells[is_relevant], rows[is_relevant]
     if len(cells) == 0:
         return grid, []
     s, piece, table = _roots(grid, cells, rows)
@@ -102,17 +102,17 @@ def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.nda
     """
     s0, s1 = grid.s[cells], grid.s[cells + 1]
     f0, fm, f1 = grid.node[cells, rows, 0], grid.middle[cells, rows, 0], grid.node[cells + 1, rows, 0]
-    bend, slope = 2.0 * (f0 - 2.0 * fm + f1), 4.0 * fm - 3.0 * f0 - f1  # f0 + slope part + bend part^2
-    root = np.sqrt(np.maximum(slope**2 - 4.0 * bend * f0, 0.0))
-    low = -0.5 * (slope + np.where(slope >= 0.0, root, -root))
+    quadratic, linear = 2.0 * (f0 - 2.0 * fm + f1), 4.0 * fm - 3.0 * f0 - f1  # f0 + linear part + quadratic part^2
+    root = np.sqrt(np.maximum(linear**2 - 4.0 * quadratic * f0, 0.0))
+    low = -0.5 * (linear + np.where(linear >= 0.0, root, -root))
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.stack([low / bend, f0 / low, f0 / (f0 - f1)])
+        parts = np.stack([low / quadratic, f0 / low, f0 / (f0 - f1)])
     inside = np.isfinite(parts) & (parts >= 0.0) & (parts <= 1.0)
     part = parts[np.argmax(inside, axis=0), np.arange(len(cells))]
     s, piece = s0 + np.clip(part, 0.0, 1.0) * (s1 - s0), grid.piece[cells]
     table = rows_at(grid.rows, s, piece)
-    rest, steep = table[np.arange(len(s)), rows, 0], (f1 - f0) / (s1 - s0)
-    step = np.where(steep != 0.0, -rest / np.where(steep != 0.0, steep, 1.0), 0.0)
+    residual, gradient = table[np.arange(len(s)), rows, 0], (f1 - f0) / (s1 - s0)
+    step = np.where(gradient != 0.0, -residual / np.where(gradient != 0.0, gradient, 1.0), 0.0)
     if np.any(np.abs(step) > 1e-7 * (s1 - s0)):
         s = np.clip(s + step, s0, s1)
         table = rows_at(grid.rows, s, piece)
@@ -133,7 +133,7 @@ def _tangent_cells(grid: PhaseGrid) -> tuple[np.ndarray, np.ndarray]:
     """Return cells in which ``2 s_ddot`` falls below the derivative of the limit curve, and the fractions."""
     _, high, _, pair = grid.limit_curve
     x = np.where(high < 1e100, high, np.nan) ** 2
-    kappa = _field(grid, high, pair) - _slope(grid, x)
+    kappa = _field(grid, high, pair) - _limit_derivative(grid, x)
     with np.errstate(invalid="ignore"):
         cells = np.flatnonzero((kappa[:-1] > 0.0) & (kappa[1:] <= 0.0) & (np.diff(grid.s) > 0.0))
     return cells, kappa[cells] / (kappa[cells] - kappa[cells + 1])
@@ -156,13 +156,13 @@ def _field(grid: PhaseGrid, high: np.ndarray, pair: np.ndarray) -> np.ndarray:
     return np.where(is_pair, field, np.nan)
 
 
-def _slope(grid: PhaseGrid, x: np.ndarray) -> np.ndarray:
+def _limit_derivative(grid: PhaseGrid, x: np.ndarray) -> np.ndarray:
     """Return dx/ds along the limit curve within each smooth piece."""
-    slope = np.full(len(x), np.nan)
+    derivative = np.full(len(x), np.nan)
     for i in np.unique(grid.piece):
         mine = np.flatnonzero(grid.piece == i)
-        slope[mine] = np.gradient(x[mine], grid.s[mine])
-    return slope
+        derivative[mine] = np.gradient(x[mine], grid.s[mine])
+    return derivative
 
 
 def _discontinuities(grid: PhaseGrid) -> list[SwitchPoint]:

@@ -20,7 +20,7 @@ __all__ = ["Profile", "find_profile"]
 
 UNLIMITED = 1e99  #: s_dot^2 that represents no limit
 TOUCH = 1e-8  #: relative difference of s_dot^2 within which two curves meet
-SETTLED = 1e-12  #: relative difference of s_dot^2 attributed to rounding
+ROUNDING = 1e-12  #: relative difference of s_dot^2 attributed to rounding
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Profile:
         """
         curve = self.grid.integrate(start, x0, direction, self.cap)
         if curve.stop == 2:
-            raise SolverError(_stuck(self.grid, curve))
+            raise SolverError(_stop_message(self.grid, curve))
         span = slice(curve.first, curve.last + 1)
         is_lower = curve.x[span] < self.x[span] * (1.0 - 1e-13)
         self.x[span] = np.where(is_lower, curve.x[span], self.x[span])
@@ -51,7 +51,7 @@ class Profile:
         self.curves.append(curve)
 
 
-def _stuck(grid: PhaseGrid, curve: Curve) -> str:
+def _stop_message(grid: PhaseGrid, curve: Curve) -> str:
     at, name = grid.s[curve.last if curve.is_forward else curve.first], _row_name(grid, curve.stop_row)
     if curve.is_forward:
         return (
@@ -81,7 +81,7 @@ def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None
         Speeds s_dot at the ends; None leaves it free.
     """
     low, high, pair_low, pair_high = grid.limit_curve
-    _require_possible(grid, low, high, pair_low, pair_high)
+    _require_feasible(grid, low, high, pair_low, pair_high)
     cap = np.minimum(high, 1e100) ** 2
     for twice in np.flatnonzero(np.diff(grid.s) == 0.0):
         k = int(twice)
@@ -123,7 +123,7 @@ def _end(grid: PhaseGrid, speed: float | None, k: int, low: np.ndarray, high: np
     return float(min(speed, high[k]) ** 2)
 
 
-def _require_possible(
+def _require_feasible(
     grid: PhaseGrid, low: np.ndarray, high: np.ndarray, pair_low: np.ndarray, pair_high: np.ndarray
 ) -> None:
     """Raise an error if no speed is feasible at some node."""
@@ -168,22 +168,22 @@ def _repair(profile: Profile) -> None:
     Cells within one curve are feasible by construction. A cell that a further curve does not lower joins two
     curves at a zero-inertia point, where the rows are imposed at either end; it is accepted.
     """
-    grid, settled = profile.grid, np.zeros(len(profile.x) - 1, dtype=bool)
+    grid, accepted = profile.grid, np.zeros(len(profile.x) - 1, dtype=bool)
     for _ in range(4 * len(grid.s)):
         x = profile.x
         low, high, _, _ = grid.check(x)
-        size = SETTLED * np.maximum(x[1:], 1e-6 * np.max(x))
+        size = ROUNDING * np.maximum(x[1:], 1e-6 * np.max(x))
         is_own = (profile.owner[:-1] == profile.owner[1:]) & (profile.owner[1:] >= 0)
-        wrong = ~is_own & ~settled & ((low > high + size) | (x[1:] < low - size) | (x[1:] > high + size))
-        if not np.any(wrong):
+        infeasible = ~is_own & ~accepted & ((low > high + size) | (x[1:] < low - size) | (x[1:] > high + size))
+        if not np.any(infeasible):
             return
         before = x.copy()
-        cell = _lower(profile, low, high, size, np.flatnonzero(wrong))
-        settled[cell] = np.array_equal(before, profile.x)
+        cell = _add_curve(profile, low, high, size, np.flatnonzero(infeasible))
+        accepted[cell] = np.array_equal(before, profile.x)
     raise SolverError("phase plane: the profile does not converge; use more grid points")
 
 
-def _open(grid: PhaseGrid, k: int, x: float) -> float:
+def _largest_passable(grid: PhaseGrid, k: int, x: float) -> float:
     """Return the largest value below x at node k from which a feasible step through the cell exists."""
 
     def is_open(value: float) -> bool:
@@ -200,22 +200,22 @@ def _open(grid: PhaseGrid, k: int, x: float) -> float:
     return below
 
 
-def _lower(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, wrong: np.ndarray) -> int:
+def _add_curve(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, infeasible: np.ndarray) -> int:
     """Add one more curve and return its cell."""
     x = profile.x
-    blocked = wrong[low[wrong] > high[wrong] + size[wrong]]
+    blocked = infeasible[low[infeasible] > high[infeasible] + size[infeasible]]
     if len(blocked):
         k = int(blocked[-1])
-        lower = _open(profile.grid, k, float(x[k]))
+        lower = _largest_passable(profile.grid, k, float(x[k]))
         profile.cap[k] = min(profile.cap[k], lower)
         profile.add(k, lower, -1)
         profile.add(k, lower, 1)
         return k
-    fast = wrong[x[wrong + 1] < low[wrong] - size[wrong]]
+    fast = infeasible[x[infeasible + 1] < low[infeasible] - size[infeasible]]
     if len(fast):
         k = int(fast[-1])
         profile.add(k + 1, float(x[k + 1]), -1)
         return k
-    k = int(wrong[0])
+    k = int(infeasible[0])
     profile.add(k, float(x[k]), 1)
     return k

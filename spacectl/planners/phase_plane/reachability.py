@@ -166,13 +166,13 @@ def _backward(
 
 def _set(table: np.ndarray, h: float, low: float, high: float, cap: float) -> tuple[float, float] | None:
     """Return the interval of x before a cell from which [low, high] after it can be reached."""
-    push = np.abs(table[:, 3]) / np.maximum(np.abs(table[:, 0]), 1e-30)
-    size = high + 2.0 * h * float(np.min(push))  # scale set by the accelerations in the cell
+    acceleration = np.abs(table[:, 3]) / np.maximum(np.abs(table[:, 0]), 1e-30)
+    size = high + 2.0 * h * float(np.min(acceleration))  # scale set by the accelerations in the cell
 
     def is_good(x: np.ndarray) -> np.ndarray:
         a, b, _ = _next(table, h, x)
-        room = 1e-12 * size
-        return (np.maximum(a, low) <= np.minimum(b, high) + room) & (x <= cap)
+        slack = 1e-12 * size
+        return (np.maximum(a, low) <= np.minimum(b, high) + slack) & (x <= cap)
 
     x = np.concatenate([[0.0], size * np.geomspace(1e-6, 1e6, 60), [cap]])
     x = np.sort(x[x <= cap])

@@ -73,8 +73,8 @@ def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float)
     for i, (c, e) in enumerate(zip(middle, end, strict=True)):
         if c[0] == 0.0 and e[0] == 0.0:
             continue
-        slope = c[1] + (0.5 * c[2] / y0 if y0 > 0.0 else 0.0)
-        if abs(c[0]) > 2.0 * abs(h * slope):
+        derivative = c[1] + (0.5 * c[2] / y0 if y0 > 0.0 else 0.0)
+        if abs(c[0]) > 2.0 * abs(h * derivative):
             lo, hi = interval(c[0] / h + c[1], c[2], c[3] - c[0] * x0 / h, y0)
             lo = 2.0 * lo * lo - x0 if lo > 0.0 else 0.0
             hi = -1.0 if hi < 0.0 else (HUGE if hi >= HUGE else 2.0 * hi * hi - x0)

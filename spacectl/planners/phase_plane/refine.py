@@ -15,7 +15,7 @@ __all__ = ["ENOUGH", "find_excess", "find_parts", "halves"]
 
 COARSE = 5e-5  #: excess, relative to a limit's half range, above which a cell is split
 UNUSED = 0.25  #: weight of the unused part of a limit relative to that of an excess
-MOST = 8  #: maximum number of parts of a cell in one refinement
+MAX_PARTS = 8  #: maximum number of parts of a cell in one refinement
 SHORTEST = 1e-7  #: shortest cell to be split, relative to the path
 ENOUGH = 2000  #: cells above which a failure is attributed to the problem, not to the grid
 
@@ -42,7 +42,7 @@ def find_parts(grid: PhaseGrid, law: Law, excess: np.ndarray, unused: np.ndarray
     np.maximum.at(worst, law.cell, np.maximum(excess, np.where(is_end[law.cell], 0.0, UNUSED * unused)))
     # s_ddot at the ends of a cell depends on its neighbours
     worst = np.max([worst, np.append(worst[1:], 0.0), np.append(0.0, worst[:-1])], axis=0)
-    parts = np.where(is_end, MOST, np.clip(np.ceil(np.sqrt(worst / COARSE)), 2, MOST))
+    parts = np.where(is_end, MAX_PARTS, np.clip(np.ceil(np.sqrt(worst / COARSE)), 2, MAX_PARTS))
     is_coarse = (worst > COARSE) & (np.diff(grid.s) > SHORTEST * grid.s[-1])
     return np.where(is_coarse, parts, 1).astype(int)
 

@@ -75,7 +75,9 @@ class Law:
             own[0][at] = np.where(is_long, other[0][at], 0.0)
             own[1][at] = np.where(is_long, other[1][at], 1.0)
         ends = [own[0] * (t - c) / own[1] for own, t in zip(near, (self.t[:-1], self.t[1:]), strict=True)]
-        begin, end = (u + np.clip(way, -np.abs(own[0]), np.abs(own[0])) for way, own in zip(ends, near, strict=True))
+        begin, end = (
+            u + np.clip(offset, -np.abs(own[0]), np.abs(own[0])) for offset, own in zip(ends, near, strict=True)
+        )
         return begin, end
 
     def grid_values(self, grid: PhaseGrid) -> np.ndarray:
@@ -112,9 +114,9 @@ class Law:
         `grid_values`.
         """
         out = np.full((len(self.piece), len(rows.names)), -np.inf)
-        looks = ((np.array([0.25, 0.75]), ~self.is_cut), (np.linspace(0.0, 1.0, 5), self.is_cut))
+        samples = ((np.array([0.25, 0.75]), ~self.is_cut), (np.linspace(0.0, 1.0, 5), self.is_cut))
         for i in np.unique(self.piece):
-            for parts, mask in looks:
+            for parts, mask in samples:
                 mine = np.flatnonzero((self.piece == i) & mask & cells)
                 if len(mine):
                     s, y, u = (item.reshape(-1) for item in self.between(parts, mine))
@@ -165,10 +167,10 @@ def find_switches(law: Law, points: list[SwitchPoint], names: tuple[str, ...]) -
     found = []
     reach = 2.0 * np.max(np.diff(law.s))
     for k in law.starts[1:]:
-        before, behind = law.kind[k - 1], law.kind[k]
-        if before == behind:
+        before, after = law.kind[k - 1], law.kind[k]
+        if before == after:
             kind = "other limit"
-        elif before > behind and SLIDING not in (before, behind):
+        elif before > after and SLIDING not in (before, after):
             kind = "crossing"
         else:
             near = [point for point in points if abs(point.s - law.s[k]) <= reach]

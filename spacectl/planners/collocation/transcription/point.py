@@ -134,7 +134,7 @@ def _cached(store: dict[Any, Any], key: Any, make: Any) -> Any:
 def point_model(problem: Problem, *, clock: bool = False) -> PointModel:
     """Return the cached point model of a problem, shared by problems of equal structure and rules.
 
-    With `clock`, time is a state even if nothing depends on it, because another phase needs it.
+    With `clock`, time is a state even if no expression depends on it, as another phase may need it.
     """
     ends = (problem.cost_end, _rules(problem.conditions_start), _rules(problem.conditions_end))
     key = (clock, _point_key(problem), ends)
