@@ -122,8 +122,8 @@ class Violations:
     @property
     def worst_bound(self) -> float:
         """Largest relative violation of bounds that can be tightened: state bounds and inequality path conditions."""
-        held = [item for item, (low, high) in zip(self.names, self.path, strict=True) if max(low, high) > 0.0]
-        return max((self.relative.get(name, 0.0) for name in (*held, *self.bounds)), default=0.0)
+        violated = [item for item, (low, high) in zip(self.names, self.path, strict=True) if max(low, high) > 0.0]
+        return max((self.relative.get(name, 0.0) for name in (*violated, *self.bounds)), default=0.0)
 
 
 def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
@@ -180,9 +180,8 @@ def _simulate_phase(
     if perturbation:
         size = np.maximum(np.abs(values).max(axis=0), 1e-9)
         q = problem.eom.n_q
-        x = x + perturbation * np.concatenate(
-            [np.zeros(q), size[q:]]
-        )  # speeds only, as positions may include a quaternion
+        # speeds only, as positions may include a quaternion
+        x = x + perturbation * np.concatenate([np.zeros(q), size[q:]])
     values[0] = x
     t = _sample_times(np.asarray(plan.x.t), begin, part.final_time)
     with warnings.catch_warnings(record=True) as caught:
@@ -225,10 +224,10 @@ def _measure(flight: PhaseFlight) -> Violations:
     values, terms = _values(problem, problem.path, flight)
     path = []
     for item, value, size in zip(problem.path, values, terms, strict=True):
-        is_held = item.low == item.high
-        path.append((0.0, 0.0) if is_held else _outside(value, item.low, item.high))
-        scale = float(size.max(initial=0.0)) or 1.0 if is_held else bound_size(item.low, item.high)
-        violation = float(np.max(np.abs(value - item.low), initial=0.0)) if is_held else max(path[-1])
+        is_equality = item.low == item.high
+        path.append((0.0, 0.0) if is_equality else _outside(value, item.low, item.high))
+        scale = float(size.max(initial=0.0)) or 1.0 if is_equality else bound_size(item.low, item.high)
+        violation = float(np.max(np.abs(value - item.low), initial=0.0)) if is_equality else max(path[-1])
         relative[item.name] = violation / scale
     relative |= {name: max(violation) / bound_size(*problem.bounds[name]) for name, violation in bounds.items()}
     sizes = flight.sizes

@@ -81,8 +81,9 @@ class Flow:
         known = _functions(problem, busy)
         self.n_g = known.n_g
         self._code = FlowCode(known.rate, known.jacobians, problem.p)
-        self._rows, self._ends, self._held, self._inputs, self._rates = (
-            BatchFunction(item, problem.p) for item in (known.rows, known.ends, known.held, known.inputs, known.rates)
+        self._rows, self._ends, self._residuals, self._inputs, self._rates = (
+            BatchFunction(item, problem.p)
+            for item in (known.rows, known.ends, known.residuals, known.inputs, known.rates)
         )
 
     def fastest(self, x: np.ndarray, w: np.ndarray) -> float:
@@ -132,9 +133,9 @@ class Flow:
         """Return the state rates, shape (n, n_x)."""
         return self._rates(np.hstack([x, w]))[0]
 
-    def held_error(self, x: np.ndarray) -> float:
+    def equality_error(self, x: np.ndarray) -> float:
         """Return the largest violation of the equality path conditions and their rates at a state."""
-        found = self._held(np.concatenate([x, np.zeros(self.n_w)])[None])[0]
+        found = self._residuals(np.concatenate([x, np.zeros(self.n_w)])[None])[0]
         return float(np.max(np.abs(found), initial=0.0))
 
     def _values(self, function: BatchFunction, z: np.ndarray, size: int) -> Values:
@@ -151,7 +152,7 @@ class _Functions:
     jacobians: ca.Function
     rows: ca.Function
     ends: ca.Function
-    held: ca.Function
+    residuals: ca.Function
     inputs: ca.Function
     rates: ca.Function
     n_g: int
@@ -187,6 +188,6 @@ def _make_functions(flow: FlowExpressions) -> _Functions:
         rate=ca.Function("rate", given, [flow.rate], names, ["x_dot"]),
         jacobians=ca.Function("jacobians", given, [with_jacobian(flow.rate)], names, ["o"]),
         rows=function("rows", with_jacobian(flow.y)), ends=function("ends", with_jacobian(flow.ends)),
-        held=function("held", flow.held), inputs=function("inputs", flow.u), rates=function("rates", flow.rate),
+        residuals=function("residuals", flow.residuals), inputs=function("inputs", flow.u), rates=function("rates", flow.rate),
         n_g=int(flow.ends.shape[0]),
     )  # fmt: skip

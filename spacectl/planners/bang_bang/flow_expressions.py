@@ -13,7 +13,7 @@ from spacectl.planners.collocation.transcription.point import Rates, reduce_cond
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
-__all__ = ["FlowExpressions", "Row", "choose_busy", "express_flow", "flow_rows", "held_count"]
+__all__ = ["FlowExpressions", "Row", "choose_busy", "equality_count", "express_flow", "flow_rows"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FlowExpressions:
         Values of `flow_rows`.
     ends : expression (n_g,)
         Values of the terminal conditions.
-    held : expression
+    residuals : expression
         Residuals of the equality path conditions and of their rates, which the start must satisfy.
     """
 
@@ -52,7 +52,7 @@ class FlowExpressions:
     u: Any
     y: Any
     ends: Any
-    held: Any
+    residuals: Any
 
 
 def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
@@ -72,16 +72,16 @@ def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
     q, v = x[: eom.n_q], x[eom.n_q :]
     u = ca.vertcat(*[b[busy.index(name)] if name in busy else w[controls.index(name)] for name in eom.inputs])
     q_dot, v_dot = eom.functions["q_dot"](t, q, v, p), eom.functions["v_dot"](t, q, v, u, p)
-    held = _held(problem, Quantities(eom, t, q, v, p, u, {}, a), Rates(t, q, v, q_dot, a), u)
+    equalities = _equality_residuals(problem, Quantities(eom, t, q, v, p, u, {}, a), Rates(t, q, v, q_dot, a), u)
     if busy:
-        equations = ca.substitute(ca.vertcat(*[item[-1] for item in held]), a, v_dot)
+        equations = ca.substitute(ca.vertcat(*[item[-1] for item in equalities]), a, v_dot)
         rest = ca.substitute(equations, b, ca.SX.zeros(len(busy)))
         solved = ca.solve(ca.jacobian(equations, b), -rest)
         u, v_dot = ca.substitute([u, v_dot], [b], [solved])
     y = _row_values(problem, busy, Quantities(eom, t, q, v, p, u, {}, v_dot), x, u)
     end = Quantities(eom, t, q, v, p)
     ends = _column([end.of(item.rule, f"condition '{item.name}'") for item in problem.conditions_end])
-    levels = _column([level for item in held for level in item[:-1]])
+    levels = _column([level for item in equalities for level in item[:-1]])
     found = [ca.vertcat(q_dot, v_dot), u, y, ends, levels]
     if any(ca.depends_on(item, t) for item in found if item.numel()):
         raise ModelError(
@@ -91,10 +91,10 @@ def express_flow(problem: Problem, busy: tuple[str, ...]) -> FlowExpressions:
     return FlowExpressions(x, w, p, *found)
 
 
-def _held(problem: Problem, way: Quantities, rates: Rates, u: Any) -> list[list[Any]]:
+def _equality_residuals(problem: Problem, along: Quantities, rates: Rates, u: Any) -> list[list[Any]]:
     """Return the residual of each equality condition and its rates, until inputs or accelerations appear."""
     return [
-        reduce_condition(way.of(item.rule, f"path condition '{item.name}'") - item.low, rates, (u,))
+        reduce_condition(along.of(item.rule, f"path condition '{item.name}'") - item.low, rates, (u,))
         for item in problem.path
         if item.low == item.high
     ]
@@ -112,11 +112,11 @@ def flow_rows(problem: Problem, busy: tuple[str, ...]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _row_values(problem: Problem, busy: tuple[str, ...], way: Quantities, x: Any, u: Any) -> Any:
+def _row_values(problem: Problem, busy: tuple[str, ...], along: Quantities, x: Any, u: Any) -> Any:
     """Return the values that `flow_rows` bounds."""
     labels = problem.eom.labels
     values = [u[labels.u.index(name)] for name in busy] + [x[labels.x.index(name)] for name in problem.bounds]
-    values += [way.of(item.rule, f"path condition '{item.name}'") for item in problem.path if item.low < item.high]
+    values += [along.of(item.rule, f"path condition '{item.name}'") for item in problem.path if item.low < item.high]
     return _column(values)
 
 
@@ -124,7 +124,7 @@ def _column(values: list[Any]) -> Any:
     return ca.vertcat(*values) if values else ca.SX(0, 1)
 
 
-def held_count(problem: Problem) -> int:
+def equality_count(problem: Problem) -> int:
     """Return the number of values of the equality path conditions."""
     return sum(item.rule.size for item in problem.path if item.low == item.high)
 
@@ -139,7 +139,7 @@ def choose_busy(problem: Problem, inputs: np.ndarray) -> tuple[str, ...]:
     inputs : array (n, n_u)
         Inputs of the guess.
     """
-    count = held_count(problem)
+    count = equality_count(problem)
     low, high = problem.input_limits()
     with np.errstate(invalid="ignore"):
         used = np.nan_to_num(np.mean(np.abs(2.0 * inputs - low - high) / (high - low), axis=0), nan=0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from spacectl.core.errors import ModelError, unknown_name
 from spacectl.planners.bang_bang.flow import Flow
-from spacectl.planners.bang_bang.flow_expressions import choose_busy, held_count
+from spacectl.planners.bang_bang.flow_expressions import choose_busy, equality_count
 from spacectl.planners.bang_bang.motion import Goal, Motion, Transcription, make_goal
 from spacectl.planners.collocation.transcription.bounds import start_pairs
 from spacectl.planners.plan import Plan
@@ -27,7 +27,7 @@ def is_bang_bang(problem: Problem, guess: Plan) -> bool:
     low, high = problem.input_limits()
     u = _inputs(problem, guess, times)
     near = 0.01 * (high - low)
-    free = problem.eom.n_u - held_count(problem)
+    free = problem.eom.n_u - equality_count(problem)
     return bool(np.mean(np.sum((u <= low + near) | (u >= high - near), axis=1) >= free) >= _AT_LIMITS)
 
 
@@ -50,7 +50,7 @@ def first_motion(problem: Problem, guess: Plan, busy: tuple[str, ...], cells: in
 
 def _named(problem: Problem, busy: tuple[str, ...]) -> tuple[str, ...]:
     """Check the dependent inputs chosen by the user."""
-    names, count = problem.eom.inputs, held_count(problem)
+    names, count = problem.eom.inputs, equality_count(problem)
     for name in busy:
         if name not in names:
             raise ModelError(f"plan_bang_bang: busy names {unknown_name('input', name, names)}")
@@ -63,7 +63,7 @@ def _named(problem: Problem, busy: tuple[str, ...]) -> tuple[str, ...]:
 
 def _start(problem: Problem, flow: Flow) -> np.ndarray:
     x0 = np.array(start_pairs(problem))[:, 0]
-    off = flow.held_error(x0)
+    off = flow.equality_error(x0)
     if off > _OFF:
         raise ModelError(
             f"problem '{problem.name}': the start violates an equality path condition or its rate by {off:.3g}; change the start"

@@ -94,7 +94,8 @@ def _make_plan(problem: Problem, found: Found, fastest: float, seconds: float) -
         "rounds": found.rounds, "time": seconds, "cells": len(motion.w), "steps": cells.steps,
         "to_gain": max(0.0, motion.T - found.step.merit), "end_error": float(np.abs(motion.error).max(initial=0.0)),
         "flow_error": float(np.max(np.abs(halved - motion.x[-1]) / size)), "margin": float(goal.margin.max(initial=0.0)),
-        "held_error": max(cells.flow.held_error(x) for x in motion.x[:: max(1, len(motion.x) // 50)]), "busy": cells.flow.busy,
+        "held_error": max(cells.flow.equality_error(x) for x in motion.x[:: max(1, len(motion.x) // 50)]),
+        "busy": cells.flow.busy,
     }  # fmt: skip
     arcs = arcs_of(motion)
     if not found.is_feasible:

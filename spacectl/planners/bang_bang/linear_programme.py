@@ -182,10 +182,10 @@ def _columns(motion: Motion) -> _Columns:
     span = flow.high - flow.low
     unit = (span / motion.h[:, None]).ravel()
     rooms = [(side / span).ravel() for side in (flow.high - motion.w, motion.w - flow.low)]
-    ways = [np.flatnonzero(room > 1e-9) for room in rooms]
-    place = np.concatenate(ways)
-    factor = np.concatenate([unit[ways[0]], -unit[ways[1]]])
-    room = np.concatenate([room[way] for room, way in zip(rooms, ways, strict=True)])
+    indices = [np.flatnonzero(room > 1e-9) for room in rooms]
+    place = np.concatenate(indices)
+    factor = np.concatenate([unit[indices[0]], -unit[indices[1]]])
+    room = np.concatenate([room[index] for room, index in zip(rooms, indices, strict=True)])
     return _Columns(motion.w.shape, place, factor, room * np.repeat(motion.h, flow.n_w)[place])
 
 

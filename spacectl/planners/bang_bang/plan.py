@@ -81,9 +81,9 @@ def arcs_of(motion: Motion) -> tuple[Arc, ...]:
     for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
         middle = 0.5 * (begin + end)
         found = [
-            f"{name} at its {'upper' if held > 0 else 'lower'} limit"
+            f"{name} at its {'upper' if side > 0 else 'lower'} limit"
             for name, row in zip(flow.controls, rows, strict=True)
-            if (held := next(item.side for item in row if item.begin <= middle <= item.end))
+            if (side := next(item.side for item in row if item.begin <= middle <= item.end))
         ]
         cell = min(int(np.searchsorted(mesh, middle, side="right")) - 1, len(active) - 1)
         found += [f"{flow.rows[goal.rows[r]].name} at its {'upper' if goal.sign[r] > 0 else 'lower'} limit"
