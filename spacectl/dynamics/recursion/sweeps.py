@@ -1,7 +1,8 @@
 """Order-N forward and inverse dynamics of a tree (004; articulated-body recursion).
 
-Three sweeps: outward for motion, inward for articulated inertia and bias forces, outward for accelerations. A joint
-with several speeds is eliminated one speed at a time, which is the same as factorising its small mass matrix.
+Three sweeps: outward for motion, inward for articulated inertia and bias forces, outward for accelerations. A
+joint with several speeds is eliminated one speed at a time, which is equivalent to factorising its small mass
+matrix.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ __all__ = [
 class LinkMotion:
     """Outward step of one link: placement in its carrying frame, S (a list of columns), twist and bias acceleration.
 
-    A link on a flexible parent has `attachment` (how its carrying frame moves) and `carrier_bias` (the acceleration of
-    that frame with the parent's and its modes' at rest); a flexible body has its `modal` inertia and `rates`.
+    A link on a flexible parent has `attachment`, the motion of its carrying frame, and `carrier_bias`, the
+    acceleration of that frame for zero accelerations of the parent and its modes. A flexible body has its
+    `modal` inertia and `rates`.
     """
 
     X: Placement
@@ -49,9 +51,9 @@ class LinkMotion:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Inward step of one link: for each speed U = I s, 1 / D and the remaining force; what acts on the parent.
+    """Inward step of one link: U = I s, 1 / D and remaining force of each speed; load on the parent.
 
-    `lower` holds, for each mode, its coupling to the modes before it.
+    `lower` is the coupling of each mode to the modes before it.
     """
 
     U: list[Any]
@@ -74,7 +76,7 @@ def move(link: Link, q: Any, v: Any, parent_twist: Any) -> LinkMotion:
 
 
 def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau: Any) -> Elimination:
-    """Eliminate the joint's speeds, last to first; return the inertia and the force that the parent experiences.
+    """Eliminate the joint's speeds, last to first; return the inertia and force transmitted to the parent.
 
     ``U = I s``, ``D = s' U``, ``f = tau - s' w``; ``I <- I - U U' / D``, ``w <- w + U f / D``; then ``w <- w + I c``.
     """
@@ -135,7 +137,7 @@ def move_all(links: list[Link], t: Any, q: Any, v: Any, root_twist: Any) -> list
 def bias_loads(
     links: list[Link], motions: list[LinkMotion], loads: list[Any], modal: Mapping[int, Any]
 ) -> tuple[list[Any], dict[int, Any]]:
-    """Return the wrenches of the motion without accelerations, less external loads; and modal forces likewise, by link."""
+    """Return, by link, the wrenches and modal forces of unaccelerated motion, less external loads."""
     wrenches, forces = [], dict(modal)
     for i, (link, motion, load) in enumerate(zip(links, motions, loads, strict=True)):
         if motion.modal is None:

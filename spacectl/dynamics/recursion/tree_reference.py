@@ -1,4 +1,4 @@
-"""`TreeReference`: the sweeps of `TreeKernel` in numpy, for checking them and for machines without a compiler."""
+"""`TreeReference`: the sweeps of `TreeKernel` in numpy, for verification and machines without a compiler."""
 
 from __future__ import annotations
 
