@@ -118,7 +118,7 @@ def _seats(model: Any, attached: Attached, frames: Mapping[str, Any], what: str)
 
 
 def _seat(seat: Group, arms: np.ndarray, fields: tuple[np.ndarray, ...], model: Any) -> tuple[np.ndarray, ...]:
-    """Return the motion of a group's point: of its node, or the mean of its nodes (exact where they move rigidly)."""
+    """Return the motion of a group's point: of its node, or the mean of its (rigidly moving) nodes."""
     nodes = list(seat.nodes)
     if len(nodes) == 1:
         return tuple(field[nodes] for field in fields)

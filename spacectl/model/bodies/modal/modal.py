@@ -41,7 +41,7 @@ class ModalBody(ModalSources, FlexibleBody):
     second : array (n, 3, m, m), optional
         G: second-order shapes (shortening), symmetric in the last two. Default zero: no geometric stiffening.
     second_slopes : array (n, 3, m, m), optional
-        H: second-order slopes, symmetric in the last two. Default zero.
+        H: second-order rotations, symmetric in the last two. Default zero.
     rotary : array (n, 3) or (n, 3, 3), optional
         Inertia of the slices about their points, body axes [kg m^2].
     stiffness : array (m,) or (m, m)
