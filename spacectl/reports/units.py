@@ -1,6 +1,6 @@
 """Display of numbers and units: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
 
-Inside the package everything is SI and radians; only `reports` converts.
+All other packages use SI and radians; only `reports` converts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["format_value", "metric_unit", "pretty_powers", "pretty_unit", "shown_unit"]
 
-NOISE = 1e-7  # below it a number is mostly an error of rounding or of a tolerance, and three digits are enough
+NOISE = 1e-7  # smaller numbers are mostly errors of rounding or tolerances, displayed with three digits
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]*\w)")
