@@ -148,6 +148,6 @@ class LineElement(PointElement):
             )
         if self._spool_part and self.spool is not None and length >= self.spool - margin:
             return (
-                f"{self._what} has no line left: {length:.6g} m of {self.spool:g} m are deployed; give a longer spool"
+                f"{self._what} is fully deployed: {length:.6g} m of {self.spool:g} m; give a longer spool"
             )
         return ""
