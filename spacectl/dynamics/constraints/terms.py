@@ -183,7 +183,7 @@ class ConstraintTerms:
         return ConstraintEquations(constraint, position, speed)
 
     def _is_of_speeds(self, constraint: AnyConstraint, value: Any) -> bool:
-        """Return whether equations depend on speeds; all of them must, or none."""
+        """Return whether equations depend on speeds; either all must or none."""
         terms = self.terms
         of_speeds = [ca.depends_on(value[k], terms.v) for k in range(value.shape[0])]
         of_positions = [ca.depends_on(value[k], terms.q) for k in range(value.shape[0])]

@@ -117,7 +117,7 @@ class Terms:
 
     @cached_property
     def mass_properties(self) -> list[tuple[Any, Any, Any]]:
-        """Mass, centre of mass and central inertia of each body, deformed as it is."""
+        """Mass, centre of mass and central inertia of each body in its deformed state."""
         lengths = line_lengths(self.system, self.tree, self.t, self.q, self.numbers)
         return [
             node.part.body.mass_properties(mass_numbers(node.part, self.numbers, lengths))

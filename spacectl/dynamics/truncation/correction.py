@@ -29,7 +29,7 @@ def correction_terms(system: System) -> Correction:
     ``E_r = sum_i dV_r^i . (R^i - m^i a^i)`` (Sadigh 1995, Eq 5.14) with first-order partial velocities dV_r and zero-order
     forces R and accelerations a, over the particles of all bodies; for torques, first-order partial angular velocities.
     Adding E to the right-hand side of the modal equations of the premature formulation gives the properly linearised ones. The
-    deformations of all flexible bodies count as small, whatever their `order`.
+    deformations of all flexible bodies count as small, for any `order`.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class Reduction(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Handover:
-    """What a formulation provides besides named functions, and its capabilities.
+    """Results of a formulation besides named functions, and its capabilities.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """`modes`: frequencies, damping, shapes by name, participation, and the distribution of energy over the parts.
 
-Works on any `LinearModel`; with the equations given, kinetic energy is split by part. `find_locked_frequencies` takes
-equations and a posture, with all joints locked.
+`modes` accepts any `LinearModel`; given the equations, it splits the kinetic energy by part.
+`find_locked_frequencies` takes equations and a posture, with all joints locked.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def floquet(
     >>> from spacectl import form_equations, library
     >>> eom = form_equations(library.pendulum())
     >>> t = np.linspace(0.0, 1.0, 11)
-    >>> found = floquet(eom, (t, np.zeros((11, 2)), np.zeros((11, 1))))  # at rest: any period serves
+    >>> found = floquet(eom, (t, np.zeros((11, 2)), np.zeros((11, 1))))  # at rest: any period is valid
     >>> found.is_stable()
     True
     """

@@ -84,8 +84,8 @@ class RigidBody(Body):
 class Rotor(Body):
     """The spinning part of a wheel or motor: inertia about its spin axis only.
 
-    Mass and transverse inertia of the real rotor belong to the body that carries it; the remaining kinetic energy is
-    ``T = 1/2 J (omega_axis + spin)^2``. Used by `ReactionWheel`.
+    Mass and transverse inertia of the real rotor are part of the body that carries it; the remaining kinetic
+    energy is ``T = 1/2 J (omega_axis + spin)^2``. Used by `ReactionWheel`.
     """
 
     name: str

@@ -252,7 +252,7 @@ def clean(value: np.ndarray) -> Array:
 
 
 def clean_symmetric(A: np.ndarray) -> Array:
-    """Pack the upper triangle without rounding, judged per mode so that a soft mode beside a stiff one stays."""
+    """Pack the upper triangle without rounding, judged per mode to retain a soft mode beside a stiff one."""
     scale = np.sqrt(np.abs(np.diag(A)))
     return Array(pack_symmetric(np.where(np.abs(A) < _NEGLIGIBLE * np.outer(scale, scale), 0.0, A)))
 

@@ -113,7 +113,7 @@ class Curve:
 
 
 def as_function(value: Any, what: str) -> Property | None:
-    """Convert a number, `Profile` or `Curve` to a function of an array of places; None stays None."""
+    """Convert a number, `Profile` or `Curve` to a function of an array of places; return None for None."""
     if value is None or isinstance(value, (Profile, Curve)):
         return value
     number = as_scalar(value, what)
@@ -121,7 +121,7 @@ def as_function(value: Any, what: str) -> Property | None:
 
 
 def as_data(value: Any, length: float, what: str) -> Any:
-    """Convert functions of x to `Curve`s, also within a tuple, so that the description stays data."""
+    """Convert functions of x to `Curve`s, also within a tuple, so that the description is still data."""
     if isinstance(value, (tuple, list)) or np.ndim(value) == 1:
         return tuple(as_data(item, length, what) for item in value)
     if value is None or isinstance(value, (str, Profile, Curve)):
@@ -130,7 +130,7 @@ def as_data(value: Any, length: float, what: str) -> Any:
 
 
 def cut_property(value: Any, a: float, b: float) -> Any:
-    """Cut a property between places a and b, shifted to 0 to b - a; numbers and None stay."""
+    """Cut a property between places a and b, shifted to 0 to b - a; numbers and None are unchanged."""
     if isinstance(value, tuple):
         return tuple(cut_property(item, a, b) for item in value)
     if isinstance(value, Profile):

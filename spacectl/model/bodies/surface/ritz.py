@@ -21,7 +21,7 @@ from spacectl.model.bodies.surface.fields import Fields, Geometry
 
 __all__ = ["EDGES", "RitzSpace", "Section", "Surface", "isotropic_section", "neglected_energy", "strain_energy"]
 
-#: What an edge fixes: (displacement along the edge, across it in the surface, along the normal, rotation)
+#: Whether an edge fixes (displacement along it, across it in the surface, along the normal, rotation)
 EDGES = {
     "clamped": (True, True, True, True),
     "supported": (True, True, True, False),
