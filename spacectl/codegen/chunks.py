@@ -54,7 +54,7 @@ def emit_body(
     name: str,
     memory: Sequence[tuple[str, str]],
     *,
-    is_apart: bool = False,
+    is_disjoint: bool = False,
     is_long: bool,
 ) -> tuple[list[str], list[str]]:
     """Return the C functions that precede a function, and the lines of its body.
@@ -69,7 +69,7 @@ def emit_body(
         Name of the function; its chunks are called NAME_0, NAME_1 and so on.
     memory : sequence of (type, name)
         Pointers that the lines use, as the function names them.
-    is_apart : bool
+    is_disjoint : bool
         Whether stores never overlap inputs; chunks then store as early as possible.
     is_long : bool
         Whether to split code that is longer than one chunk.
@@ -81,7 +81,7 @@ def emit_body(
     """
     if not is_long or len(lines) + len(stores) <= _LONGEST:
         return [], [line.text for line in (*lines, *stores)]
-    lines = _woven(lines, stores) if is_apart else [*lines, *stores]
+    lines = _woven(lines, stores) if is_disjoint else [*lines, *stores]
     inputs = {line.target: line for line in lines if line.kind == "input"}
     lines = [line for line in lines if line.kind != "input"]
     chunks = _cut(lines)

@@ -101,7 +101,7 @@ def emit_function(
         keeping,
         f"{name}_prepare",
         [("const double *", "p"), ("double *", "w")],
-        is_apart=True,
+        is_disjoint=True,
         is_long=is_long,
     )
     given = {f"a{i}": i for i in range(function.n_in()) if i != hoisted}

@@ -123,8 +123,8 @@ def find_maps(
             coefficients = tuple(tuple(early for early, _ in sums[row]) for row in rows)
             maps.append(LinearMap(len(maps), tuple(rows), columns, coefficients))
     read = {row: f"c{item.number}[{i}]" for item in maps for i, row in enumerate(item.rows)}
-    gone = _inside(values, set(read))
-    kept = [value for value in values if value.name not in gone]
+    removed = _inside(values, set(read))
+    kept = [value for value in values if value.name not in removed]
     return [
         replace(value, op=ca.OP_ASSIGN, operands=(read[value.name],), is_input=True) if value.name in read else value
         for value in kept
@@ -163,16 +163,16 @@ def _inside(values: Sequence[Assignment], rows: set[str]) -> set[str]:
     """Return the products and partial sums that only rows of maps use."""
     operands = {value.name: value.operands for value in values}
     by_op = {value.name: value.op for value in values}
-    gone: set[str] = set()
+    removed: set[str] = set()
     waiting = [item for row in rows for item in operands[row]]
     while waiting:
         name = waiting.pop()
-        if name in gone or by_op.get(name) not in (ca.OP_ADD, ca.OP_MUL):
+        if name in removed or by_op.get(name) not in (ca.OP_ADD, ca.OP_MUL):
             continue
-        gone.add(name)
+        removed.add(name)
         if by_op[name] == ca.OP_ADD:
             waiting += operands[name]
-    return gone
+    return removed
 
 
 FEWEST = 2  #: angles from which a table is used

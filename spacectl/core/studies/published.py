@@ -86,9 +86,9 @@ class PublishedResult:
             value = getattr(self, name)
             object.__setattr__(self, name, value.item() if hasattr(value, "item") else value)
         object.__setattr__(self, "changed", tuple(self.changed))
-        if _is_lost(self.ours):  # not available in this run
+        if _is_not_finite(self.ours):  # not available in this run
             object.__setattr__(self, "ours", None)
-        if _is_lost(self.independent):
+        if _is_not_finite(self.independent):
             object.__setattr__(self, "independent", None)
             object.__setattr__(self, "independent_by", "")
         if self.ours is None:
@@ -151,5 +151,5 @@ def __getattr__(name: str) -> Any:
     return PublishedResult
 
 
-def _is_lost(value: Any) -> bool:
+def _is_not_finite(value: Any) -> bool:
     return isinstance(value, float) and not math.isfinite(value)

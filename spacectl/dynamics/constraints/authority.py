@@ -76,8 +76,8 @@ def measure_authority(
     root = vectors * np.sqrt(np.maximum(values, 1e-15 * values[-1]))
     rows = _unit(np.linalg.solve(root, (np.vstack([C, J]) / scale).T))
     pushes = _unit(root.T @ np.linalg.solve(inertia, np.hstack([E, J_E]) / scale[:, None]))
-    outputs = _apart((C / scale).T, (J / scale).T)
-    inputs = _apart(E / scale[:, None], J_E / scale[:, None])
+    outputs = _without_span((C / scale).T, (J / scale).T)
+    inputs = _without_span(E / scale[:, None], J_E / scale[:, None])
     independence = min(_smallest(outputs), _smallest(inputs))
     sizes = (np.linalg.norm(C / scale, axis=1), np.linalg.norm(E / scale[:, None], axis=0))
     if _smallest(outputs) <= RANK:  # constraints or other outputs determine some output
@@ -89,7 +89,7 @@ def measure_authority(
     return Authority(value, independence, _shares(worst[: len(C)]), *sizes)
 
 
-def _apart(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _without_span(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return columns scaled to unit norm, without their component in the span of others."""
     basis, unit = _basis(_unit(others)), _unit(columns)
     return np.asarray(unit - basis @ (basis.T @ unit))

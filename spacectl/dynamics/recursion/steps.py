@@ -157,22 +157,26 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
     )
 
     I_s, tau = sym("I", 21), sym("tau", n_v)
-    gone = eliminate(unpack_inertia(I_s), w_s, seen, tau)
+    eliminated = eliminate(unpack_inertia(I_s), w_s, seen, tau)
     inward = _function(
         f"sc_inward_{name}",
         [I_s, w_s, X_s, S_s, c_s, tau],
         [
-            ca.vertcat(*gone.U),
-            ca.vertcat(*gone.D_inv),
-            ca.vertcat(*gone.force),
-            pack_inertia(gone.inertia.seen_from(seen.X)),
-            pull_wrench(seen.X, gone.wrench),
+            ca.vertcat(*eliminated.U),
+            ca.vertcat(*eliminated.D_inv),
+            ca.vertcat(*eliminated.force),
+            pack_inertia(eliminated.inertia.seen_from(seen.X)),
+            pull_wrench(seen.X, eliminated.wrench),
         ],
     )
 
     U_s, D_inv, f_s = sym("U", 6 * n_v), sym("D_inv", n_v), sym("f", n_v)
     known = Elimination(
-        [U_s[6 * k : 6 * k + 6] for k in range(n_v)], ca.vertsplit(D_inv), ca.vertsplit(f_s), gone.inertia, gone.wrench
+        [U_s[6 * k : 6 * k + 6] for k in range(n_v)],
+        ca.vertsplit(D_inv),
+        ca.vertsplit(f_s),
+        eliminated.inertia,
+        eliminated.wrench,
     )
     A, rates = accelerate(seen, known, parent)
     accelerated = _function(f"sc_accelerate_{name}", [parent, X_s, S_s, c_s, U_s, D_inv, f_s], [A, ca.vertcat(*rates)])

@@ -96,11 +96,11 @@ def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau:
     return Elimination(U, D_inv, force, inertia, wrench + inertia @ motion.bias)
 
 
-def accelerate(motion: LinkMotion, gone: Elimination, parent_acceleration: Any) -> tuple[Any, list[Any]]:
+def accelerate(motion: LinkMotion, eliminated: Elimination, parent_acceleration: Any) -> tuple[Any, list[Any]]:
     """Return the acceleration of a link and of its speeds, first to last: ``v_dot = (f - U' A) / D``."""
     A = move_twist(motion.X, parent_acceleration) + motion.bias
     rates = []
-    for s, U, D_inv, f in zip(motion.S, gone.U, gone.D_inv, gone.force, strict=True):
+    for s, U, D_inv, f in zip(motion.S, eliminated.U, eliminated.D_inv, eliminated.force, strict=True):
         rate = D_inv * (f - dot(U, A))
         A = A + s * rate
         rates.append(rate)
@@ -158,17 +158,19 @@ def eliminate_all(
     wrenches, forces = list(wrenches), dict(modal or {})
     coupling = {i: columns_of(at.modal) for i, (_, at) in enumerate(pairs) if at.modal is not None}
     mass = {i: at.modal.M for i, (_, at) in enumerate(pairs) if at.modal is not None}
-    gone: list[Any] = [None] * len(links)
+    eliminated: list[Any] = [None] * len(links)
     for i in reversed(range(len(links))):
         link, motion = pairs[i]
         if motion.modal is None:
-            gone[i] = eliminate(inertias[i], wrenches[i], motion, tau[link.speeds])
+            eliminated[i] = eliminate(inertias[i], wrenches[i], motion, tau[link.speeds])
         else:
-            gone[i] = eliminate_modes(inertias[i], wrenches[i], coupling[i], mass[i], tau[link.speeds] - forces[i])
+            eliminated[i] = eliminate_modes(
+                inertias[i], wrenches[i], coupling[i], mass[i], tau[link.speeds] - forces[i]
+            )
         parent = link.parent
         if parent == ROOT:
             continue
-        inertia, wrench = gone[i].inertia.seen_from(motion.X), pull_wrench(motion.X, gone[i].wrench)
+        inertia, wrench = eliminated[i].inertia.seen_from(motion.X), pull_wrench(motion.X, eliminated[i].wrench)
         if motion.attachment is not None:
             S, X = motion.attachment.S, motion.attachment.X_BA
             wrench = wrench + inertia @ motion.carrier_bias
@@ -179,7 +181,7 @@ def eliminate_all(
             inertia, wrench = inertia.seen_from(X), pull_wrench(X, wrench)
         inertias[parent] = inertias[parent] + inertia
         wrenches[parent] = wrenches[parent] + wrench
-    return gone
+    return eliminated
 
 
 def eliminate_modes(
@@ -210,10 +212,10 @@ def forward_dynamics(
 ) -> list[Any]:
     """Return the rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
     wrenches, forces = bias_loads(links, motions, loads, modal or {})
-    gone = eliminate_all(links, motions, tau, wrenches, forces)
+    eliminated = eliminate_all(links, motions, tau, wrenches, forces)
     accelerations: list[Any] = []
     by_link: list[list[Any]] = []
-    for link, motion, elimination in zip(links, motions, gone, strict=True):
+    for link, motion, elimination in zip(links, motions, eliminated, strict=True):
         above = root_acceleration if link.parent == ROOT else accelerations[link.parent]
         if motion.attachment is not None:
             above = carried_acceleration(motion, above, by_link[link.parent])

@@ -61,8 +61,8 @@ def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float
         left, values, right = np.linalg.svd(weight[:, None] * M / weight)
         weights = (values / values[0]) ** (2.0 * order)
         total = float(np.sum(weights))
-        slope = (np.abs(left) ** 2 - np.abs(right.conj().T) ** 2) @ (weights / total)
-        return float(np.log(values[0]) + np.log(total) / (2.0 * order)), slope
+        derivative = (np.abs(left) ** 2 - np.abs(right.conj().T) ** 2) @ (weights / total)
+        return float(np.log(values[0]) + np.log(total) / (2.0 * order)), derivative
 
     d = best_d
     for order in (1.0, 8.0, 64.0, 512.0, 4096.0):

@@ -45,7 +45,7 @@ def remove_leftovers(target: Path, place: Path | None = None) -> None:
             continue
         try:
             is_old = time.time() - path.stat().st_mtime > OLD
-            if not is_old and not (mark[1] == _machine() and _is_gone(int(mark[2]))):
+            if not is_old and not (mark[1] == _machine() and _has_ended(int(mark[2]))):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -59,7 +59,7 @@ def _machine() -> str:
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 
-def _is_gone(process: int) -> bool:
+def _has_ended(process: int) -> bool:
     if os.name != "posix":
         return False  # signal 0 is harmless on POSIX only; elsewhere age decides
     try:

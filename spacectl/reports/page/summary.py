@@ -72,10 +72,10 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
         numbers = [item[key] for key in ("printed", "ours")]
-        apart = ""
+        difference = ""
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers) and numbers[0]:
-            apart = _apart(*numbers)
-        judged = {"apart": apart, "tolerance": _tolerance(item), "second": _second(item)}
+            difference = _difference(*numbers)
+        judged = {"apart": difference, "tolerance": _tolerance(item), "second": _second(item)}
         rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), **judged})
     return rows
 
@@ -97,7 +97,7 @@ def _second(item: Mapping[str, Any]) -> str:
     return f"{shown} ({item['independent_by']})"
 
 
-def _apart(printed: float, ours: float) -> str:
+def _difference(printed: float, ours: float) -> str:
     """Return the difference of ours from the published value in per cent, or as a factor if it is large."""
     if ours == printed:
         return "0 %"
