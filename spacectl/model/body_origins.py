@@ -40,7 +40,7 @@ class BodyOrigins:
     system : System
         The user's description.
     expand : function of a System
-        Returns the system that the equations are formed for.
+        Returns the system of which the equations are formed.
     parameters : Parameters
         Parameters of the equations.
     """

@@ -38,7 +38,7 @@ class PhysicalNames:
     system : System
         The user's description.
     expand : function of a System
-        Returns the system that the equations are formed for: beams cut into segments, joints as constraints.
+        Returns the system of which the equations are formed: beams cut into segments, joints as constraints.
     parameters : Parameters
         Parameters of the equations.
     vary : tuple of str

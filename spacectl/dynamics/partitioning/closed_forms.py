@@ -104,7 +104,7 @@ def advance(terms: Terms) -> ca.Function:
 
 
 def _target(terms: Terms, leg: Leg, q: Any) -> Placement:
-    """Return the target of a leg, seen from the body that carries it: the constraint's other end, or the joint there."""
+    """Return the target of a leg relative to its carrier: the constraint's other end, or the joint there."""
     end = end_frame(terms, leg.constraint, "b" if leg.end == "a" else "a")
     if leg.is_pair:
         node = terms.tree.nodes[leg.nodes[1]]

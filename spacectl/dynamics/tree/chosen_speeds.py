@@ -77,14 +77,14 @@ class ChosenSpeeds:
         return self.Y_inverse.T @ self.terms.M @ self.Y_inverse
 
     @cached_property
-    def turning(self) -> Any:
+    def rate_bias(self) -> Any:
         """``Y_dot v + Z_dot``: the rate of the new speeds if the old ones are constant."""
         return ca.jtimes(self.rules, self.terms.q, self.terms.q_dot) + ca.jacobian(self.rules, self.terms.t)
 
     @cached_property
     def h(self) -> Any:
         """``Y^-T h - M_w (Y_dot v + Z_dot)``."""
-        return self.Y_inverse.T @ self.terms.h - self.M @ self.turning
+        return self.Y_inverse.T @ self.terms.h - self.M @ self.rate_bias
 
     @cached_property
     def B_tau(self) -> Any:
@@ -94,7 +94,7 @@ class ChosenSpeeds:
     def compose(self, expressions: list[Any]) -> list[Any]:
         """Rewrite expressions of v and v_dot as expressions of w and w_dot (which takes the symbol v_dot's place)."""
         terms = self.terms
-        v_dot = self.Y_inverse @ (self.w_dot - self.turning)
+        v_dot = self.Y_inverse @ (self.w_dot - self.rate_bias)
         found = ca.substitute(expressions, [terms.v_dot], [v_dot])
         found = ca.substitute(found, [terms.v], [self.v_of_w])
         return list(found)

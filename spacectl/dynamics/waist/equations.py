@@ -274,8 +274,8 @@ class EquationsOfMotion:
     def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
         """Evaluate a named function over a grid: time first, then the function's first output.
 
-        Works for every function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n, n_x), u (n, n_u).
-        ``"energy"`` gives the sum of kinetic and potential energy.
+        The function may be any function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n,
+        n_x), u (n, n_u). ``"energy"`` gives the sum of kinetic and potential energy.
         """
         return evaluate_along(self, function, t, x, u, self._p if p is None else self.parameters.check(p))
 

@@ -147,7 +147,7 @@ def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray
     eom : EquationsOfMotion
         Of a tree with at least one flexible body, without springs between points.
     x : array, shape (n_x,), optional
-        Gives the posture; default ``eom.state()``.
+        State with the posture; default ``eom.state()``.
 
     Returns
     -------

@@ -236,7 +236,7 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
 
 
 def _check_attachment(part: Part) -> None:
-    """Raise `ModelError` unless the shapes of a flexible body vanish at its joint, from where they are measured."""
+    """Raise `ModelError` unless the shapes of a flexible body vanish at its joint, their reference."""
     body = part.body
     if not isinstance(body, FlexibleBody) or part.joint.is_free:
         return

@@ -1,8 +1,9 @@
 """Inertia integrals of a flexible body from its material points, for every order.
 
-A point is at ``r = X + Phi eta - 1/2 [eta' G_k eta]_k`` and its slice turned by ``theta = Psi eta + 1/2 [eta' H_k eta]_k``.
-Kinetic energy to second order in (eta, eta_dot) needs only the sums that `modal_integrals` returns, with symmetric matrices
-packed and rounding removed; `spatial.flexible` derives the equations from them.
+A point is at ``r = X + Phi eta - 1/2 [eta' G_k eta]_k`` and its slice rotated by ``theta = Psi eta + 1/2
+[eta' H_k eta]_k``. Kinetic energy to second order in (eta, eta_dot) needs only the sums that
+`modal_integrals` returns, with symmetric matrices packed and rounding removed; `spatial.flexible` derives the
+equations from them.
 """
 
 from __future__ import annotations
