@@ -3,8 +3,8 @@
 A twist is (omega, v), the velocity v being that of the point at the frame's origin; a wrench is (moment,
 force) about the origin. ``move_twist`` and ``pull_wrench`` are transposes of each other, so that power is
 preserved. An inertia is that of a rigid body, or of several moving as one, about the origin. An
-articulated-body inertia is that of a body with outboard bodies on free joints, with symmetric blocks ``moment
-= A omega + B v``, ``force = B' omega + C v``.
+articulated-body inertia is that of a body with outboard bodies on free joints, with symmetric blocks
+``moment = A omega + B v``, ``force = B' omega + C v``.
 """
 
 from __future__ import annotations

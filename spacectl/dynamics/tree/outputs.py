@@ -34,8 +34,8 @@ __all__ = [
 def energies(terms: Terms) -> tuple[Any, Any]:
     """Return the kinetic and potential energy [J], with velocities relative to the root frame.
 
-    In a rotating root (a circular orbit) the potential contains the centrifugal part ``-1/2 Omega' I_N
-    Omega``, so that the sum is the Jacobi integral.
+    In a rotating root (a circular orbit) the potential contains the centrifugal part
+    ``-1/2 Omega' I_N Omega``, so that the sum is the Jacobi integral.
     """
     environment, n = terms.system.environment, terms.numbers.group("environment")
     rate = environment.root_rate(terms.t, n)

@@ -80,8 +80,8 @@ def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.n
     """Maximise ``rho(M Q)`` over diagonal Q with entries of modulus one; return the best value found, and Q.
 
     Power iteration of Packard and Doyle from the worst direction of the scaled matrix and a few others, then
-    ascent on the phases. Any Q gives a true bound; the eigenvalue's phase is absorbed in Q, so ``det(1 - M Q
-    / rho) = 0``.
+    ascent on the phases. Any Q gives a true bound; the eigenvalue's phase is absorbed in Q, so
+    ``det(1 - M Q / rho) = 0``.
     """
     n = len(M)
     weights = np.ones(n) if d is None else np.exp(d)

@@ -2,8 +2,9 @@
 
 ``q_dot = W v`` gives ``dq = W theta`` for a small displacement theta. A quaternion joint has a rotation
 vector, with ``R = R_ref exp(theta~)`` (right-multiplicative, body axes); every other error is a difference.
-If the reference rotates by ``R_ref_dot = R_ref Omega~``, the exact rate is ``theta_dot = J(theta) v -
-J(-theta) Omega`` with ``J(theta) = 1 + theta~ / 2 + ...``, so with ``v = v_ref + dv`` to first order
+If the reference rotates by ``R_ref_dot = R_ref Omega~``, the exact rate is
+``theta_dot = J(theta) v - J(-theta) Omega`` with ``J(theta) = 1 + theta~ / 2 + ...``, so with
+``v = v_ref + dv`` to first order
 
     theta_dot = (v_ref - Omega) + dv - 1/2 (v_ref + Omega) x theta
 

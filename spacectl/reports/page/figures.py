@@ -176,8 +176,8 @@ def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
 def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
     """Return the colour and dash of each line.
 
-    A line without a label continues the previous line of the same style. A dashed or dotted ``"elbow
-    reference"`` has the colour of a solid ``"elbow"``.
+    A line without a label continues the previous line of the same style. A dashed or dotted
+    ``"elbow reference"`` has the colour of a solid ``"elbow"``.
     """
     solid = {line.label: None for line in lines if line.style == "solid" and line.label}
     owners = [_owner(line, solid) for line in lines]

@@ -23,9 +23,9 @@ __all__ = ["ModalBody"]
 class ModalBody(ModalSources, FlexibleBody):
     """A flexible body described by weighted material points and mode shapes.
 
-    ``r = X + Phi eta - 1/2 [eta' G_k eta]_k``; the slice at X rotates by ``theta = Psi eta + 1/2 [eta' H_k
-    eta]_k`` (Sadigh 1995, Eqs 5.23-5.34). Shapes are relative to the body's frame, so they must vanish at its
-    joint.
+    ``r = X + Phi eta - 1/2 [eta' G_k eta]_k``; the slice at X rotates by
+    ``theta = Psi eta + 1/2 [eta' H_k eta]_k`` (Sadigh 1995, Eqs 5.23-5.34). Shapes are relative to the
+    body's frame, so they must vanish at its joint.
 
     Parameters
     ----------
