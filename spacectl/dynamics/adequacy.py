@@ -121,9 +121,9 @@ class AdequacyReport:
     t : Array, shape (n,)
         Times [s].
     leverage : Array, shape (n,)
-        Smallest singular value of ``J M^-1 B_c`` with rows and columns orthonormalised in the metric of M^-1 (the smallest
-        cosine of the angles between constraints and inputs): 1 if the actuators act straight along the constraints, 0 if
-        some constraint cannot be maintained.
+        Smallest singular value of ``J M^-1 B_c`` with rows and columns orthonormalised in the metric of M^-1
+        (the smallest cosine of the angles between constraints and inputs): 1 if the actuators act directly
+        along the constraints, 0 if some constraint cannot be maintained.
     gain : Array, shape (n,)
         The same without normalisation: the least acceleration of the constraint residuals for inputs of unit norm.
     contributing : tuple of str

@@ -1,7 +1,8 @@
 """`LinearKernel`: v_dot and its exact derivatives in one native call, for any tree.
 
-The derivative recursion takes links as elementary joints: turns about z, slides along z and free turns. Joints declare the
-elements of which they consist (`Joint.elements`); links between the elements of one joint have no mass.
+The derivative recursion resolves links into elementary joints: rotations about z, translations along z and
+free rotations. A joint declares its elements (`Joint.elements`); links between the elements of one joint have
+no mass.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Element:
-    """An elementary joint and the link behind it (massless but for the last of a joint).
+    """An elementary joint and its outboard link (massless except for the last of a joint).
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def form_elements(links: Links) -> Elements:
 
 
 def serves_derivatives(system: System) -> bool:
-    """Return whether the derivative recursion serves a system: a plain tree whose joints consist of elementary ones."""
+    """Return whether the derivative recursion supports a system: a plain tree of joints with elements."""
     return serves_tree(system) and all(_has_elements(part.joint) for part in system.tree if part.joint.speeds)
 
 
@@ -119,7 +120,7 @@ def _sequence(link: Link) -> JointSequence:
     joint = link.node.part.joint
     if not _has_elements(joint):
         kind = type(joint).__name__
-        raise ModelError(f"the derivative recursion does not know {kind} joints; define {kind}.elements")
+        raise ModelError(f"the derivative recursion does not support {kind} joints; define {kind}.elements")
     return joint.elements(link.n)
 
 
@@ -155,8 +156,8 @@ class ElementStruct(ctypes.Structure):
 class LinearTerms(NamedTuple):
     """v_dot (n_v,), and its derivatives by tangent coordinates (n_v, n_v), speeds (n_v, n_v) and inputs (n_v, n_u).
 
-    Tangent coordinates are the coordinates themselves, but for a quaternion the rotation vector in child axes:
-    their rates are the speeds.
+    Tangent coordinates are the coordinates themselves, or for a quaternion the rotation vector in child axes.
+    Their rates are the speeds.
     """
 
     v_dot: np.ndarray
@@ -166,7 +167,7 @@ class LinearTerms(NamedTuple):
 
 
 class LinearKernel:
-    """Native linearisation of one system for given parameters p. Not to be shared between threads.
+    """Native linearisation of one system for given parameters p. Do not share an instance between threads.
 
     Parameters
     ----------
@@ -238,7 +239,7 @@ class LinearKernel:
 
     @property
     def run(self) -> Callable[[], Any]:
-        """Evaluate on what q, v and u hold, into `terms`, without copies; 0 if M is positive definite."""
+        """Evaluate at the contents of q, v and u into `terms`; return 0 if M is positive definite."""
         return self._call.run
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:
